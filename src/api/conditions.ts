@@ -1,0 +1,43 @@
+/** `status.conditions`, a list map by type. */
+
+/** `meta/v1 Condition`. */
+export interface Condition {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  /** CamelCase, for programs. */
+  reason: string
+  /** For people. */
+  message: string
+  lastTransitionTime: string
+  observedGeneration?: number
+}
+
+export type ConditionInput = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>
+
+/** RFC 3339 with seconds, as `metav1.Time` is written. */
+export function formatTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z')
+}
+
+/**
+ * The conditions with `changes` laid over `previous`, sorted by type.
+ * `lastTransitionTime` moves only when a condition's status changes, so that writing the same state again changes nothing.
+ */
+export function mergeConditions(
+  previous: readonly Condition[] | undefined,
+  changes: readonly ConditionInput[],
+  at: { now: number; generation?: number | undefined },
+): Condition[] {
+  const merged = new Map((previous ?? []).map((condition) => [condition.type, condition]))
+  for (const change of changes) {
+    const before = merged.get(change.type)
+    const lastTransitionTime = before?.status === change.status ? before.lastTransitionTime : formatTime(at.now)
+    const observedGeneration = at.generation === undefined ? {} : { observedGeneration: at.generation }
+    merged.set(change.type, { ...change, ...observedGeneration, lastTransitionTime })
+  }
+  return [...merged.values()].sort((a, b) => (a.type < b.type ? -1 : 1))
+}
+
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type)
+}

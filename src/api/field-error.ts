@@ -1,0 +1,116 @@
+/**
+ * Errors about one field of an object, in the words of the API server
+ * (k8s.io/apimachinery `pkg/util/validation/field`), and the `Status` that carries them.
+ */
+import { canonicalJson } from './json.ts'
+import type { GroupVersionKind } from './group-version-kind.ts'
+import { groupKindOf } from './group-version-kind.ts'
+import type { Status } from './status.ts'
+
+/** Why a field was refused; the values of `Status.details.causes[].reason`. */
+export type FieldErrorReason =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueTypeInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueDuplicate'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueNotFound'
+
+export interface FieldError {
+  /** Where: `spec.containers[0].name`, `metadata.labels`; `<nil>` where the API server itself gives no field. */
+  readonly path: string
+  readonly reason: FieldErrorReason
+  /** The text after the path: `Invalid value: "x": must be …`. */
+  readonly message: string
+}
+
+/** A string as Go's `%q` prints it. */
+export function quote(text: string): string {
+  // JSON differs from %q in the escapes of control characters and in what it leaves alone.
+  return JSON.stringify(text).replace(/[\u007f-\u00a0\u00ad\u2028\u2029\ufeff]/g, (character) => {
+    const code = character.charCodeAt(0)
+    return code < 0x80 ? `\\x${code.toString(16)}` : `\\u${code.toString(16).padStart(4, '0')}`
+  }).replace(/\\u00(0[0-9a-f]|1[0-9a-f])/g, (_, hex: string) => (hex === '07' ? '\\a' : hex === '0b' ? '\\v' : `\\x${hex}`))
+}
+
+/** A value as it stands in a message: strings quoted, everything else as JSON with sorted keys. */
+export function formatValue(value: unknown): string {
+  return typeof value === 'string' ? quote(value) : canonicalJson(value)
+}
+
+export function required(path: string, detail = ''): FieldError {
+  return { path, reason: 'FieldValueRequired', message: detail === '' ? 'Required value' : `Required value: ${detail}` }
+}
+
+export function invalid(path: string, value: unknown, detail: string): FieldError {
+  return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${formatValue(value)}: ${detail}` }
+}
+
+export function typeInvalid(path: string, value: unknown, detail: string): FieldError {
+  return { path, reason: 'FieldValueTypeInvalid', message: `Invalid value: ${formatValue(value)}: ${detail}` }
+}
+
+export function notSupported(path: string, value: unknown, supported: readonly string[]): FieldError {
+  const values = supported.map(quote).join(', ')
+  return { path, reason: 'FieldValueNotSupported', message: `Unsupported value: ${formatValue(value)}: supported values: ${values}` }
+}
+
+export function duplicate(path: string, value: unknown): FieldError {
+  return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${formatValue(value)}` }
+}
+
+export function forbidden(path: string, detail: string): FieldError {
+  return { path, reason: 'FieldValueForbidden', message: `Forbidden: ${detail}` }
+}
+
+export function tooLong(path: string, maxBytes: number): FieldError {
+  return { path, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? 'byte' : 'bytes'}` }
+}
+
+export function tooMany(path: string, actual: number, max: number): FieldError {
+  return { path, reason: 'FieldValueTooMany', message: `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}` }
+}
+
+/** `path: message`, as the API server joins them. */
+export function formatFieldError(error: FieldError): string {
+  return `${error.path}: ${error.message}`
+}
+
+/** The same errors, each once, sorted by path: what a person and a test want to read. */
+export function sortFieldErrors(errors: readonly FieldError[]): FieldError[] {
+  const unique = new Map(errors.map((error) => [`${error.path}\0${error.reason}\0${error.message}`, error]))
+  return [...unique.values()].sort((a, b) => comparePaths(a.path, b.path) || (a.message < b.message ? -1 : 1))
+}
+
+const pathOrder = new Intl.Collator('en', { numeric: true })
+function comparePaths(a: string, b: string): number {
+  return pathOrder.compare(a, b)
+}
+
+/**
+ * The 422 `Invalid` answer for an object with field errors.
+ * kubectl prints its `causes`, so a webhook that denies with it looks exactly like the API server's own validation.
+ */
+export function invalidStatus(type: Pick<GroupVersionKind, 'group' | 'kind'>, name: string, errors: readonly FieldError[]): Status {
+  const sorted = sortFieldErrors(errors)
+  const texts = sorted.map(formatFieldError)
+  const summary = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: `${groupKindOf(type)} ${quote(name)} is invalid: ${summary}`,
+    reason: 'Invalid',
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(type.group === '' ? {} : { group: type.group }),
+      kind: type.kind,
+      causes: sorted.map((error) => ({ reason: error.reason, message: error.message, field: error.path })),
+    },
+    code: 422,
+  }
+}

@@ -1,0 +1,210 @@
+/** `defineKind`: one definition of a custom kind, from which everything else about it is derived. */
+import type { Condition } from './conditions.ts'
+import { ProreusError } from './errors.ts'
+import type { ResourceType } from './group-version-kind.ts'
+import { dns1035Label, dns1123Subdomain } from './names.ts'
+import type { ObjectMeta } from './object.ts'
+import type { StructuralSchema, ValidationRule } from './structural-schema.ts'
+import { Type } from './type.ts'
+import type { Static, StaticInput, TObject, TSchema } from './type.ts'
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string
+  /** A simple JSON path, e.g. `.spec.size`. */
+  readonly jsonPath: string
+  /** Default `string`. */
+  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  readonly format?: string
+  readonly description?: string
+  /** Above 0: shown by `-o wide` alone. */
+  readonly priority?: number
+}
+
+export interface VersionDefinition<Spec extends TSchema = TSchema, Status extends TSchema = TSchema> {
+  /** `v1`, `v1beta1`, `v1alpha1`, … */
+  readonly name: string
+  /** Default true. */
+  readonly served?: boolean
+  /** Exactly one version is stored; with a single version it is that one. */
+  readonly storage?: boolean
+  readonly deprecationWarning?: string
+  readonly spec: Spec
+  /** Whether the object must have a spec. Default: true when the spec has required fields. */
+  readonly specRequired?: boolean
+  /** With it, the kind has the `status` subresource. */
+  readonly status?: Status
+  readonly printerColumns?: readonly PrinterColumn[]
+  readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string; readonly labelSelectorPath?: string }
+  /** CEL rules about the object as a whole. */
+  readonly rules?: readonly ValidationRule[]
+}
+
+export interface KindDefinition<Versions extends readonly VersionDefinition[] = readonly VersionDefinition[]> {
+  readonly group: string
+  readonly kind: string
+  /** Default: the lower-case kind with an English plural ending. */
+  readonly plural?: string
+  /** Default: the lower-case kind. */
+  readonly singular?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  /** Default `Namespaced`. */
+  readonly scope?: 'Namespaced' | 'Cluster'
+  readonly versions: Versions
+}
+
+/** A version with its complete schema. */
+export interface KindVersion {
+  readonly name: string
+  readonly served: boolean
+  readonly storage: boolean
+  readonly deprecationWarning?: string
+  /** The whole object: apiVersion, kind, metadata, spec and status. */
+  readonly schema: StructuralSchema
+  readonly hasStatus: boolean
+  readonly printerColumns: readonly PrinterColumn[]
+  readonly scale?: NonNullable<VersionDefinition['scale']>
+}
+
+type StorageVersion<Versions extends readonly VersionDefinition[]> = Versions extends readonly [infer Only extends VersionDefinition]
+  ? Only
+  : Extract<Versions[number], { readonly storage: true }>
+type Named<Versions extends readonly VersionDefinition[], Name> = Extract<Versions[number], { readonly name: Name }>
+
+type StatusOf<Version extends VersionDefinition> = Version extends { readonly status: infer Status extends TSchema } ? Partial<Static<Status>> : never
+type ObjectOfVersion<Group extends string, Kind extends string, Version extends VersionDefinition> = {
+  apiVersion: `${Group}/${Version['name']}`
+  kind: Kind
+  metadata: ObjectMeta
+  spec: Static<Version['spec']>
+} & ([StatusOf<Version>] extends [never] ? unknown : { status?: StatusOf<Version> })
+type InputOfVersion<Group extends string, Kind extends string, Version extends VersionDefinition> = {
+  apiVersion: `${Group}/${Version['name']}`
+  kind: Kind
+  metadata: Partial<ObjectMeta>
+  spec: StaticInput<Version['spec']>
+}
+
+/** A custom kind: its resource type (in the storage version) and all that was defined about it. */
+export interface Kind<Definition extends KindDefinition = KindDefinition>
+  extends ResourceType<ObjectOfVersion<Definition['group'], Definition['kind'], StorageVersion<Definition['versions']>>> {
+  readonly group: Definition['group']
+  readonly kind: Definition['kind']
+  readonly singular: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly versions: readonly KindVersion[]
+  readonly '~definition'?: Definition
+}
+
+/** What a reconciler reads: defaults are filled in. `Infer<typeof kind, 'v2'>` for another version than the stored one. */
+export type Infer<K, Version extends string = never> =
+  K extends Kind<infer Definition>
+    ? ObjectOfVersion<Definition['group'], Definition['kind'], [Version] extends [never] ? StorageVersion<Definition['versions']> : Named<Definition['versions'], Version>>
+    : never
+
+/** What a user may write: fields with a default may be left out. */
+export type InferInput<K, Version extends string = never> =
+  K extends Kind<infer Definition>
+    ? InputOfVersion<Definition['group'], Definition['kind'], [Version] extends [never] ? StorageVersion<Definition['versions']> : Named<Definition['versions'], Version>>
+    : never
+
+/** `status.conditions` as a schema: a list map by type. */
+export const Conditions = Type.Array(
+  Type.Object({
+    type: Type.String({ maxLength: 316, description: 'Type of the condition in CamelCase.' }),
+    status: Type.Enum(['True', 'False', 'Unknown'], { description: 'Status of the condition.' }),
+    reason: Type.String({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$', description: 'Why, for programs, in CamelCase.' }),
+    message: Type.String({ maxLength: 32768, description: 'Why, for people.' }),
+    lastTransitionTime: Type.String({ format: 'date-time', description: 'When the status last changed.' }),
+    observedGeneration: Type.Optional(Type.Integer({ format: 'int64', minimum: 0, description: 'The metadata.generation that this is about.' })),
+  }),
+  { listType: 'map', listMapKeys: ['type'] },
+)
+type ConditionsMatch = Static<typeof Conditions> extends Condition[] ? true : never
+const conditionsMatch: ConditionsMatch = true
+void conditionsMatch
+
+/**
+ * Defines a custom kind. The static types of its objects follow from the schemas: `Infer<typeof kind>`.
+ *
+ * @example
+ * const memcached = defineKind({
+ *   group: 'cache.example.com',
+ *   kind: 'Memcached',
+ *   versions: [{ name: 'v1alpha1', spec: Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }) }],
+ * })
+ *
+ * @throws {ProreusError} `PRO_KIND_INVALID` when names are malformed or not exactly one version is stored.
+ */
+export function defineKind<const Group extends string, const KindName extends string, const Versions extends readonly VersionDefinition[]>(
+  definition: KindDefinition<Versions> & { readonly group: Group; readonly kind: KindName },
+): Kind<KindDefinition<Versions> & { readonly group: Group; readonly kind: KindName }> {
+  const lower = definition.kind.toLowerCase()
+  const plural = definition.plural ?? pluralOf(lower)
+  const single = definition.versions.length === 1
+  const versions = definition.versions.map((version) => kindVersion(version, single))
+  const stored = versions.filter((version) => version.storage)
+  const problems = [
+    ...dns1123Subdomain(definition.group).map((message) => `group: ${message}`),
+    ...dns1035Label(plural).map((message) => `plural: ${message}`),
+    ...dns1035Label(lower).map((message) => `kind: ${message}`),
+    ...(stored.length === 1 ? [] : [`versions: exactly one must have storage: true, found ${stored.length}`]),
+    ...(new Set(versions.map(({ name }) => name)).size === versions.length ? [] : ['versions: names must be unique']),
+    ...versions.flatMap(({ name }) => (/^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(name) ? [] : [`versions: "${name}" is no version name such as v1, v1beta1 or v2alpha1`])),
+  ]
+  if (problems.length > 0) {
+    throw new ProreusError('PRO_KIND_INVALID', `The kind ${definition.kind}.${definition.group} is not well defined: ${problems.join('; ')}.`)
+  }
+  return Object.freeze({
+    group: definition.group,
+    version: stored[0]!.name,
+    kind: definition.kind,
+    plural,
+    singular: definition.singular ?? lower,
+    namespaced: (definition.scope ?? 'Namespaced') === 'Namespaced',
+    shortNames: definition.shortNames ?? [],
+    categories: definition.categories ?? [],
+    versions,
+  })
+}
+
+function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
+  const spec = plainSchema(version.spec)
+  const specRequired = version.specRequired ?? (spec.required?.length ?? 0) > 0
+  const schema: StructuralSchema = {
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec,
+      ...(version.status === undefined ? {} : { status: plainSchema(version.status) }),
+    },
+    ...(specRequired ? { required: ['spec'] } : {}),
+    ...(version.rules === undefined ? {} : { 'x-kubernetes-validations': [...version.rules] }),
+  }
+  return {
+    name: version.name,
+    served: version.served ?? true,
+    storage: version.storage ?? single,
+    schema,
+    hasStatus: version.status !== undefined,
+    printerColumns: version.printerColumns ?? [],
+    ...(version.deprecationWarning === undefined ? {} : { deprecationWarning: version.deprecationWarning }),
+    ...(version.scale === undefined ? {} : { scale: version.scale }),
+  }
+}
+
+/** The schema as JSON alone, without TypeBox's markers. */
+function plainSchema(schema: TSchema): StructuralSchema {
+  return JSON.parse(JSON.stringify(schema)) as StructuralSchema
+}
+
+function pluralOf(lower: string): string {
+  if (/(s|x|z|ch|sh)$/.test(lower)) return `${lower}es`
+  return /[^aeiou]y$/.test(lower) ? `${lower.slice(0, -1)}ies` : `${lower}s`
+}
+
+export type { TObject }

@@ -1,0 +1,82 @@
+/** What every Kubernetes object has in common. */
+
+export interface OwnerReference {
+  apiVersion: string
+  kind: string
+  name: string
+  uid: string
+  controller?: boolean
+  blockOwnerDeletion?: boolean
+}
+
+export interface ManagedFieldsEntry {
+  manager?: string
+  operation?: 'Apply' | 'Update'
+  apiVersion?: string
+  time?: string
+  fieldsType?: 'FieldsV1'
+  fieldsV1?: object
+  subresource?: string
+}
+
+/** Metadata of an object as an API server returns it; times are RFC 3339 strings. */
+export interface ObjectMeta {
+  name: string
+  /** Absent on cluster-scoped objects. */
+  namespace?: string
+  generateName?: string
+  uid: string
+  resourceVersion: string
+  generation?: number
+  creationTimestamp: string
+  deletionTimestamp?: string
+  deletionGracePeriodSeconds?: number
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  ownerReferences?: OwnerReference[]
+  finalizers?: string[]
+  managedFields?: ManagedFieldsEntry[]
+}
+
+/** An object as an API server returns it. */
+export interface KubernetesObject {
+  apiVersion: string
+  kind: string
+  metadata: ObjectMeta
+}
+
+/** An object as a client writes it: the server fills in the rest of the metadata. */
+export type ObjectInput<T extends KubernetesObject = KubernetesObject> = Omit<T, 'metadata' | 'apiVersion' | 'kind'> & {
+  apiVersion?: string
+  kind?: string
+  metadata: Partial<ObjectMeta>
+}
+
+/** A list as an API server returns it. */
+export interface ObjectList<T extends KubernetesObject = KubernetesObject> {
+  apiVersion: string
+  kind: string
+  metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number }
+  items: T[]
+}
+
+/** What identifies an object within its type. */
+export interface ObjectKey {
+  readonly namespace?: string | undefined
+  readonly name: string
+}
+
+export function keyOf(object: KubernetesObject): ObjectKey {
+  const { namespace, name } = object.metadata
+  return namespace === undefined ? { name } : { namespace, name }
+}
+
+/** `namespace/name`, or `name` alone for a cluster-scoped object: the form that logs and queues use. */
+export function formatKey(key: ObjectKey): string {
+  return key.namespace ? `${key.namespace}/${key.name}` : key.name
+}
+
+export function parseKey(text: string): ObjectKey {
+  const slash = text.indexOf('/')
+  return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) }
+}

@@ -1,0 +1,7 @@
+/** `rbac.authorization.k8s.io/v1 PolicyRule`: what a part of an operator needs to be allowed. */
+export interface PolicyRule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+  readonly resourceNames?: readonly string[]
+}

@@ -1,0 +1,34 @@
+/** `meta/v1 Status`: how the API server, and a webhook that denies, say what went wrong. */
+
+export interface StatusCause {
+  reason?: string
+  message?: string
+  field?: string
+}
+
+export interface StatusDetails {
+  name?: string
+  group?: string
+  kind?: string
+  uid?: string
+  causes?: StatusCause[]
+  retryAfterSeconds?: number
+}
+
+export interface Status {
+  kind: 'Status'
+  apiVersion: 'v1'
+  metadata: { resourceVersion?: string; continue?: string }
+  status: 'Success' | 'Failure'
+  message?: string
+  /** `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`, `Forbidden`, `Expired`, … */
+  reason?: string
+  details?: StatusDetails
+  /** The HTTP status code. */
+  code?: number
+}
+
+/** A failure `Status`. */
+export function failure(code: number, reason: string, message: string, details?: StatusDetails): Status {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, ...(details && { details }), code }
+}
