@@ -66,7 +66,7 @@ export interface ObjectKey {
   readonly name: string
 }
 
-export function keyOf(object: KubernetesObject): ObjectKey {
+export function keyOf(object: { readonly metadata: { readonly name: string; readonly namespace?: string } }): ObjectKey {
   const { namespace, name } = object.metadata
   return namespace === undefined ? { name } : { namespace, name }
 }

@@ -1,0 +1,43 @@
+/** The CustomResourceDefinition of a kind. */
+import type { JsonObject } from '../api/json.ts'
+import type { Kind, KindVersion } from '../api/kind.ts'
+
+/** The CRD as `kubectl apply` takes it. Names and values that the API server would fill in are left out. */
+export function crdOf(kind: Kind): JsonObject {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${kind.plural}.${kind.group}` },
+    spec: {
+      group: kind.group,
+      names: {
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural: kind.plural,
+        singular: kind.singular,
+        ...(kind.shortNames.length > 0 && { shortNames: [...kind.shortNames] }),
+        ...(kind.categories.length > 0 && { categories: [...kind.categories] }),
+      },
+      scope: kind.namespaced ? 'Namespaced' : 'Cluster',
+      versions: kind.versions.map(versionOf),
+    },
+  }
+}
+
+function versionOf(version: KindVersion): JsonObject {
+  const subresources: JsonObject = {
+    ...(version.hasStatus && { status: {} }),
+    ...(version.scale && { scale: { ...version.scale } }),
+  }
+  return {
+    name: version.name,
+    served: version.served,
+    storage: version.storage,
+    ...(version.deprecationWarning !== undefined && { deprecated: true, deprecationWarning: version.deprecationWarning }),
+    schema: { openAPIV3Schema: version.schema as JsonObject },
+    ...(Object.keys(subresources).length > 0 && { subresources }),
+    ...(version.printerColumns.length > 0 && {
+      additionalPrinterColumns: version.printerColumns.map((column) => ({ type: 'string', ...column })),
+    }),
+  }
+}

@@ -1,0 +1,83 @@
+/** The permissions of an operator, and roles for the people who use its kinds. */
+import type { JsonObject } from '../api/json.ts'
+import type { Kind } from '../api/kind.ts'
+import type { PolicyRule } from '../api/policy-rule.ts'
+import type { Operator } from '../manager/operator.ts'
+
+export const readVerbs = ['get', 'list', 'watch'] as const
+
+/** What the enabled operators need in the namespaces that they watch. */
+export function rulesOf(operators: readonly Operator[]): PolicyRule[] {
+  return mergeRules([
+    { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+    ...operators.flatMap(({ kinds, controllers, webhooks, rbac }) => [
+      ...kinds.flatMap(rulesForKind),
+      ...controllers.flatMap((controller) => controller.rbac),
+      ...webhooks.flatMap((webhook) => webhook.rbac),
+      ...rbac,
+    ]),
+  ])
+}
+
+function rulesForKind({ group, plural }: Kind): PolicyRule[] {
+  return [
+    { apiGroups: [group], resources: [plural], verbs: readVerbs },
+    { apiGroups: [group], resources: [`${plural}/status`], verbs: ['patch', 'update'] },
+    // Owner references that block the owner's deletion need this where OwnerReferencesPermissionEnforcement is on.
+    { apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ['update'] },
+  ]
+}
+
+/** The ClusterRole of the operator process; `webhookConfigurations` are the objects whose caBundle it keeps. */
+export function managerRole(operators: readonly Operator[], name: string, webhookConfigurations: readonly string[]): JsonObject {
+  const injection: PolicyRule = {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+    resourceNames: [...webhookConfigurations],
+    verbs: ['get', 'patch', 'update'],
+  }
+  return clusterRole(name, mergeRules([...rulesOf(operators), injection]))
+}
+
+/** A viewer and an editor role for each kind, aggregated into the cluster's own `view`, `edit` and `admin`. */
+export function userRoles(operators: readonly Operator[]): JsonObject[] {
+  return operators.flatMap(({ kinds }) =>
+    kinds.flatMap(({ group, plural, singular }) => {
+      const status: PolicyRule = { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get'] }
+      const role = (suffix: string, verbs: readonly string[], aggregateTo: readonly string[]): JsonObject =>
+        clusterRole(`proreus-${singular}-${suffix}`, [{ apiGroups: [group], resources: [plural], verbs }, status], {
+          ...Object.fromEntries(aggregateTo.map((target) => [`rbac.authorization.k8s.io/aggregate-to-${target}`, 'true'])),
+        })
+      return [
+        role('viewer', readVerbs, ['view']),
+        role('editor', ['create', 'delete', 'deletecollection', ...readVerbs, 'patch', 'update'], ['edit', 'admin']),
+      ]
+    }),
+  )
+}
+
+function clusterRole(name: string, rules: readonly PolicyRule[], labels?: JsonObject): JsonObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name, ...(labels && { labels }) },
+    rules: rules.map((rule) => ({ ...rule }) as unknown as JsonObject),
+  }
+}
+
+/** Rules about the same resources become one; the result is sorted, so that generated files do not move. */
+export function mergeRules(rules: readonly PolicyRule[]): PolicyRule[] {
+  const merged = new Map<string, Set<string>>()
+  const targets = new Map<string, Omit<PolicyRule, 'verbs'>>()
+  for (const { verbs, ...target } of rules) {
+    for (const apiGroup of target.apiGroups) {
+      for (const resource of target.resources) {
+        const single = { apiGroups: [apiGroup], resources: [resource], ...(target.resourceNames && { resourceNames: [...target.resourceNames].sort() }) }
+        const key = [apiGroup, resource, ...(single.resourceNames ?? [])].join(' ')
+        targets.set(key, single)
+        merged.set(key, new Set([...(merged.get(key) ?? []), ...verbs]))
+      }
+    }
+  }
+  return [...targets.keys()].sort().map((key) => ({ ...targets.get(key)!, verbs: [...merged.get(key)!].sort() }))
+}

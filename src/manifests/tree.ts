@@ -1,0 +1,60 @@
+/** The generated files under `config/`: what they contain, whether they are up to date, and writing them. */
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Operator } from '../manager/operator.ts'
+import { crdOf } from './crd.ts'
+import { managerRole, userRoles } from './rbac.ts'
+import { mutatingName, validatingName, webhookConfigurations } from './webhook-configuration.ts'
+import { manifestText } from './yaml.ts'
+
+/** The folder whose files are all generated: one that no kind asks for any more is removed. */
+const crdFolder = 'crd/bases'
+
+/** Paths below the configuration folder and their texts. */
+export function generatedFiles(operators: readonly Operator[]): ReadonlyMap<string, string> {
+  const kinds = operators.flatMap((operator) => operator.kinds)
+  const crds = kinds.map((kind) => [`${crdFolder}/${kind.group}_${kind.plural}.yaml`, manifestText(crdOf(kind))] as const)
+  const service = { namespace: 'proreus-system', name: 'proreus-webhook' }
+  return new Map([
+    ...crds,
+    [
+      'crd/kustomization.yaml',
+      manifestText({
+        apiVersion: 'kustomize.config.k8s.io/v1beta1',
+        kind: 'Kustomization',
+        resources: crds.map(([path]) => path.replace('crd/', '')),
+      }),
+    ],
+    ['rbac/role.yaml', manifestText(managerRole(operators, 'proreus-manager', [mutatingName, validatingName]))],
+    ['rbac/user_roles.yaml', manifestText(...userRoles(operators))],
+    ['webhook/manifests.yaml', manifestText(...webhookConfigurations(operators, { service }))],
+  ])
+}
+
+/** Files that are missing, differ from what would be generated, or should not be there; sorted. */
+export async function staleFiles(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
+  const stale: string[] = []
+  for (const [path, text] of files) {
+    const present = await readFile(join(directory, path), 'utf8').catch(() => undefined)
+    if (present !== text) stale.push(path)
+  }
+  const crds = await readdir(join(directory, crdFolder)).catch(() => [])
+  const leftOver = crds.map((name) => `${crdFolder}/${name}`).filter((path) => path.endsWith('.yaml') && !files.has(path))
+  return [...stale, ...leftOver].sort()
+}
+
+/** Writes what is stale and gives its paths. */
+export async function writeFiles(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
+  const stale = await staleFiles(directory, files)
+  for (const path of stale) {
+    const target = join(directory, path)
+    const text = files.get(path)
+    if (text === undefined) {
+      await rm(target)
+    } else {
+      await mkdir(dirname(target), { recursive: true })
+      await writeFile(target, text)
+    }
+  }
+  return stale
+}

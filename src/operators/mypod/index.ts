@@ -1,0 +1,28 @@
+/** The operator for MyPod. */
+import { pod } from '../../api/builtin.ts'
+import { controller } from '../../controller/builder.ts'
+import { defineOperator } from '../../manager/operator.ts'
+import { webhook } from '../../webhook/definition.ts'
+import { mypod } from './kind.ts'
+import { reconcileMyPod } from './reconciler.ts'
+import { admitMyPod, validateMyPod } from './webhook.ts'
+
+export const mypodOperator = defineOperator({
+  name: 'mypod',
+  kinds: [mypod],
+  webhooks: [
+    webhook(mypod, {
+      validate: validateMyPod,
+      admit: admitMyPod,
+      rbac: [{ apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] }],
+    }),
+  ],
+  controllers: [
+    controller(mypod, {
+      reconcile: reconcileMyPod,
+      owns: [pod],
+      workers: 4,
+      rbac: [{ apiGroups: [''], resources: ['pods'], verbs: ['create', 'delete', 'patch'] }],
+    }),
+  ],
+})

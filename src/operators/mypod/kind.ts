@@ -1,0 +1,59 @@
+/** The kind MyPod: a Pod, described by its owner's spec. */
+import type { PodSpec } from '../../api/builtin.ts'
+import type { Infer } from '../../api/kind.ts'
+import { Conditions, defineKind } from '../../api/kind.ts'
+import { Type } from '../../api/type.ts'
+
+/**
+ * A container as far as the CRD describes it. The rest of it, and of the Pod spec, is kept as written and checked by
+ * the webhook with a dry-run create of the Pod: the full Pod schema would make the CRD too large for `kubectl apply`.
+ */
+const container = Type.Object(
+  {
+    name: Type.String({ description: 'Name of the container, unique within the Pod.' }),
+    image: Type.String({ minLength: 1, description: 'Container image.' }),
+  },
+  { preserveUnknownFields: true },
+)
+
+export const mypod = defineKind({
+  group: 'harryyann.github.io',
+  kind: 'MyPod',
+  versions: [
+    {
+      name: 'v1',
+      spec: Type.Object({
+        podAnnotations: Type.Optional(Type.Record(Type.String(), { description: 'Annotations of the Pod.' })),
+        podLabels: Type.Optional(Type.Record(Type.String(), { description: 'Labels of the Pod. The key "creator" is the operator\'s own.' })),
+        podSpec: Type.Unknown<PodSpec>({
+          description: 'Spec of the Pod, as in core/v1.',
+          required: ['containers'],
+          properties: {
+            containers: Type.Array(container, {
+              minItems: 1,
+              listType: 'map',
+              listMapKeys: ['name'],
+              description: 'Containers of the Pod.',
+            }),
+          },
+        }),
+      }),
+      status: Type.Object({
+        podPhase: Type.Optional(Type.String({ description: 'Phase of the Pod.' })),
+        podIp: Type.Optional(Type.String({ description: 'IP address of the Pod.' })),
+        nodeIp: Type.Optional(Type.String({ description: 'IP address of the node that the Pod runs on.' })),
+        createdTimestamp: Type.Optional(Type.Integer({ format: 'int64', description: 'When the Pod was created, in Unix seconds.' })),
+        observedGeneration: Type.Optional(Type.Integer({ format: 'int64', description: 'The generation that this status is about.' })),
+        conditions: Type.Optional(Conditions),
+      }),
+      printerColumns: [
+        { name: 'Phase', jsonPath: '.status.podPhase' },
+        { name: 'PodIp', jsonPath: '.status.podIp' },
+        { name: 'NodeIp', jsonPath: '.status.nodeIp', priority: 1 },
+        { name: 'Age', jsonPath: '.metadata.creationTimestamp', type: 'date' },
+      ],
+    },
+  ],
+})
+
+export type MyPod = Infer<typeof mypod>

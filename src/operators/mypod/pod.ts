@@ -1,0 +1,137 @@
+/** The Pod that a MyPod asks for, and how a living Pod gets there. */
+import { createHash } from 'node:crypto'
+import type { Pod, PodSpec } from '../../api/builtin.ts'
+import { canonicalJson, jsonEqual, type DeepReadonly } from '../../api/json.ts'
+import type { ObjectInput } from '../../api/object.ts'
+import { controllerReference } from '../../api/owner-reference.ts'
+import type { MyPod } from './kind.ts'
+
+export const creatorLabel = 'creator'
+export const creatorValue = 'mypod-controller'
+
+/** Hash of the parts of the desired Pod spec that a living Pod cannot change. */
+export const specHashAnnotation = 'mypod.harryyann.github.io/spec-hash'
+/** What the operator set where others may set things too, so that it can take its own back. */
+export const appliedAnnotation = 'mypod.harryyann.github.io/applied'
+
+type Tolerations = NonNullable<PodSpec['tolerations']>
+
+interface Applied {
+  readonly labels: readonly string[]
+  readonly annotations: readonly string[]
+  readonly tolerations: DeepReadonly<Tolerations>
+}
+
+/** The Pod for `owner`; its name and namespace are the owner's. */
+export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<Pod> {
+  const { podLabels = {}, podAnnotations = {}, podSpec } = owner.spec
+  const labels = { ...podLabels, [creatorLabel]: creatorValue }
+  const applied: Applied = {
+    labels: Object.keys(labels).sort(),
+    annotations: Object.keys(podAnnotations).sort(),
+    tolerations: podSpec.tolerations ?? [],
+  }
+  return {
+    metadata: {
+      name: owner.metadata.name,
+      ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
+      labels,
+      annotations: {
+        ...podAnnotations,
+        [specHashAnnotation]: hashOf(immutablePart(podSpec)),
+        [appliedAnnotation]: canonicalJson(applied),
+      },
+      ownerReferences: [controllerReference(owner)],
+    },
+    spec: podSpec as PodSpec,
+  }
+}
+
+/** What it takes to bring a living Pod to the desired one. */
+export type Change = { readonly action: 'none' } | { readonly action: 'recreate'; readonly why: string } | { readonly action: 'patch'; readonly patch: object }
+
+/**
+ * Compares with what was asked for when the Pod was made, not with the living spec: the server and others fill in
+ * defaults, tokens and tolerations that are none of our business.
+ */
+export function changeOf(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>): Change {
+  const annotations = desired.metadata.annotations ?? {}
+  if (live.metadata.annotations?.[specHashAnnotation] !== annotations[specHashAnnotation]) {
+    return { action: 'recreate', why: 'the Pod spec changed in fields that a running Pod cannot change' }
+  }
+  const before = appliedTo(live)
+  const spec = specPatch(live, desired, before)
+  if (spec === undefined) return { action: 'recreate', why: 'activeDeadlineSeconds or tolerations changed in a way that a running Pod cannot follow' }
+  const metadata = {
+    ...fieldPatch('labels', live.metadata.labels, desired.metadata.labels ?? {}, before.labels),
+    ...fieldPatch('annotations', live.metadata.annotations, annotations, before.annotations),
+  }
+  if (Object.keys(spec).length === 0 && Object.keys(metadata).length === 0) return { action: 'none' }
+  return {
+    action: 'patch',
+    patch: { metadata: { ...metadata, resourceVersion: live.metadata.resourceVersion }, ...(Object.keys(spec).length > 0 && { spec }) },
+  }
+}
+
+/** A merge patch of one map: sets what is wanted and not there, removes what we set before and is no longer wanted. */
+function fieldPatch(
+  field: 'labels' | 'annotations',
+  live: DeepReadonly<Record<string, string>> = {},
+  desired: Readonly<Record<string, string>>,
+  before: readonly string[],
+): object {
+  const changed = Object.entries(desired).filter(([key, value]) => live[key] !== value)
+  const gone = before.filter((key) => !Object.hasOwn(desired, key) && Object.hasOwn(live, key))
+  if (changed.length + gone.length === 0) return {}
+  return { [field]: Object.fromEntries([...changed, ...gone.map((key) => [key, null])]) }
+}
+
+/** The mutable fields of a Pod spec that differ; undefined when the API server would refuse the change. */
+function specPatch(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>, before: Applied): object | undefined {
+  const wanted = desired.spec!
+  const patch: Record<string, unknown> = {}
+  for (const field of ['containers', 'initContainers'] as const) {
+    const images = new Map((wanted[field] ?? []).map(({ name, image }) => [name, image]))
+    const containers = live.spec?.[field] ?? []
+    if (containers.some(({ name, image }) => images.has(name) && images.get(name) !== image)) {
+      patch[field] = containers.map((container) => (images.has(container.name) ? { ...container, image: images.get(container.name) } : container))
+    }
+  }
+  const deadline = live.spec?.activeDeadlineSeconds
+  if (wanted.activeDeadlineSeconds !== deadline) {
+    if (wanted.activeDeadlineSeconds === undefined || (deadline !== undefined && wanted.activeDeadlineSeconds > deadline)) return undefined
+    patch.activeDeadlineSeconds = wanted.activeDeadlineSeconds
+  }
+  const tolerations = wanted.tolerations ?? []
+  if (!before.tolerations.every((old) => tolerations.some((toleration) => jsonEqual(toleration, old)))) return undefined
+  const added = tolerations.filter((toleration) => !(live.spec?.tolerations ?? []).some((old) => jsonEqual(toleration, old)))
+  if (added.length > 0) patch.tolerations = [...(live.spec?.tolerations ?? []), ...added]
+  return patch
+}
+
+function appliedTo(live: DeepReadonly<Pod>): Applied {
+  try {
+    const { labels, annotations, tolerations } = JSON.parse(live.metadata.annotations?.[appliedAnnotation] ?? '') as Partial<Applied>
+    return { labels: labels ?? [], annotations: annotations ?? [], tolerations: tolerations ?? [] }
+  } catch {
+    // Someone removed or damaged the annotation: nothing is taken back, and the next patch writes it anew.
+    return { labels: [], annotations: [], tolerations: [] }
+  }
+}
+
+/** The Pod spec without what may change in place. */
+function immutablePart(podSpec: DeepReadonly<PodSpec>): unknown {
+  const withoutImages = (containers: DeepReadonly<PodSpec['containers']> | undefined): unknown =>
+    containers?.map((container) => ({ ...container, image: undefined }))
+  return {
+    ...podSpec,
+    containers: withoutImages(podSpec.containers),
+    initContainers: withoutImages(podSpec.initContainers),
+    activeDeadlineSeconds: undefined,
+    tolerations: undefined,
+  }
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 32)
+}

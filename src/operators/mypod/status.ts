@@ -1,0 +1,64 @@
+/** The status of a MyPod: what its Pod is, and what the operator makes of it. */
+import type { Pod } from '../../api/builtin.ts'
+import type { Condition, ConditionInput } from '../../api/conditions.ts'
+import { mergeConditions } from '../../api/conditions.ts'
+import { jsonEqual, type DeepReadonly } from '../../api/json.ts'
+import type { MyPod } from './kind.ts'
+
+/** How a reconcile went, as far as it is not visible in the Pod. */
+export interface Outcome {
+  readonly degraded?: { readonly reason: 'NameConflict' | 'PodCreateFailed'; readonly message: string }
+  readonly progressing?: { readonly reason: 'Creating' | 'Recreating'; readonly message: string }
+}
+
+const fromPod = ['podPhase', 'podIp', 'nodeIp', 'createdTimestamp'] as const
+
+/** A merge patch for the status, or undefined when it is right as it is. */
+export function statusPatch(object: DeepReadonly<MyPod>, pod: DeepReadonly<Pod> | undefined, outcome: Outcome, now: number): { status: object } | undefined {
+  const current = (object.status ?? {}) as NonNullable<MyPod['status']>
+  const observed = observe(pod)
+  const generation = object.metadata.generation
+  const wanted = {
+    // A merge patch removes a field that is null; one that is not there needs no removal.
+    ...Object.fromEntries(fromPod.map((field) => [field, observed[field] ?? (field in current ? null : undefined)])),
+    observedGeneration: generation,
+    conditions: mergeConditions(current.conditions as Condition[] | undefined, conditionsOf(pod, outcome), { now, generation }),
+  }
+  const unchanged = Object.entries(wanted).every(([field, value]) => jsonEqual(value, current[field as keyof typeof current]))
+  return unchanged ? undefined : { status: wanted }
+}
+
+function observe(pod: DeepReadonly<Pod> | undefined): Pick<NonNullable<MyPod['status']>, (typeof fromPod)[number]> {
+  if (pod === undefined) return {}
+  const { phase, podIP, hostIP } = pod.status ?? {}
+  return {
+    ...(phase && { podPhase: phase }),
+    ...(podIP && { podIp: podIP }),
+    ...(hostIP && { nodeIp: hostIP }),
+    createdTimestamp: Math.floor(Date.parse(pod.metadata.creationTimestamp) / 1000),
+  }
+}
+
+function conditionsOf(pod: DeepReadonly<Pod> | undefined, { degraded, progressing }: Outcome): ConditionInput[] {
+  return [
+    readyCondition(pod, degraded),
+    degraded === undefined
+      ? { type: 'Degraded', status: 'False', reason: 'AsExpected', message: '' }
+      : { type: 'Degraded', status: 'True', ...degraded },
+    progressing === undefined
+      ? { type: 'Progressing', status: 'False', reason: 'AsExpected', message: '' }
+      : { type: 'Progressing', status: 'True', ...progressing },
+  ]
+}
+
+function readyCondition(pod: DeepReadonly<Pod> | undefined, degraded: Outcome['degraded']): ConditionInput {
+  if (pod === undefined) return { type: 'Ready', status: 'False', reason: degraded?.reason ?? 'NoPod', message: degraded?.message ?? 'There is no Pod yet.' }
+  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')
+  if (ready?.status === 'True') return { type: 'Ready', status: 'True', reason: 'PodReady', message: '' }
+  return {
+    type: 'Ready',
+    status: 'False',
+    reason: ready?.reason ?? `Pod${pod.status?.phase ?? 'Pending'}`,
+    message: ready?.message ?? 'The Pod is not ready.',
+  }
+}

@@ -1,0 +1,110 @@
+/** What a MyPod must be, beyond its schema. */
+import { pod as podType, subjectAccessReview, type PodSpec } from '../../api/builtin.ts'
+import type { FieldError } from '../../api/field-error.ts'
+import { forbidden, invalid } from '../../api/field-error.ts'
+import { jsonEqual, type DeepReadonly } from '../../api/json.ts'
+import { validateAnnotations, validateLabels } from '../../api/object-meta.ts'
+import type { StatusCause } from '../../api/status.ts'
+import { isApiError } from '../../client/api-error.ts'
+import type { AdmissionContext } from '../../webhook/definition.ts'
+import type { MyPod } from './kind.ts'
+import { creatorLabel, podFor } from './pod.ts'
+
+/** Longer names are valid for Pods, but a host name is cut to this. */
+const hostNameLength = 63
+
+/** What can be said without a cluster. */
+export function validateMyPod(object: DeepReadonly<MyPod>, _old: DeepReadonly<MyPod> | undefined, { warn }: Pick<AdmissionContext, 'warn'>): readonly FieldError[] {
+  const { podLabels, podAnnotations } = object.spec
+  warnAbout(object, warn)
+  return [
+    ...validateLabels(podLabels, 'spec.podLabels'),
+    ...(podLabels !== undefined && Object.hasOwn(podLabels, creatorLabel)
+      ? [forbidden(`spec.podLabels[${creatorLabel}]`, 'the label is set by the operator')]
+      : []),
+    ...validateAnnotations(podAnnotations, 'spec.podAnnotations'),
+  ]
+}
+
+/**
+ * What only the cluster knows: whether the requester may create Pods, and what the API server says of this one.
+ * Only a changed spec is asked about, so that an old object stays updatable when the rules get stricter.
+ */
+export async function admitMyPod(object: DeepReadonly<MyPod>, old: DeepReadonly<MyPod> | undefined, context: AdmissionContext): Promise<readonly FieldError[]> {
+  if (old !== undefined && jsonEqual(object.spec, old.spec)) return []
+  const [permission, checked] = await Promise.all([checkRequester(object, context), checkPod(object, context)])
+  return [...permission, ...checked]
+}
+
+/** "May create MyPods" must not mean "may create any Pod": the requester needs the permission that the operator uses. */
+async function checkRequester(object: DeepReadonly<MyPod>, { client, user, signal }: AdmissionContext): Promise<FieldError[]> {
+  const namespace = object.metadata.namespace ?? ''
+  const review = await client.create(
+    subjectAccessReview,
+    {
+      metadata: {},
+      spec: {
+        user: user.username,
+        ...(user.uid === undefined ? {} : { uid: user.uid }),
+        ...(user.groups === undefined ? {} : { groups: [...user.groups] }),
+        ...(user.extra === undefined ? {} : { extra: Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, [...values]])) }),
+        resourceAttributes: { namespace, verb: 'create', group: '', version: 'v1', resource: 'pods' },
+      },
+    },
+    { signal },
+  )
+  if (review.status?.allowed === true) return []
+  return [forbidden('spec.podSpec', `user "${user.username}" cannot create resource "pods" in API group "" in the namespace "${namespace}", which a MyPod needs`)]
+}
+
+/** Has the API server itself judge the Pod, by a create that is not carried out. */
+async function checkPod(object: DeepReadonly<MyPod>, { client, signal, warn }: AdmissionContext): Promise<FieldError[]> {
+  const pod = podFor({ ...object, metadata: { ...object.metadata, uid: object.metadata.uid ?? '' } })
+  const { name: _name, ownerReferences: _owner, ...metadata } = pod.metadata
+  try {
+    await client.create(podType, { ...pod, metadata: { ...metadata, generateName: 'mypod-check-' } }, { dryRun: true, signal })
+    return []
+  } catch (error) {
+    if (!isApiError(error)) throw error
+    switch (error.statusCode) {
+      case 422:
+        return error.causes.length > 0 ? error.causes.map(podCause) : [invalid('spec.podSpec', 'object', error.message)]
+      case 400:
+        return [invalid('spec.podSpec', 'object', error.message)]
+      case 403:
+        // Quota and Pod Security may change; the object may stay, and its status will say so.
+        warn(`the Pod would be refused now: ${error.message}`)
+        return []
+      case 404:
+        // The namespace does not exist: the API server says that itself.
+        return []
+      default:
+        throw error
+    }
+  }
+}
+
+/** A cause about the Pod, told about the field of the MyPod that it comes from. */
+function podCause({ field = '', message = '', reason }: StatusCause): FieldError {
+  const path = field
+    .replace(/^spec(?=$|\.)/, 'spec.podSpec')
+    .replace(/^metadata\.labels/, 'spec.podLabels')
+    .replace(/^metadata\.annotations/, 'spec.podAnnotations')
+  return { path, message, reason: (reason ?? 'FieldValueInvalid') as FieldError['reason'] }
+}
+
+function warnAbout(object: DeepReadonly<MyPod>, warn: AdmissionContext['warn']): void {
+  const podSpec: DeepReadonly<PodSpec> = object.spec.podSpec
+  if ((object.metadata.name ?? '').length > hostNameLength) warn(`metadata.name: longer than ${hostNameLength} characters; the Pod's host name will be cut`)
+  for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
+    if (podSpec[field] === true) warn(`spec.podSpec.${field}: shares the node's namespace with the Pod`)
+  }
+  podSpec.volumes?.forEach((volume, index) => {
+    if (volume.hostPath !== undefined) warn(`spec.podSpec.volumes[${index}].hostPath: gives the Pod access to the node's files`)
+  })
+  for (const field of ['containers', 'initContainers'] as const) {
+    podSpec[field]?.forEach((container, index) => {
+      if (container.securityContext?.privileged === true) warn(`spec.podSpec.${field}[${index}].securityContext.privileged: has full access to the node`)
+    })
+  }
+}

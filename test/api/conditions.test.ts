@@ -1,0 +1,40 @@
+import t from 'tap'
+import { findCondition, formatTime, mergeConditions } from '../../src/api/conditions.ts'
+import { controllerOf, controllerReference, isControlledBy, refersTo } from '../../src/api/owner-reference.ts'
+import { formatKey, parseKey } from '../../src/api/object.ts'
+import { apiVersionOf, groupKindOf, groupResourceOf, parseApiVersion } from '../../src/api/group-version-kind.ts'
+
+const ready = { type: 'Ready', status: 'True', reason: 'Ok', message: '' } as const
+
+t.test('the transition time moves with the status alone', async (t) => {
+  const first = mergeConditions(undefined, [ready], { now: 0, generation: 1 })
+  t.same(first, [{ ...ready, observedGeneration: 1, lastTransitionTime: '1970-01-01T00:00:00Z' }])
+  const same = mergeConditions(first, [{ ...ready, reason: 'Other' }], { now: 5000, generation: 2 })
+  t.match(same[0], { reason: 'Other', observedGeneration: 2, lastTransitionTime: '1970-01-01T00:00:00Z' })
+  const changed = mergeConditions(same, [{ ...ready, status: 'False' }], { now: 5000 })
+  t.equal(findCondition(changed, 'Ready')?.lastTransitionTime, formatTime(5000))
+})
+
+t.test('conditions of others stay, and the list is sorted', async (t) => {
+  const merged = mergeConditions([{ ...ready, type: 'Zebra', lastTransitionTime: 'x' }], [ready], { now: 0 })
+  t.same(merged.map(({ type }) => type), ['Ready', 'Zebra'])
+})
+
+t.test('owner references', async (t) => {
+  const owner = { apiVersion: 'a.b/v1', kind: 'A', metadata: { name: 'x', uid: 'u1', resourceVersion: '1', creationTimestamp: '' } }
+  const child = { ...owner, metadata: { ...owner.metadata, uid: 'u2', ownerReferences: [controllerReference(owner)] } }
+  t.ok(isControlledBy(child, owner))
+  t.notOk(isControlledBy(child, { ...owner, metadata: { ...owner.metadata, uid: 'other' } }))
+  t.ok(refersTo(controllerOf(child)!, { group: 'a.b', kind: 'A' }))
+  t.notOk(refersTo(controllerOf(child)!, { group: '', kind: 'A' }))
+})
+
+t.test('keys and names of types', async (t) => {
+  t.same(parseKey('ns/a'), { namespace: 'ns', name: 'a' })
+  t.same(parseKey('a'), { name: 'a' })
+  t.equal(formatKey({ namespace: 'ns', name: 'a' }), 'ns/a')
+  t.equal(apiVersionOf({ group: '', version: 'v1' }), 'v1')
+  t.same(parseApiVersion('apps/v1'), { group: 'apps', version: 'v1' })
+  t.equal(groupResourceOf({ group: 'apps', plural: 'deployments' }), 'deployments.apps')
+  t.equal(groupKindOf({ group: '', kind: 'Pod' }), 'Pod')
+})

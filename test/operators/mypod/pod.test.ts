@@ -1,0 +1,87 @@
+import t from 'tap'
+import { changeOf, podFor, specHashAnnotation } from '../../../src/operators/mypod/pod.ts'
+import { aMyPod, livePodOf } from '../../support/mypod.ts'
+
+t.test('the Pod carries what the MyPod asks for, the label of its creator and its owner', async (t) => {
+  const owner = aMyPod({ podLabels: { app: 'x' }, podAnnotations: { note: 'y' } })
+  const pod = podFor(owner)
+  t.match(pod.metadata, {
+    name: 'a',
+    namespace: 'ns',
+    labels: { app: 'x', creator: 'mypod-controller' },
+    annotations: { note: 'y', [specHashAnnotation]: /^[0-9a-f]{32}$/ },
+    ownerReferences: [{ kind: 'MyPod', uid: 'owner', controller: true, blockOwnerDeletion: true }],
+  })
+  t.same(owner.spec.podLabels, { app: 'x' }, 'the MyPod is not touched')
+  t.same(podFor(aMyPod()).metadata.labels, { creator: 'mypod-controller' })
+})
+
+t.test('what servers and others add to a Pod is no change', async (t) => {
+  const owner = aMyPod({ podLabels: { app: 'x' } })
+  t.same(changeOf(livePodOf(owner), podFor(owner)), { action: 'none' })
+  const decorated = livePodOf(owner)
+  decorated.metadata.annotations!['cni.example.com/ip'] = '10.0.0.1'
+  decorated.metadata.labels!.foreign = 'z'
+  t.same(changeOf(decorated, podFor(owner)), { action: 'none' })
+})
+
+t.test('labels and annotations change in place; only what was ours is removed', async (t) => {
+  const before = aMyPod({ podLabels: { app: 'x', old: 'o' }, podAnnotations: { gone: 'g' } })
+  const live = livePodOf(before)
+  live.metadata.labels!.foreign = 'z'
+  const change = changeOf(live, podFor(aMyPod({ podLabels: { app: 'y', added: 'n' } })))
+  t.match(change, { action: 'patch', patch: { metadata: { labels: { app: 'y', added: 'n', old: null }, annotations: { gone: null }, resourceVersion: '5' } } })
+  t.notOk('foreign' in (change as { patch: { metadata: { labels: object } } }).patch.metadata.labels)
+  t.notOk('spec' in (change as { patch: object }).patch)
+})
+
+t.test('a label that somebody changed by hand is put right', async (t) => {
+  const owner = aMyPod({ podLabels: { app: 'x' } })
+  const live = livePodOf(owner)
+  live.metadata.labels!.app = 'tampered'
+  t.match(changeOf(live, podFor(owner)), { action: 'patch', patch: { metadata: { labels: { app: 'x' } } } })
+})
+
+t.test('an image changes in place and keeps what the server filled in', async (t) => {
+  const before = aMyPod()
+  const live = livePodOf(before, { spec: { containers: [{ name: 'main', image: 'x:1', terminationMessagePath: '/dev/termination-log' }, { name: 'injected', image: 'sidecar' }] } })
+  const change = changeOf(live, podFor(aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }] } })))
+  t.match(change, {
+    action: 'patch',
+    patch: { spec: { containers: [{ name: 'main', image: 'x:2', terminationMessagePath: '/dev/termination-log' }, { name: 'injected', image: 'sidecar' }] } },
+  })
+})
+
+t.test('what a running Pod cannot change is made anew', async (t) => {
+  const container = { name: 'main', image: 'x:1' }
+  const cases: [string, object, object][] = [
+    ['resources', {}, { containers: [{ ...container, resources: { limits: { cpu: '1' } } }] }],
+    ['another container', {}, { containers: [container, { name: 'second', image: 'y' }] }],
+    ['a longer deadline', { activeDeadlineSeconds: 10 }, { activeDeadlineSeconds: 20 }],
+    ['a deadline taken away', { activeDeadlineSeconds: 10 }, {}],
+    ['a toleration taken away', { tolerations: [{ key: 'a', operator: 'Exists' }] }, {}],
+  ]
+  for (const [what, before, after] of cases) {
+    const old = aMyPod({ podSpec: { containers: [container], ...before } })
+    const wanted = aMyPod({ podSpec: { containers: [container], ...after } })
+    t.equal(changeOf(livePodOf(old), podFor(wanted)).action, 'recreate', what)
+  }
+})
+
+t.test('a shorter deadline and a further toleration change in place', async (t) => {
+  const containers = [{ name: 'main', image: 'x:1' }]
+  const old = aMyPod({ podSpec: { containers, activeDeadlineSeconds: 20, tolerations: [{ key: 'a', operator: 'Exists' }] } })
+  const wanted = aMyPod({ podSpec: { containers, activeDeadlineSeconds: 10, tolerations: [{ key: 'a', operator: 'Exists' }, { key: 'b', operator: 'Exists' }] } })
+  t.match(changeOf(livePodOf(old), podFor(wanted)), {
+    action: 'patch',
+    patch: { spec: { activeDeadlineSeconds: 10, tolerations: [{ key: 'a' }, { key: 'node.kubernetes.io/not-ready' }, { key: 'b' }] } },
+  })
+})
+
+t.test('a damaged record of what was applied takes nothing away', async (t) => {
+  const owner = aMyPod({ podLabels: { app: 'x' } })
+  const live = livePodOf(owner)
+  live.metadata.annotations!['mypod.harryyann.github.io/applied'] = 'garbage'
+  const change = changeOf(live, podFor(owner))
+  t.match(change, { action: 'patch', patch: { metadata: { annotations: { 'mypod.harryyann.github.io/applied': /^\{"annotations"/ } } } })
+})

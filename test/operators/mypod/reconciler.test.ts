@@ -1,0 +1,125 @@
+import t from 'tap'
+import type { Pod } from '../../../src/api/builtin.ts'
+import { systemClock } from '../../../src/api/clock.ts'
+import { failure } from '../../../src/api/status.ts'
+import { ApiError } from '../../../src/client/api-error.ts'
+import type { Client } from '../../../src/client/client.ts'
+import type { ReconcileContext } from '../../../src/controller/reconciler.ts'
+import type { MyPod } from '../../../src/operators/mypod/kind.ts'
+import { reconcileMyPod } from '../../../src/operators/mypod/reconciler.ts'
+import { silentLogger } from '../../../src/telemetry/logger.ts'
+import { aMyPod, livePodOf } from '../../support/mypod.ts'
+
+interface Script {
+  /** The Pod in the cache. */
+  readonly cached?: Pod
+  /** The Pod at the API server, when the cache is behind. */
+  readonly live?: Pod
+  /** What a create or patch of the Pod is refused with. */
+  readonly refuse?: ApiError
+}
+
+/** Runs one reconcile against a scripted API and gives the writes, the events and the result. */
+async function reconcile(object: MyPod, script: Script = {}) {
+  const writes: [string, ...unknown[]][] = []
+  const events: string[] = []
+  const write = (verb: string, answer: unknown) => async (_type: unknown, ...args: unknown[]) => {
+    writes.push([verb, ...args])
+    if (script.refuse !== undefined && (verb === 'create' || verb === 'patch')) throw script.refuse
+    return answer
+  }
+  const client = {
+    create: write('create', livePodOf(object, { status: { phase: 'Pending' } })),
+    patch: write('patch', script.cached),
+    delete: write('delete', {}),
+    patchStatus: write('patchStatus', {}),
+    get: async () => script.live,
+  } as unknown as Client
+  const context = {
+    client,
+    cache: { get: () => script.cached, list: () => [] },
+    logger: silentLogger(),
+    signal: new AbortController().signal,
+    reconcileID: 'id',
+    clock: systemClock,
+    events: { event: (_object: unknown, _type: string, reason: string) => void events.push(reason) },
+  } as unknown as ReconcileContext
+  const result = await reconcileMyPod(object, context)
+  return { verbs: writes.map(([verb]) => verb), writes, events, result }
+}
+
+const apiError = (code: number, reason: string, message = 'no'): ApiError => new ApiError(failure(code, reason, message))
+
+t.test('a MyPod without a Pod gets one', async (t) => {
+  const { verbs, events } = await reconcile(aMyPod())
+  t.same(verbs, ['create', 'patchStatus'])
+  t.same(events, ['Created'])
+})
+
+t.test('in steady state nothing is written', async (t) => {
+  const object = aMyPod()
+  const cached = livePodOf(object)
+  const first = await reconcile(object, { cached })
+  t.same(first.verbs, ['patchStatus'])
+  const { status } = first.writes[0]![2] as { status: NonNullable<MyPod['status']> }
+  t.same((await reconcile({ ...object, status }, { cached })).verbs, [])
+})
+
+t.test('a MyPod that goes away is left alone', async (t) => {
+  t.same((await reconcile(aMyPod({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }))).verbs, [])
+})
+
+t.test('a foreign Pod of that name is never touched', async (t) => {
+  const foreign = livePodOf(aMyPod({}, { uid: 'other' }))
+  for (const script of [{ cached: foreign }, { live: foreign, refuse: apiError(409, 'AlreadyExists') }]) {
+    const { verbs, writes, events, result } = await reconcile(aMyPod(), script)
+    t.same(verbs.filter((verb) => verb !== 'create'), ['patchStatus'])
+    t.match(writes.at(-1)?.[2], { status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'NameConflict' }] } })
+    t.same(events, ['NameConflict'])
+    t.same(result, { requeue: true })
+  }
+})
+
+t.test('a cache that is behind creates no second Pod', async (t) => {
+  const object = aMyPod()
+  const { verbs } = await reconcile(object, { live: livePodOf(object), refuse: apiError(409, 'AlreadyExists') })
+  t.same(verbs, ['create', 'patchStatus'])
+})
+
+t.test('a Pod that the API server refuses is told in the status and tried again seldom', async (t) => {
+  for (const [code, reason] of [[422, 'Invalid'], [403, 'Forbidden']] as const) {
+    const { writes, events, result } = await reconcile(aMyPod(), { refuse: apiError(code, reason, 'violates PodSecurity "restricted:latest"') })
+    t.match(writes.at(-1)?.[2], { status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'PodCreateFailed', message: /PodSecurity/ }] } })
+    t.same(events, ['PodCreateFailed'])
+    t.same(result, { requeueAfter: 30_000 })
+  }
+})
+
+t.test('another failure goes to the queue', async (t) => {
+  await t.rejects(reconcile(aMyPod(), { refuse: apiError(500, 'InternalError') }), { reason: 'InternalError' })
+})
+
+t.test('a change that a running Pod cannot follow deletes this very Pod, and only once', async (t) => {
+  const before = aMyPod()
+  const after = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:1', command: ['true'] }] } })
+  const { verbs, writes, events } = await reconcile(after, { cached: livePodOf(before) })
+  t.same(verbs, ['delete', 'patchStatus'])
+  t.match(writes[0]?.[2], { preconditions: { uid: 'pod' } })
+  t.same(events, ['Recreating'])
+  const ending = livePodOf(before, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })
+  t.same((await reconcile(after, { cached: ending })).verbs, ['patchStatus'])
+})
+
+t.test('an in-place change that the API server refuses makes the Pod anew', async (t) => {
+  const cached = livePodOf(aMyPod())
+  const after = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }] } })
+  t.same((await reconcile(after, { cached, refuse: apiError(422, 'Invalid') })).verbs, ['patch', 'delete', 'patchStatus'])
+  t.same((await reconcile(after, { cached })).verbs, ['patch', 'patchStatus'])
+})
+
+t.test('an evicted Pod is replaced, a finished one is kept', async (t) => {
+  const object = aMyPod()
+  t.same((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed', reason: 'Evicted' } }) })).verbs, ['delete', 'patchStatus'])
+  t.same((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed' } }) })).verbs, ['patchStatus'])
+  t.same((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Succeeded' } }) })).verbs, ['patchStatus'])
+})
