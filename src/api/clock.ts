@@ -8,8 +8,11 @@ export interface Timer {
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch. */
   now(): number
-  /** Calls `callback` once after `ms` milliseconds (any length; negative means at once). The timer does not keep the process alive. */
-  after(ms: number, callback: () => void): Timer
+  /**
+   * Calls `callback` once after `ms` milliseconds (any length; negative means at once).
+   * The timer keeps the process alive only when `keepAlive` is true: when somebody waits for it.
+   */
+  after(ms: number, callback: () => void, keepAlive?: boolean): Timer
 }
 
 /** The longest delay that Node's `setTimeout` takes; a longer one would fire at once. */
@@ -18,13 +21,13 @@ const longestTimeout = 2 ** 31 - 1
 /** The real clock. Delays beyond 24.8 days are split, which `setTimeout` alone would turn into "now". */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  after(ms, callback) {
+  after(ms, callback, keepAlive = false) {
     const due = Date.now() + ms
     let handle: NodeJS.Timeout
     const arm = (): void => {
       const left = Math.max(0, due - Date.now())
       handle = left > longestTimeout ? setTimeout(arm, longestTimeout) : setTimeout(callback, left)
-      handle.unref()
+      if (!keepAlive) handle.unref()
     }
     arm()
     return { cancel: () => clearTimeout(handle) }
@@ -33,8 +36,7 @@ export const systemClock: Clock = {
 
 /**
  * Resolves after `ms` milliseconds, or rejects with the signal's reason when it aborts first.
- *
- * Unlike a bare `clock.after`, a pending sleep keeps nothing alive after the abort.
+ * A pending sleep keeps the process alive; after the abort nothing is left of it.
  */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -46,10 +48,11 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
       timer.cancel()
       reject(signal?.reason as Error)
     }
-    const timer = clock.after(ms, () => {
+    const wake = (): void => {
       signal?.removeEventListener('abort', onAbort)
       resolve()
-    })
+    }
+    const timer = clock.after(ms, wake, true)
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 }

@@ -7,12 +7,14 @@ import type { Client } from '../client/client.ts'
 import type { Operator } from '../manager/operator.ts'
 import { crdOf } from './crd.ts'
 import type { WebhookTarget } from './webhook-configuration.ts'
-import { webhookConfigurations } from './webhook-configuration.ts'
+import { mutatingName, validatingName, webhookConfigurations } from './webhook-configuration.ts'
 
 /** Who owns the installed fields; not the manager of the running process, which owns `caBundle`. */
 const fieldManager = 'proreus-install'
 /** A new CRD is served within moments; a name that is taken never is. */
 const establishedDeadlineMs = 10_000
+/** The running process fills in `caBundle` as soon as it sees the configuration. */
+const trustedDeadlineMs = 10_000
 const pollMs = 20
 
 /** Applies the CRDs and waits until the API server serves them. */
@@ -23,17 +25,13 @@ export async function installKinds(client: Client, operators: readonly Operator[
 }
 
 async function established(client: Client, name: string, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
-  const deadline = clock.now() + establishedDeadlineMs
-  for (;;) {
-    const crd = await client.get(customResourceDefinition, { name }, { signal })
-    const conditions = crd.status?.conditions ?? []
-    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return
-    if (clock.now() > deadline) {
-      const why = conditions.find(({ status }) => status === 'False')?.message ?? 'it was not established in time'
-      throw new ProreusError('PRO_API', `The API server does not serve the CRD ${name}: ${why}.`)
-    }
-    await sleep(clock, pollMs, signal)
-  }
+  let problem = 'it was not established in time'
+  const done = await within(establishedDeadlineMs, clock, signal, async () => {
+    const { status } = await client.get(customResourceDefinition, { name }, { signal })
+    problem = status?.conditions?.find((condition) => condition.status === 'False')?.message ?? problem
+    return status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') === true
+  })
+  if (!done) throw new ProreusError('PRO_API', `The API server does not serve the CRD ${name}: ${problem}.`)
 }
 
 /** Applies the webhook configurations; the running process then fills in `caBundle`. */
@@ -42,4 +40,33 @@ export async function installWebhooks(client: Client, operators: readonly Operat
     const type = configuration.kind === 'MutatingWebhookConfiguration' ? mutatingWebhookConfiguration : validatingWebhookConfiguration
     await client.apply(type, configuration as JsonObject as never, { fieldManager, signal })
   }
+}
+
+/** Waits until every installed webhook has a `caBundle`: from then on the API server can call it. */
+export async function whenTrusted(client: Client, operators: readonly Operator[], clock: Clock, signal?: AbortSignal): Promise<void> {
+  for (const { type, name } of configurationsOf(operators)) {
+    const done = await within(trustedDeadlineMs, clock, signal, async () => {
+      const { webhooks = [] } = await client.get(type, { name }, { signal })
+      return webhooks.every(({ clientConfig }) => (clientConfig.caBundle ?? '') !== '')
+    })
+    if (!done) throw new ProreusError('PRO_CERTIFICATE', `The ${type.kind} ${name} got no caBundle in time; the log says why.`)
+  }
+}
+
+function configurationsOf(operators: readonly Operator[]) {
+  if (operators.every(({ webhooks }) => webhooks.length === 0)) return []
+  return [
+    { type: mutatingWebhookConfiguration, name: mutatingName },
+    { type: validatingWebhookConfiguration, name: validatingName },
+  ] as const
+}
+
+/** Asks again and again; false when it was never so. */
+async function within(ms: number, clock: Clock, signal: AbortSignal | undefined, ask: () => Promise<boolean>): Promise<boolean> {
+  const deadline = clock.now() + ms
+  while (!(await ask())) {
+    if (clock.now() > deadline) return false
+    await sleep(clock, pollMs, signal)
+  }
+  return true
 }

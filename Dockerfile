@@ -1,0 +1,45 @@
+# The image of Proreus: the compiled program, its production dependencies and the Node.js of the lock file, as an ordinary user.
+#
+#   docker build --tag proreus:0.1.0 .
+#
+# `npm run image` does that too, and also where there is no container engine or no registry.
+#
+# BASE replaces every base image. It has glibc and libstdc++, and npm for the first stage.
+# Where npm needs its own settings: --secret id=npmrc,src=$HOME/.npmrc (and --secret id=ca,src=FILE if they say cafile=/run/secrets/ca).
+ARG BASE
+
+FROM ${BASE:-docker.io/library/node:24-bookworm-slim} AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=ca,target=/run/secrets/ca \
+    npm ci --no-audit --no-fund --loglevel=error
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build.ts scripts/
+COPY src src
+# What only an editor or a debugger reads is two thirds of the dependencies' files.
+RUN npm run build \
+ && mkdir -p /image/app /image/usr/local/bin \
+ && cp node_modules/node/bin/node /image/usr/local/bin/ \
+ && npm prune --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
+ && find node_modules dist -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete \
+ && mv dist node_modules package.json /image/app/
+COPY LICENSE /image/app/
+
+FROM ${BASE:-gcr.io/distroless/cc-debian12:nonroot}
+ARG VERSION=unknown
+ARG INPUTS=unknown
+LABEL org.opencontainers.image.title="proreus" \
+      org.opencontainers.image.description="A Kubernetes operator server: admission webhooks, controllers and their certificates in one process." \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      proreus.inputs="${INPUTS}"
+COPY --from=build /image /
+# Nothing is written: the root file system may be read-only, so there is no place for a compile cache either.
+ENV NODE_ENV=production \
+    NODE_DISABLE_COMPILE_CACHE=1 \
+    HOME=/home/nonroot
+WORKDIR /app
+EXPOSE 9443 8080 8081
+USER 65532:65532
+ENTRYPOINT ["/usr/local/bin/node", "/app/dist/cli/bin.js"]
+CMD ["run"]

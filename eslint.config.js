@@ -1,0 +1,73 @@
+import tseslint from 'typescript-eslint'
+
+/**
+ * The arrows of the architecture: which folders under src/ a folder may import from.
+ * Arrows point down this list only; `devcluster` and `testing` stand beside it, and nothing in production imports them.
+ */
+const arrows = {
+  api: [],
+  schema: ['api'],
+  telemetry: ['api'],
+  client: ['api', 'schema', 'telemetry'],
+  certs: ['api', 'client', 'telemetry'],
+  cache: ['api', 'client', 'telemetry'],
+  webhook: ['api', 'schema', 'client', 'cache', 'certs', 'telemetry'],
+  controller: ['api', 'client', 'cache', 'telemetry'],
+  manager: ['api', 'schema', 'client', 'cache', 'certs', 'webhook', 'controller', 'telemetry'],
+  manifests: ['api', 'schema', 'client', 'webhook', 'manager'],
+  operators: ['api', 'schema', 'client', 'cache', 'webhook', 'controller', 'manager', 'telemetry'],
+  testing: ['api', 'schema', 'client', 'cache', 'certs', 'webhook', 'controller', 'manager', 'manifests', 'telemetry', 'devcluster'],
+  devcluster: ['api', 'schema', 'client', 'cache', 'certs', 'controller', 'telemetry'],
+  cli: ['api', 'schema', 'client', 'cache', 'certs', 'webhook', 'controller', 'manager', 'manifests', 'operators', 'telemetry', 'devcluster'],
+}
+
+function arrowRule(folder, allowed) {
+  const refused = Object.keys(arrows).filter((other) => other !== folder && !allowed.includes(other))
+  return {
+    files: [`src/${folder}/**/*.ts`],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: `^(\\.\\./)+(${[...refused, 'index'].join('|')})[/.]`,
+              message: `src/${folder} may import from ${allowed.join(', ') || 'no other folder'} only (see CONTRIBUTING.md, "The arrows").`,
+            },
+          ],
+        },
+      ],
+    },
+  }
+}
+
+export default tseslint.config(
+  { ignores: ['node_modules', 'dist', '.tap', '.proreus', 'coverage'] },
+  ...tseslint.configs.recommended.map((config) => ({ ...config, files: ['**/*.ts'] })),
+  {
+    files: ['**/*.ts'],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/only-throw-error': 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-console': 'error',
+      eqeqeq: 'error',
+    },
+  },
+  {
+    // tap's `t.test` returns a promise that the parent test already waits for.
+    files: ['test/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-floating-promises': ['error', { allowForKnownSafeCalls: [], allowForKnownSafePromises: [{ from: 'package', name: 'PromiseWithSubtest', package: '@tapjs/core' }] }],
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+  { files: ['src/**/*.ts'], rules: { 'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }] } },
+  ...Object.entries(arrows).map(([folder, allowed]) => arrowRule(folder, allowed)),
+)

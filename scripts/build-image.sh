@@ -1,0 +1,204 @@
+#!/usr/bin/env bash
+# Builds the image proreus:<version> and runs `proreus --version` in it. That version goes to stdout, everything else to stderr.
+# With the container engine that is there (docker, podman); without one, and as root on a Debian-like system, with buildah and
+# a base image made by debootstrap. An image of the same sources is not built again.
+#
+#   BASE      replaces the base images (see the Dockerfile)
+#   IMAGE     another name than proreus:<version>
+#   BUILDER   docker, podman or buildah instead of the first that works
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)
+image=${IMAGE:-proreus:$version}
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/proreus
+debian=bookworm
+work=$(mktemp -d)
+container=
+
+say() { echo "$*" >&2; }
+
+fail() {
+  say "The image cannot be built: $*"
+  exit 1
+}
+
+finish() {
+  if [ -n "$container" ]; then buildah_ rm "$container" >/dev/null 2>&1 || true; fi
+  rm -rf "$work"
+}
+trap finish EXIT
+
+# Images and containers of our own folder; no kernel feature beyond chroot is needed.
+buildah_() {
+  buildah --root "$cache/containers" --runroot "$cache/containers/run" --storage-driver vfs "$@"
+}
+
+# The Dockerfile mounts secrets: docker without buildx cannot.
+works() {
+  "$1" info && { [ "$1" != docker ] || docker buildx version; }
+}
+
+choose_builder() {
+  if [ -n "${BUILDER:-}" ]; then
+    echo "$BUILDER"
+    return
+  fi
+  local engine
+  for engine in docker podman; do
+    if works "$engine" >/dev/null 2>&1; then
+      echo "$engine"
+      return
+    fi
+  done
+  echo buildah
+}
+
+install_buildah() {
+  local missing=() tool
+  for tool in buildah debootstrap; do
+    if ! command -v "$tool" >/dev/null; then missing+=("$tool"); fi
+  done
+  [ "$(id -u)" -eq 0 ] || fail "neither docker nor podman works here, and buildah needs root. Start a container engine, or run this as root."
+  [ ${#missing[@]} -gt 0 ] || return 0
+  command -v apt-get >/dev/null ||
+    fail "neither docker nor podman works here, and ${missing[*]} cannot be installed without apt-get. Start a container engine, or install ${missing[*]}."
+  say "Installing ${missing[*]} …"
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"; } >"$work/apt.log" 2>&1 ||
+    { cat "$work/apt.log" >&2 && fail "apt-get could not install ${missing[*]}."; }
+}
+
+# A minimal Debian as an image, made once.
+make_base() {
+  if buildah_ inspect --type image "localhost/proreus-base:$debian" >/dev/null 2>&1; then return; fi
+  say "Making a base image of Debian $debian (once) …"
+  debootstrap --variant=minbase "$debian" "$work/base" >"$work/debootstrap.log" 2>&1 ||
+    { tail -n 20 "$work/debootstrap.log" >&2 && fail "debootstrap failed."; }
+  # Files that no program reads; each is copied for every stage. Copyright notices stay.
+  rm -rf "$work"/base/var/cache/apt/* "$work"/base/var/lib/apt/lists/* "$work"/base/var/log/* "$work"/base/usr/share/{info,locale,man}/*
+  find "$work/base/usr/share/doc" -type f ! -name copyright -delete
+  container=$(buildah_ from scratch)
+  buildah_ add --quiet "$container" "$work/base" / >/dev/null
+  buildah_ commit --quiet "$container" "localhost/proreus-base:$debian" >/dev/null
+  buildah_ rm "$container" >/dev/null
+  container=
+  rm -rf "$work/base"
+}
+
+# npm and a Node.js to run it with, for a base that has neither.
+make_tools() {
+  node scripts/install.mjs >&2
+  if [ ! -x "$cache/tools/bin/npm" ]; then
+    npm install --global --prefix "$work/tools" --loglevel=error npm@11 >&2
+    rm -rf "$cache/tools"
+    mkdir -p "$cache"
+    mv "$work/tools" "$cache/tools"
+  fi
+  cp node_modules/node/bin/node "$cache/tools/bin/node"
+}
+
+# A setting of this machine's npm.
+setting() {
+  sed -n "s/^$1=//p" <<<"$settings"
+}
+
+# This machine's npm settings as far as a download needs them: they travel as secrets, so no layer has them.
+make_secrets() {
+  local key file
+  settings=$(npm config get registry proxy https-proxy noproxy strict-ssl cafile globalconfig userconfig cache 2>/dev/null)
+  for key in registry proxy https-proxy noproxy strict-ssl; do
+    case $(setting "$key") in '' | null | undefined) ;; *) echo "$key=$(setting "$key")" ;; esac
+  done >"$work/npmrc"
+  for file in "$(setting globalconfig)" "$(setting userconfig)"; do
+    if [ -r "$file" ]; then grep -E '^(//|@|_auth)' "$file" >>"$work/npmrc" || true; fi
+  done
+  if [ -r "$(setting cafile)" ]; then
+    cp "$(setting cafile)" "$work/ca"
+  elif [ -r "${NODE_EXTRA_CA_CERTS:-}" ]; then
+    { node -p 'require("node:tls").rootCertificates.join("\n")' && cat "$NODE_EXTRA_CA_CERTS"; } >"$work/ca"
+  fi
+  secrets=(--secret "id=npmrc,src=$work/npmrc")
+  if [ -e "$work/ca" ]; then
+    echo 'cafile=/run/secrets/ca' >>"$work/npmrc"
+    secrets+=(--secret "id=ca,src=$work/ca")
+  fi
+}
+
+# Everything that the image is made of.
+inputs_hash() {
+  local sum=(sha256sum)
+  command -v sha256sum >/dev/null || sum=(shasum -a 256)
+  {
+    echo "${BASE:-}"
+    find Dockerfile .dockerignore .npmrc LICENSE package.json package-lock.json tsconfig.json tsconfig.build.json scripts/build.ts scripts/build-image.sh src \
+      -type f -print0 | LC_ALL=C sort -z | xargs -0 "${sum[@]}"
+  } | "${sum[@]}" | cut -c1-32
+}
+
+# The label that says which sources an image was made of; nothing when there is no such image.
+inputs_of_image() {
+  case $builder in
+  buildah) command -v buildah >/dev/null && buildah_ inspect --type image --format '{{index .OCIv1.Config.Labels "proreus.inputs"}}' "$image" ;;
+  *) "$builder" image inspect --format '{{index .Config.Labels "proreus.inputs"}}' "$image" ;;
+  esac 2>/dev/null || true
+}
+
+build() {
+  local arguments=(--build-arg "VERSION=$version" --build-arg "INPUTS=$inputs" --iidfile "$work/id" "${secrets[@]}")
+  case $builder in
+  buildah) buildah_ build --isolation chroot --build-arg "BASE=${BASE:-localhost/proreus-base:$debian}" --volume "$cache/tools:/usr/local:ro" --volume "$(setting cache):/root/.npm" "${arguments[@]}" . ;;
+  *) "$builder" build ${BASE:+--build-arg "BASE=$BASE"} "${arguments[@]}" . ;;
+  esac >"$work/build.log" 2>&1 ||
+    { tail -n 60 "$work/build.log" >&2 && fail "$builder build ended with the lines above."; }
+}
+
+# Runs Node.js in the new image, as the image's user, with the arguments given.
+run_node() {
+  case $builder in
+  buildah) buildah_ run --isolation chroot "$container" -- /usr/local/bin/node "$@" ;;
+  *) "$builder" run --rm --read-only --network none --entrypoint /usr/local/bin/node "$id" "$@" ;;
+  esac
+}
+
+verify() {
+  local uid said
+  if [ "$builder" = buildah ]; then container=$(buildah_ from "$id"); fi
+  uid=$(run_node -p 'process.getuid()') || fail "Node.js does not run in it."
+  [ "$uid" = 65532 ] || fail "it runs as user $uid, not as 65532."
+  said=$(run_node /app/dist/cli/bin.js --version) || fail "\"proreus --version\" fails in it."
+  [ "$said" = "$version" ] || fail "\"proreus --version\" says \"$said\" in it, not $version."
+}
+
+builder=$(choose_builder)
+inputs=$(inputs_hash)
+if [ "$(inputs_of_image)" = "$inputs" ]; then
+  say "The image $image is up to date."
+  echo "$version"
+  exit 0
+fi
+
+if [ "$builder" = buildah ]; then
+  install_buildah
+  mkdir -p "$cache"
+  # One build at a time; what an interrupted one left behind goes.
+  exec 9>"$cache/image.lock"
+  flock 9
+  buildah_ rm --all >/dev/null 2>&1 || true
+  [ -n "${BASE:-}" ] || make_base
+  make_tools
+fi
+say "Building the image $image with $builder …"
+make_secrets
+build
+id=$(cat "$work/id")
+verify
+case $builder in
+buildah)
+  buildah_ tag "$id" "$image"
+  buildah_ rmi --prune >/dev/null 2>&1 || true
+  say "The image is among buildah's own: buildah --root $cache/containers --storage-driver vfs push $image docker-archive:proreus.tar"
+  ;;
+*) "$builder" tag "$id" "$image" ;;
+esac
+say "The image $image is built; proreus --version in it, as user 65532:"
+echo "$version"

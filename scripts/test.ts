@@ -1,0 +1,49 @@
+/**
+ * Runs the tests: all, or the files and folders given. Prints the true totals as the last line, `N passed, N failed`.
+ * Test files run in parallel processes; coverage is collected when COVERAGE=1, because it costs time.
+ */
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const root = join(import.meta.dirname, '..')
+const asked = process.argv.slice(2)
+const files = (asked.length > 0 ? asked : ['test']).flatMap((path) =>
+  path.endsWith('.ts') ? [path] : globSync(`${path}/**/*.test.ts`, { cwd: root }).sort(),
+)
+
+const child = spawn(
+  process.execPath,
+  [
+    join(root, 'node_modules/.bin/tap'),
+    `--jobs=${availableParallelism() + 1}`,
+    '--reporter=tap',
+    process.env.COVERAGE === '1' ? '--coverage-report=text' : '--disable-coverage',
+    ...files,
+  ],
+  { cwd: root, stdio: ['inherit', 'pipe', 'inherit'] },
+)
+
+// One line a file; of a file that failed, all that it said.
+let summary = ''
+let block: string[] = []
+for await (const line of createInterface({ input: child.stdout })) {
+  block.push(line)
+  if (/^# \{ total: /.test(line)) summary = line
+  const skipped = /^\s+ok \d+ - (.*) # SKIP ?(.*)$/.exec(line)
+  if (skipped !== null) process.stdout.write(`  skipped: ${skipped[1]} (${skipped[2]})\n`)
+  const file = /^(not ok|ok) \d+ - (.*?)(?: # time=([\d.]+m?s))?(?: \{)?$/.exec(line)
+  if (file === null) continue
+  if (file[1] === 'not ok') process.stdout.write(`${block.join('\n')}\n`)
+  process.stdout.write(`${file[1] === 'ok' ? '✓' : '✗'} ${file[2]}${file[3] === undefined ? '' : ` (${file[3]})`}\n`)
+  block = []
+}
+const code = await new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? 1)))
+if (code !== 0 || process.env.COVERAGE === '1') process.stdout.write(`${block.join('\n')}\n`)
+
+const total = (name: string): number => Number(new RegExp(`\\b${name}: (\\d+)`).exec(summary)?.[1] ?? 0)
+const [passed, failed, skipped] = [total('pass'), total('fail'), total('skip')]
+process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
+process.exitCode = code !== 0 || failed > 0 || passed === 0 ? 1 : 0

@@ -1,0 +1,115 @@
+/** `Cache`: the informers of all types that are watched, one for each, and reads from them. */
+import type { Clock } from '../api/clock.ts'
+import { ProreusError } from '../api/errors.ts'
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { Client } from '../client/client.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { Informer } from './informer.ts'
+import type { StoreListOptions } from './store.ts'
+
+export interface CacheOptions {
+  readonly logger: Logger
+  readonly clock?: Clock
+  /** Absent or empty: all. Types without a namespace are watched in any case. */
+  readonly namespaces?: readonly string[]
+}
+
+export interface InformerStatus {
+  /** `plural.group`. */
+  readonly type: string
+  readonly synced: boolean
+  readonly lastError?: string
+}
+
+/** Reads of frozen objects, without a request. */
+export interface CacheReader {
+  get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined
+  list<R extends ResourceType>(type: R, options?: StoreListOptions): readonly DeepReadonly<ObjectOf<R>>[]
+}
+
+export class Cache implements CacheReader {
+  readonly #client: Pick<Client, 'list' | 'watch'>
+  readonly #options: CacheOptions
+  readonly #informers = new Map<string, Informer>()
+  readonly #running = new Set<Promise<void>>()
+  #signal: AbortSignal | undefined
+
+  constructor(client: Pick<Client, 'list' | 'watch'>, options: CacheOptions) {
+    this.#client = client
+    this.#options = options
+  }
+
+  /** The informer of a type, made when it is first asked for, and started if the cache is. */
+  informer<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
+    const id = idOf(type)
+    const existing = this.#informers.get(id)
+    if (existing !== undefined) return existing as unknown as Informer<ObjectOf<R>>
+    const informer = new Informer<KubernetesObject>({ ...this.#options, client: this.#client, type })
+    this.#informers.set(id, informer)
+    if (this.#signal !== undefined) this.#run(informer, this.#signal)
+    return informer as unknown as Informer<ObjectOf<R>>
+  }
+
+  /**
+   * The object with this key; undefined also for one that is not known yet, before the type has synced.
+   *
+   * @throws {ProreusError} `PRO_INPUT` when the type is not watched: a missing object would then mean nothing.
+   */
+  get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
+    return this.#watched(type).store.get(key)
+  }
+
+  /** The objects of a type. Throws as `get` does. */
+  list<R extends ResourceType>(type: R, options?: StoreListOptions): readonly DeepReadonly<ObjectOf<R>>[] {
+    return this.#watched(type).store.list(options)
+  }
+
+  /** Starts all informers; resolves when the signal has aborted and they have ended. */
+  async start(signal: AbortSignal): Promise<void> {
+    this.#signal = signal
+    for (const informer of this.#informers.values()) this.#run(informer, signal)
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve()
+      else signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    await Promise.all(this.#running)
+  }
+
+  /** Resolves when every informer that there is has synced. */
+  async whenSynced(signal?: AbortSignal): Promise<void> {
+    await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)))
+  }
+
+  status(): InformerStatus[] {
+    return [...this.#informers.values()].map(({ type, synced, lastError }) => ({
+      type: groupResourceOf(type),
+      synced,
+      ...(lastError === undefined ? {} : { lastError }),
+    }))
+  }
+
+  #run(informer: Informer, signal: AbortSignal): void {
+    const running = informer.start(signal)
+    this.#running.add(running)
+    void running.then(() => this.#running.delete(running))
+  }
+
+  #watched<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
+    const informer = this.#informers.get(idOf(type))
+    if (informer === undefined) {
+      throw new ProreusError(
+        'PRO_INPUT',
+        `${groupResourceOf(type)} is not watched: name it in the controller's \`owns\` or \`watches\`, or read it with the client.`,
+      )
+    }
+    return informer as unknown as Informer<ObjectOf<R>>
+  }
+}
+
+/** Versions of one type are apart: their objects differ. */
+function idOf(type: ResourceType): string {
+  return `${type.group}/${type.version}/${type.plural}`
+}

@@ -1,0 +1,145 @@
+/** `Informer`: one type's objects in a store that follows the API server, and those who want to hear of changes. */
+import type { Clock } from '../api/clock.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { KubernetesObject } from '../api/object.ts'
+import { formatKey } from '../api/object.ts'
+import type { Client } from '../client/client.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { abortable } from './abortable.ts'
+import { Reflector } from './reflector.ts'
+import { Store, metadataOf } from './store.ts'
+import type { Index } from './store.ts'
+
+/** Called synchronously, when the store already has the change; what throws is logged and stops nothing. */
+export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
+  /** `initial`: the object was there before the handler, or before the informer had synced. */
+  added?(object: DeepReadonly<T>, initial: boolean): void
+  updated?(object: DeepReadonly<T>, old: DeepReadonly<T>): void
+  /** With the last state that is known. */
+  deleted?(object: DeepReadonly<T>): void
+}
+
+export interface InformerOptions<T extends KubernetesObject> {
+  readonly client: Pick<Client, 'list' | 'watch'>
+  readonly type: ResourceType<T>
+  /** Absent or empty: all. */
+  readonly namespaces?: readonly string[]
+  readonly logger: Logger
+  readonly clock?: Clock
+  readonly random?: () => number
+}
+
+export class Informer<T extends KubernetesObject = KubernetesObject> {
+  readonly type: ResourceType<T>
+  readonly store: Store<T>
+  readonly #logger: Logger
+  readonly #reflectors: readonly Reflector<T>[]
+  readonly #firstSync = Promise.withResolvers<void>()
+  /** Replaced when it changes, so that a delivery that runs is not disturbed. */
+  #handlers: readonly EventHandler<T>[] = []
+  #running: Promise<void> | undefined
+
+  constructor(options: InformerOptions<T>) {
+    const { type, logger } = options
+    this.type = type
+    this.#logger = logger
+    this.store = new Store<T>({
+      onIndexError: (index, key, err) =>
+        logger.error(
+          { err, resource: groupResourceOf(type), object: formatKey(key) },
+          `the index "${index}" failed: the object is not in it`,
+        ),
+    })
+    const namespaces =
+      type.namespaced && options.namespaces !== undefined && options.namespaces.length > 0 ? [...new Set(options.namespaces)] : [undefined]
+    this.#reflectors = namespaces.map((namespace) => {
+      const reflector: Reflector<T> = new Reflector({
+        ...options,
+        namespace,
+        sink: {
+          replace: (objects) => this.#replace(namespace, objects, !reflector.synced),
+          change: (event, object) => (event === 'DELETED' ? this.#deleted(object) : this.#changed(object, false)),
+          synced: () => {
+            if (this.synced) this.#firstSync.resolve()
+          },
+        },
+      })
+      return reflector
+    })
+  }
+
+  /** Whether the store has had the complete state of all namespaces. */
+  get synced(): boolean {
+    return this.#reflectors.every((reflector) => reflector.synced)
+  }
+
+  /** How far the store is. With several namespaces these differ, and there is no single answer. */
+  get resourceVersion(): string | undefined {
+    return this.#reflectors.length === 1 ? this.#reflectors[0]!.resourceVersion : undefined
+  }
+
+  /** What keeps it from following the API server right now. */
+  get lastError(): string | undefined {
+    return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError
+  }
+
+  async whenSynced(signal?: AbortSignal): Promise<void> {
+    if (!this.synced) await abortable(this.#firstSync.promise, signal)
+  }
+
+  /** Hands over what the store has as added, then every change. The returned function ends that. */
+  addHandler(handler: EventHandler<T>): () => void {
+    this.#handlers = [...this.#handlers, handler]
+    for (const object of this.store.list()) this.#deliver(object, () => handler.added?.(object, true))
+    return () => {
+      this.#handlers = this.#handlers.filter((other) => other !== handler)
+    }
+  }
+
+  addIndex(index: Index<T>): void {
+    this.store.addIndex(index)
+  }
+
+  /** Follows the API server until the signal aborts; resolves when that has ended. Started once: later calls give the same promise. */
+  start(signal: AbortSignal): Promise<void> {
+    this.#running ??= Promise.all(this.#reflectors.map((reflector) => reflector.run(signal))).then(() => undefined)
+    return this.#running
+  }
+
+  #replace(namespace: string | undefined, objects: readonly DeepReadonly<T>[], initial: boolean): void {
+    const keys = new Set(objects.map((object) => formatKey(metadataOf(object))))
+    for (const object of this.store.list({ namespace })) if (!keys.has(formatKey(metadataOf(object)))) this.#deleted(object)
+    for (const object of objects) this.#changed(object, initial)
+  }
+
+  #changed(object: DeepReadonly<T>, initial: boolean): void {
+    const { uid, resourceVersion } = metadataOf(object)
+    const old = this.store.get(metadataOf(object))
+    if (old !== undefined && metadataOf(old).uid !== uid) {
+      // Deleted and made anew while nobody watched: those who follow the old one must learn of its end.
+      this.#deleted(old)
+      this.#changed(object, initial)
+      return
+    }
+    if (old !== undefined && metadataOf(old).resourceVersion === resourceVersion) return
+    this.store.set(object)
+    for (const handler of this.#handlers) {
+      this.#deliver(object, () => (old === undefined ? handler.added?.(object, initial) : handler.updated?.(object, old)))
+    }
+  }
+
+  #deleted(object: DeepReadonly<T>): void {
+    if (this.store.delete(metadataOf(object)) === undefined) return
+    for (const handler of this.#handlers) this.#deliver(object, () => handler.deleted?.(object))
+  }
+
+  #deliver(object: DeepReadonly<T>, call: () => void): void {
+    try {
+      call()
+    } catch (err) {
+      this.#logger.error({ err, resource: groupResourceOf(this.type), object: formatKey(metadataOf(object)) }, 'an event handler failed')
+    }
+  }
+}

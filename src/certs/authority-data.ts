@@ -1,0 +1,34 @@
+/** An authority as named texts: files of a folder, or entries of a Secret. */
+import type { AuthorityState, StoredAuthority } from './authority.ts'
+import { bundleOf } from './authority.ts'
+import { readBundle } from './certificate.ts'
+
+export type NamedTexts = Readonly<Record<string, string | undefined>>
+
+/** `ca.crt` is the whole bundle, the signing authority first: what whoever has to trust this process needs to read. */
+export const authorityFiles = { cert: 'ca.crt', key: 'ca.key', nextCert: 'ca-next.crt', nextKey: 'ca-next.key' } as const
+
+export function readAuthority(texts: NamedTexts): StoredAuthority {
+  const bundle = texts[authorityFiles.cert]
+  const key = texts[authorityFiles.key]
+  const nextCert = texts[authorityFiles.nextCert]
+  const nextKey = texts[authorityFiles.nextKey]
+  const [current, ...others] = readBundle(bundle ?? '')
+  const [next] = readBundle(nextCert ?? '')
+  return {
+    // A text without any certificate is damage, and not the same as nothing at all.
+    current: { ...(bundle && { cert: current?.pem ?? bundle }), ...(key && { key }) },
+    ...(nextCert && nextKey && { next: { cert: nextCert, key: nextKey } }),
+    previous: others.filter(({ fingerprint }) => fingerprint !== next?.fingerprint).map(({ pem }) => pem),
+  }
+}
+
+/** What to store; what is undefined is to be removed. */
+export function writeAuthority(state: AuthorityState, now: number): NamedTexts {
+  return {
+    [authorityFiles.key]: state.current.key,
+    [authorityFiles.cert]: bundleOf(state, now),
+    [authorityFiles.nextKey]: state.next?.key,
+    [authorityFiles.nextCert]: state.next?.cert,
+  }
+}

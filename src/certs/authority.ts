@@ -1,0 +1,99 @@
+/**
+ * The certificate authority as a state machine: pure, with the time as a parameter.
+ *
+ * `current` signs. `previous` are authorities that signed before and are still published, so that leaves of theirs stay trusted
+ * until the last of them is gone. `next` is an authority that is published already and does not sign yet: with it, a replacement
+ * has two phases; without it, `replace` does it in one step.
+ */
+import type { Certificate } from './certificate.ts'
+import { bundleText, isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
+import type { KeyPair } from './issue.ts'
+
+export interface AuthorityState {
+  readonly current: KeyPair
+  readonly next?: KeyPair
+  /** Certificates alone: what has been replaced never signs again. Newest first. */
+  readonly previous: readonly string[]
+}
+
+/** What a store holds: any part of it may be missing or damaged. */
+export interface StoredAuthority {
+  readonly current?: Partial<KeyPair>
+  readonly next?: Partial<KeyPair>
+  readonly previous?: readonly string[]
+}
+
+/** What is to be done about the authority. */
+export type AuthorityDecision =
+  | { readonly action: 'keep'; readonly state: AuthorityState }
+  /** Nothing is stored yet. */
+  | { readonly action: 'create' }
+  /** `urgent`: nothing that it signs is trusted, so what replaces it must sign at once. `reason` is for people. */
+  | { readonly action: 'replace'; readonly urgent: boolean; readonly reason: string }
+
+/** Decides about what is stored. */
+export function decideAuthority(stored: StoredAuthority | undefined, now: number): AuthorityDecision {
+  const { cert, key } = stored?.current ?? {}
+  if (!cert && !key) return { action: 'create' }
+  const problem = cert && key ? (pairProblem(cert, key, now) ?? authorityProblem(cert)) : `the ${cert ? 'key' : 'certificate'} is missing`
+  if (problem !== undefined) return { action: 'replace', urgent: true, reason: problem }
+  const current = { cert: cert!, key: key! }
+  const certificate = readCertificate(current.cert)
+  if (lifeLeft(certificate, now) < 1 / 3) {
+    return { action: 'replace', urgent: false, reason: `less than a third of its life is left (it expires on ${new Date(certificate.notAfter).toISOString()})` }
+  }
+  const next = usablePair(stored?.next, now)
+  return { action: 'keep', state: { current, ...(next && { next }), previous: unexpired(stored?.previous ?? [], now) } }
+}
+
+/** The state after `fresh` has taken over in one step. Whatever was trusted and has not expired stays in the bundle. */
+export function replaceAuthority(stored: StoredAuthority | undefined, fresh: KeyPair, now: number): AuthorityState {
+  const before = [stored?.current?.cert, stored?.next?.cert, ...(stored?.previous ?? [])]
+  const previous = unexpired(before.filter((cert) => cert !== undefined), now)
+  return { current: fresh, previous }
+}
+
+/** What clients are to trust: the authority that signs first, then the others that have not expired. */
+export function bundleOf({ current, next, previous }: AuthorityState, now: number): string {
+  const others = readBundle([next?.cert ?? '', ...previous].join('\n')).filter((certificate) => now < certificate.notAfter)
+  return bundleText(readBundle([current.cert, bundleText(others)].join('\n')))
+}
+
+/** Why a leaf has to be replaced; undefined when it is good as it is. */
+export function leafProblem(
+  leaf: KeyPair,
+  state: Pick<AuthorityState, 'current'>,
+  names: { readonly names: readonly string[]; readonly ips: readonly string[] },
+  now: number,
+): string | undefined {
+  const problem = pairProblem(leaf.cert, leaf.key, now)
+  if (problem !== undefined) return problem
+  const certificate = readCertificate(leaf.cert)
+  if (!isSignedBy(certificate, [readCertificate(state.current.cert)])) return 'it is not signed by the current authority'
+  const missing = uncoveredNames(certificate, names)
+  return missing.length === 0 ? undefined : `it is not for ${missing.join(', ')}`
+}
+
+/** Whether two thirds of a leaf's life have passed. */
+export function isRenewalDue(leaf: KeyPair, now: number): boolean {
+  return lifeLeft(readCertificate(leaf.cert), now) <= 1 / 3
+}
+
+function lifeLeft({ notBefore, notAfter }: Certificate, now: number): number {
+  return (notAfter - now) / (notAfter - notBefore)
+}
+
+function authorityProblem(cert: string): string | undefined {
+  return readCertificate(cert).x509.ca ? undefined : 'the certificate is not that of an authority'
+}
+
+function usablePair(pair: Partial<KeyPair> | undefined, now: number): KeyPair | undefined {
+  if (!pair?.cert || !pair.key || pairProblem(pair.cert, pair.key, now) !== undefined) return undefined
+  return { cert: pair.cert, key: pair.key }
+}
+
+function unexpired(certs: readonly string[], now: number): string[] {
+  return readBundle(certs.join('\n'))
+    .filter((certificate) => certificate.x509.ca && now < certificate.notAfter)
+    .map(({ pem }) => pem)
+}

@@ -1,0 +1,58 @@
+/** Short names for the ASN.1 values that certificates are made of. */
+import forge from 'node-forge'
+
+const { asn1 } = forge
+
+type Asn1 = forge.asn1.Asn1
+
+export function sequence(...values: Asn1[]): Asn1 {
+  return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.SEQUENCE, true, values)
+}
+
+export function set(...values: Asn1[]): Asn1 {
+  return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.SET, true, values)
+}
+
+export function oid(name: string): Asn1 {
+  return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.OID, false, asn1.oidToDer(name).getBytes())
+}
+
+/** A positive integer; its first bit must be 0. */
+export function integer(bytes: Buffer): Asn1 {
+  return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.INTEGER, false, bytes.toString('binary'))
+}
+
+export function boolean(value: boolean): Asn1 {
+  return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.BOOLEAN, false, value ? '\xff' : '\0')
+}
+
+export function octets(bytes: Buffer): Asn1 {
+  return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.OCTETSTRING, false, bytes.toString('binary'))
+}
+
+export function utf8String(text: string): Asn1 {
+  return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.UTF8, false, Buffer.from(text).toString('binary'))
+}
+
+/** `[tag]` around a value. */
+export function context(tag: number, value: Asn1): Asn1 {
+  return asn1.create(asn1.Class.CONTEXT_SPECIFIC, tag as forge.asn1.Type, true, [value])
+}
+
+/** `[tag]` in place of a value's own tag. */
+export function implicit(tag: number, bytes: Buffer): Asn1 {
+  return asn1.create(asn1.Class.CONTEXT_SPECIFIC, tag as forge.asn1.Type, false, bytes.toString('binary'))
+}
+
+/** Named bits, counted from the left, as DER wants them: no zeros at the end. */
+export function namedBits(...bits: number[]): Asn1 {
+  const highest = Math.max(...bits)
+  const bytes = Buffer.alloc((highest >> 3) + 1)
+  for (const bit of bits) bytes[bit >> 3]! |= 0x80 >> (bit & 7)
+  const unused = 7 - (highest & 7)
+  return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.BITSTRING, false, String.fromCharCode(unused) + bytes.toString('binary'))
+}
+
+export function toBuffer(value: Asn1): Buffer {
+  return Buffer.from(asn1.toDer(value).getBytes(), 'binary')
+}

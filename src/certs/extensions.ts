@@ -1,0 +1,86 @@
+/** The X.509 extensions of an authority and of a serving certificate (RFC 5280 §4.2). */
+import { isIP } from 'node:net'
+import type { asn1 } from 'node-forge'
+import { ProreusError } from '../api/errors.ts'
+import { boolean, implicit, integer, namedBits, octets, oid, sequence, toBuffer } from './der.ts'
+
+const ids = {
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyIdentifier: '2.5.29.35',
+  extKeyUsage: '2.5.29.37',
+} as const
+const serverAuth = '1.3.6.1.5.5.7.3.1'
+
+/** Bits of keyUsage. */
+const digitalSignature = 0
+const keyCertSign = 5
+const crlSign = 6
+
+/** Tags of GeneralName. */
+const dnsName = 2
+const ipAddress = 7
+
+export function authorityExtensions(key: Buffer): asn1.Asn1 {
+  return sequence(
+    // No authority below this one: it signs leaves alone.
+    extension('basicConstraints', true, sequence(boolean(true), integer(Buffer.from([0])))),
+    extension('keyUsage', true, namedBits(keyCertSign, crlSign)),
+    extension('subjectKeyIdentifier', false, octets(key)),
+  )
+}
+
+export interface LeafNames {
+  readonly subjectKey: Buffer
+  readonly authorityKey: Buffer
+  readonly names: readonly string[]
+  readonly ips: readonly string[]
+}
+
+export function leafExtensions({ subjectKey, authorityKey, names, ips }: LeafNames): asn1.Asn1 {
+  return sequence(
+    extension('basicConstraints', true, sequence()), // CA: FALSE is the default, and DER leaves defaults out
+    extension('keyUsage', true, namedBits(digitalSignature)),
+    extension('extKeyUsage', false, sequence(oid(serverAuth))),
+    extension('subjectKeyIdentifier', false, octets(subjectKey)),
+    extension('authorityKeyIdentifier', false, sequence(implicit(0, authorityKey))),
+    // Critical only when there is no subject (RFC 5280 §4.2.1.6), and there is one.
+    extension('subjectAltName', false, altNames(names, ips)),
+  )
+}
+
+function extension(id: keyof typeof ids, critical: boolean, value: asn1.Asn1): asn1.Asn1 {
+  return sequence(oid(ids[id]), ...(critical ? [boolean(true)] : []), octets(toBuffer(value)))
+}
+
+function altNames(names: readonly string[], ips: readonly string[]): asn1.Asn1 {
+  const all = [...new Set(names)].map((name) => implicit(dnsName, dnsBytes(name)))
+  all.push(...[...new Set(ips)].map((ip) => implicit(ipAddress, ipBytes(ip))))
+  if (all.length === 0) throw new ProreusError('PRO_CONFIG_INVALID', 'A serving certificate needs at least one DNS name or IP address.')
+  return sequence(...all)
+}
+
+function dnsBytes(name: string): Buffer {
+  if (/^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$/.test(name)) return Buffer.from(name, 'latin1')
+  throw new ProreusError('PRO_CONFIG_INVALID', `"${name}" is no DNS name that a certificate could be for.`)
+}
+
+/** 4 or 16 octets. */
+export function ipBytes(ip: string): Buffer {
+  switch (isIP(ip)) {
+    case 4:
+      return Buffer.from(ip.split('.').map(Number))
+    case 6: {
+      // A URL writes every form of an IPv6 address in one: groups of hexadecimal digits, with at most one `::`.
+      const [head = '', tail = ''] = new URL(`http://[${ip}]`).hostname.slice(1, -1).split('::')
+      const groups = (text: string): string[] => (text === '' ? [] : text.split(':'))
+      const [front, back] = [groups(head), groups(tail)]
+      const middle = Array.from({ length: 8 - front.length - back.length }, () => '0')
+      return Buffer.from([...front, ...middle, ...back].map((group) => group.padStart(4, '0')).join(''), 'hex')
+    }
+    default:
+      throw new ProreusError('PRO_CONFIG_INVALID', `"${ip}" is no IP address.`)
+  }
+}

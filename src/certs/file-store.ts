@@ -1,0 +1,136 @@
+/** Certificates in a folder, for a run outside a cluster: `ca.crt`, `ca.key`, `tls.crt` and `tls.key`. */
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../api/clock.ts'
+import { messageOf, ProreusError } from '../api/errors.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { AuthorityState } from './authority.ts'
+import { bundleOf, decideAuthority, isRenewalDue, leafProblem, replaceAuthority } from './authority.ts'
+import type { NamedTexts } from './authority-data.ts'
+import { authorityFiles, readAuthority, writeAuthority } from './authority-data.ts'
+import { isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
+import type { KeyPair } from './issue.ts'
+import { issueAuthority, issueLeaf } from './issue.ts'
+import type { RefreshingCertificateSource, ServingCertificate } from './serving-certificate.ts'
+import { refreshingSource, servingCertificate } from './serving-certificate.ts'
+
+export interface FileCertificatesOptions {
+  readonly directory: string
+  /** DNS names that the certificate is for. */
+  readonly names: readonly string[]
+  /** IP addresses that the certificate is for. */
+  readonly ips: readonly string[]
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export const leafFiles = { cert: 'tls.crt', key: 'tls.key' } as const
+const allFiles = [...Object.values(authorityFiles), ...Object.values(leafFiles)]
+
+/**
+ * Opens the certificates of a folder. What is missing is issued; what is damaged, expired or does not fit together is replaced
+ * with a warning. A pair without `ca.key` was put there by somebody else: it is used as it is, and never overwritten.
+ *
+ * @throws {ProreusError} `PRO_CERTIFICATE` when a pair of somebody else cannot be used, or the folder cannot be written.
+ */
+export async function openFileCertificates(options: FileCertificatesOptions): Promise<RefreshingCertificateSource> {
+  const initial = await bringUpToDate(options, undefined)
+  return refreshingSource(initial, (current) => bringUpToDate(options, current), options)
+}
+
+/** The files of the folder that are there. */
+export async function readCertificateFiles(directory: string): Promise<NamedTexts> {
+  const texts: Record<string, string | undefined> = {}
+  for (const file of allFiles) {
+    try {
+      texts[file] = await readFile(join(directory, file), 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue
+      throw new ProreusError('PRO_CERTIFICATE', `${join(directory, file)} cannot be read: ${messageOf(error)}.`, { cause: error })
+    }
+  }
+  return texts
+}
+
+/** Whether the pair was put into the folder by somebody who kept the key of its authority. */
+export function isForeignPair(files: NamedTexts): boolean {
+  return Boolean(files[leafFiles.cert] && files[leafFiles.key] && !files[authorityFiles.key])
+}
+
+async function bringUpToDate(options: FileCertificatesOptions, current: ServingCertificate | undefined): Promise<ServingCertificate> {
+  const files = await readCertificateFiles(options.directory)
+  if (isForeignPair(files)) return servingCertificate(foreignPair(options, files, current), current)
+  const now = options.clock.now()
+  const authority = await keepAuthority(options, files, now)
+  const leaf = await keepLeaf(options, files, authority, now)
+  return servingCertificate({ ...leaf, caBundle: bundleOf(authority.state, now) }, current)
+}
+
+function foreignPair({ directory, names, ips, clock, logger }: FileCertificatesOptions, files: NamedTexts, current: ServingCertificate | undefined): KeyPair & { caBundle: string } {
+  const cert = files[leafFiles.cert]!
+  const key = files[leafFiles.key]!
+  const path = join(directory, leafFiles.cert)
+  const chain = readBundle(cert)
+  const authority = files[authorityFiles.cert]
+  const trusted = authority ? readBundle(authority) : chain.slice(-1)
+  const signed = (): boolean => isSignedBy(chain[0]!, [...trusted, ...chain.slice(1)])
+  const problem = pairProblem(cert, key, clock.now()) ?? (signed() ? undefined : `it is not signed by ${join(directory, authorityFiles.cert)}`)
+  if (problem !== undefined) {
+    throw new ProreusError(
+      'PRO_CERTIFICATE',
+      `${path} cannot be used: ${problem}. There is no ${authorityFiles.key} to issue another with: put a valid certificate and key there, or delete ${leafFiles.cert} and ${leafFiles.key} to have them made.`,
+    )
+  }
+  const missing = uncoveredNames(chain[0]!, { names, ips })
+  if (missing.length > 0 && cert !== current?.cert) logger.warn(`${path} is used as it is, but it is not for ${missing.join(', ')}`)
+  return { cert, key, caBundle: trusted.map(({ pem }) => pem).join('') }
+}
+
+async function keepAuthority({ directory, logger }: FileCertificatesOptions, files: NamedTexts, now: number): Promise<{ state: AuthorityState; fresh: boolean }> {
+  const stored = readAuthority(files)
+  const decision = decideAuthority(stored, now)
+  if (decision.action === 'keep') return { state: decision.state, fresh: false }
+  const state = replaceAuthority(stored, await issueAuthority(now), now)
+  await writeFiles(directory, writeAuthority(state, now))
+  if (decision.action === 'create') logger.info(`made a certificate authority in ${directory}`)
+  else logger.warn(`replaced the certificate authority in ${directory}: ${decision.reason}`)
+  return { state, fresh: true }
+}
+
+async function keepLeaf(options: FileCertificatesOptions, files: NamedTexts, { state, fresh }: { state: AuthorityState; fresh: boolean }, now: number): Promise<KeyPair> {
+  const { directory, logger } = options
+  const stored: KeyPair = { cert: files[leafFiles.cert] ?? '', key: files[leafFiles.key] ?? '' }
+  const missing = stored.cert === '' && stored.key === ''
+  const problem = missing ? 'there is none' : leafProblem(stored, state, options, now)
+  if (problem === undefined && !isRenewalDue(stored, now)) return stored
+  const leaf = await issueLeaf(state.current, { names: options.names, ips: options.ips, now })
+  await writeFiles(directory, { [leafFiles.key]: leaf.key, [leafFiles.cert]: leaf.cert })
+  // After the authority, its certificate follows as a matter of course.
+  if (problem === undefined || missing || fresh) logger.info({ notAfter: new Date(readCertificate(leaf.cert).notAfter).toISOString() }, `issued ${join(directory, leafFiles.cert)}`)
+  else logger.warn(`replaced ${join(directory, leafFiles.cert)}: ${problem}`)
+  return leaf
+}
+
+/** Each file appears whole or not at all, and only its owner may read it. */
+async function writeFiles(directory: string, texts: NamedTexts): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    for (const [name, text] of Object.entries(texts)) {
+      if (text === undefined) {
+        await rm(join(directory, name), { force: true })
+        continue
+      }
+      const temporary = join(directory, `.${name}.${randomBytes(6).toString('hex')}`)
+      try {
+        await writeFile(temporary, text, { mode: 0o600, flag: 'wx', flush: true })
+        await rename(temporary, join(directory, name))
+      } catch (error) {
+        await rm(temporary, { force: true })
+        throw error
+      }
+    }
+  } catch (error) {
+    throw new ProreusError('PRO_CERTIFICATE', `Certificates cannot be written to ${directory}: ${messageOf(error)}. Make the folder writable, or choose another one.`, { cause: error })
+  }
+}

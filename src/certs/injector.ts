@@ -1,0 +1,150 @@
+/**
+ * Keeps the `caBundle` of webhook configurations such that the API server trusts this process:
+ * adds what is missing, drops what has expired, and leaves certificates of others alone.
+ */
+import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
+import type { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../api/builtin.ts'
+import type { Clock } from '../api/clock.ts'
+import { sleep } from '../api/clock.ts'
+import { messageOf } from '../api/errors.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import { isConflict, isForbidden, isInvalid, isNotFound } from '../client/api-error.ts'
+import type { Client } from '../client/client.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Certificate } from './certificate.ts'
+import { bundleText, readBundle } from './certificate.ts'
+import type { CertificateSource } from './serving-certificate.ts'
+
+export interface InjectorOptions {
+  readonly client: Pick<Client, 'get' | 'patch'>
+  /** Names of MutatingWebhookConfigurations. */
+  readonly mutating: readonly string[]
+  /** Names of ValidatingWebhookConfigurations. */
+  readonly validating: readonly string[]
+  readonly source: CertificateSource
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
+
+/** Somebody may apply a manifest over what was injected at any time. */
+const checkEveryMs = 10_000
+const maxAttempts = 5
+/** With one of these, cert-manager's cainjector owns `caBundle`; two writers would take turns for ever. */
+const certManagerAnnotations = ['cert-manager.io/inject-ca-from', 'cert-manager.io/inject-ca-from-secret', 'cert-manager.io/inject-apiserver-ca']
+
+/** Runs until the signal aborts. Never rejects: what goes wrong is logged once and tried again. */
+export async function injectCaBundle(options: InjectorOptions, signal: AbortSignal): Promise<void> {
+  const { source, clock, logger } = options
+  const targets = [
+    ...options.mutating.map((name) => new Target(mutatingWebhookConfiguration, name, options)),
+    ...options.validating.map((name) => new Target(validatingWebhookConfiguration, name, options)),
+  ]
+  let wake = new AbortController()
+  const unsubscribe = source.onChange(() => wake.abort())
+  try {
+    while (!signal.aborted) {
+      wake = new AbortController()
+      await Promise.all(targets.map((target) => target.inject(signal)))
+      // Ends early when the certificate changes, or everything does.
+      await sleep(clock, checkEveryMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined)
+    }
+  } finally {
+    unsubscribe()
+  }
+  logger.debug('the caBundle of the webhook configurations is no longer looked after')
+}
+
+/** One configuration, and what was said about it last. */
+class Target {
+  readonly #type: ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration>
+  readonly #name: string
+  readonly #options: InjectorOptions
+  #said = ''
+
+  constructor(type: ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration>, name: string, options: InjectorOptions) {
+    this.#type = type
+    this.#name = name
+    this.#options = options
+  }
+
+  async inject(signal: AbortSignal): Promise<void> {
+    const title = `${this.#type.kind} ${this.#name}`
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await this.#injectOnce(title, signal)
+        } catch (error) {
+          // Changed in between (409), or the patch no longer fits (422): read it again.
+          if ((!isConflict(error) && !isInvalid(error)) || attempt === maxAttempts) throw error
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      if (isNotFound(error)) this.#say('info', `waiting for ${title}: it does not exist yet`)
+      else if (isForbidden(error)) this.#say('error', `${title} may not be read or patched, so the API server cannot trust this process: ${messageOf(error)}. Grant get and patch for it.`)
+      else this.#say('warn', `the caBundle of ${title} could not be written: ${messageOf(error)}`)
+    }
+  }
+
+  async #injectOnce(title: string, signal: AbortSignal): Promise<void> {
+    const { client, source, clock, logger } = this.#options
+    const found: WebhookConfiguration = await client.get(this.#type as ResourceType<WebhookConfiguration>, { name: this.#name }, { signal })
+    const owner = certManagerAnnotations.find((annotation) => found.metadata.annotations?.[annotation] !== undefined)
+    if (owner !== undefined) {
+      this.#say('info', `the caBundle of ${title} is left to cert-manager (annotation ${owner})`)
+      return
+    }
+    const patch = patchFor(found, source.current().caBundle, clock.now())
+    if (patch !== undefined) {
+      await client.patch(this.#type as ResourceType<WebhookConfiguration>, { name: this.#name }, patch, { type: 'json', fieldManager: 'proreus-cabundle', signal })
+      logger.info(`wrote the caBundle of ${title}`)
+    }
+    this.#said = ''
+  }
+
+  /** What keeps being true is said once. */
+  #say(level: 'info' | 'warn' | 'error', text: string): void {
+    if (text === this.#said) return
+    this.#said = text
+    this.#options.logger[level](text)
+  }
+}
+
+/**
+ * The JSON patch that makes every webhook of a configuration trust `bundle`; undefined when all of them do.
+ * It fails when the configuration has changed since it was read, and touches nothing but `caBundle`.
+ */
+export function patchFor(configuration: WebhookConfiguration, bundle: string, now: number): object[] | undefined {
+  const operations = (configuration.webhooks ?? []).flatMap(({ name, clientConfig }, index) => {
+    const before = Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()
+    const after = mergeBundle(before, bundle, now)
+    if (after === undefined) return []
+    return [
+      { op: 'test', path: `/webhooks/${index}/name`, value: name },
+      { op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: Buffer.from(after).toString('base64') },
+    ]
+  })
+  if (operations.length === 0) return undefined
+  return [{ op: 'test', path: '/metadata/resourceVersion', value: configuration.metadata.resourceVersion }, ...operations]
+}
+
+/**
+ * The certificates of `existing` that have not expired, in their order, then those of `ours` that are not among them.
+ * Undefined when that is what is there. Nothing unexpired is dropped: a replica that knows an older bundle
+ * would otherwise take away what a newer one has just published.
+ */
+export function mergeBundle(existing: string, ours: string, now: number): string | undefined {
+  const before = readBundle(existing)
+  const kept = before.filter(({ notAfter }) => now < notAfter)
+  const known = new Set(kept.map(({ fingerprint }) => fingerprint))
+  const added = readBundle(ours).filter(({ fingerprint }) => !known.has(fingerprint))
+  if (added.length === 0 && kept.length === countBlocks(existing)) return undefined
+  return bundleText([...kept, ...added] satisfies Certificate[])
+}
+
+/** Certificates in a text, also those that cannot be read: a bundle with such ones is written anew. */
+function countBlocks(text: string): number {
+  return text.split('-----BEGIN CERTIFICATE-----').length - 1
+}

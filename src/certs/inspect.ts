@@ -1,0 +1,61 @@
+/** What `proreus certs show` and `proreus certs verify` have to say about a folder of certificates. */
+import { join } from 'node:path'
+import { authorityFiles } from './authority-data.ts'
+import type { Certificate } from './certificate.ts'
+import { isSignedBy, pairProblem, readBundle, timeProblem, uncoveredNames } from './certificate.ts'
+import { isForeignPair, leafFiles, readCertificateFiles } from './file-store.ts'
+
+/** A block of text for each certificate: subject, issuer, names, validity, fingerprint. */
+export async function describeCertificates(directory: string, now: number): Promise<string> {
+  const files = await readCertificateFiles(directory)
+  const blocks: string[] = []
+  for (const name of [authorityFiles.cert, leafFiles.cert]) {
+    const text = files[name]
+    const path = join(directory, name)
+    const certificates = text === undefined ? [] : readBundle(text)
+    if (certificates.length === 0) blocks.push(`${path}: ${text === undefined ? 'missing' : 'damaged'}\n`)
+    certificates.forEach((certificate, index) => blocks.push(`${index === 0 ? path : `${path}, certificate ${index + 1}`}\n${describe(certificate, now)}`))
+  }
+  if (isForeignPair(files)) blocks.push(`There is no ${authorityFiles.key}: the certificate is somebody else's, and is not renewed here.\n`)
+  return blocks.join('\n')
+}
+
+function describe(certificate: Certificate, now: number): string {
+  const { x509, notBefore, notAfter, fingerprint } = certificate
+  const days = Math.floor(Math.abs(notAfter - now) / 86_400_000)
+  const remaining = now < notAfter ? `${days} days left` : `expired ${days} days ago`
+  const lines = [
+    ['subject', x509.subject],
+    ['issuer', x509.issuer],
+    ...(x509.subjectAltName === undefined ? [] : [['names', x509.subjectAltName]]),
+    ['valid', `${new Date(notBefore).toISOString()} to ${new Date(notAfter).toISOString()} (${remaining})`],
+    ['sha256', fingerprint],
+  ]
+  return lines.map(([label, value]) => `  ${label!.padEnd(8)} ${value!.replaceAll('\n', ', ')}\n`).join('')
+}
+
+/** Everything that keeps the certificate of a folder from being trusted for the names, one sentence each; empty when nothing does. */
+export async function verifyCertificates(
+  directory: string,
+  names: { readonly names: readonly string[]; readonly ips: readonly string[] },
+  now: number,
+): Promise<string[]> {
+  const files = await readCertificateFiles(directory)
+  const missing = [leafFiles.cert, leafFiles.key].filter((name) => !files[name])
+  if (missing.length > 0) return missing.map((name) => `${join(directory, name)} is missing: \`proreus certs issue\` makes it.`)
+  const path = join(directory, leafFiles.cert)
+  const authorities = readBundle(files[authorityFiles.cert] ?? '')
+  const chain = readBundle(files[leafFiles.cert]!)
+  const pair = pairProblem(files[leafFiles.cert]!, files[leafFiles.key]!, now)
+  const problems = pair === undefined ? [] : [`${path}: ${pair}.`]
+  const [leaf, ...intermediates] = chain
+  if (leaf === undefined) return problems
+  // Without `ca.crt`, the last certificate of the chain is what has to be trusted.
+  const trusted = files[authorityFiles.cert] === undefined ? chain.slice(-1) : authorities
+  if (!isSignedBy(leaf, [...trusted, ...intermediates])) problems.push(`${path}: not signed by ${join(directory, authorityFiles.cert)}.`)
+  const uncovered = uncoveredNames(leaf, names)
+  if (uncovered.length > 0) problems.push(`${path}: not for ${uncovered.join(', ')}.`)
+  const authority = authorities[0] && timeProblem(authorities[0], now)
+  if (authority !== undefined) problems.push(`${join(directory, authorityFiles.cert)}: ${authority}.`)
+  return problems
+}

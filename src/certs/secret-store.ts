@@ -1,0 +1,154 @@
+/**
+ * The certificate authority in a Secret, shared by all replicas: the only truth about it. Each replica signs a serving
+ * certificate of its own from it and keeps that in memory; no key of a server is ever stored.
+ */
+import { secret as secretType } from '../api/builtin.ts'
+import type { Secret } from '../api/builtin.ts'
+import type { Clock } from '../api/clock.ts'
+import { messageOf, ProreusError } from '../api/errors.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { ObjectInput } from '../api/object.ts'
+import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../client/api-error.ts'
+import type { Client } from '../client/client.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { AuthorityState, StoredAuthority } from './authority.ts'
+import { bundleOf, decideAuthority, isRenewalDue, leafProblem, replaceAuthority } from './authority.ts'
+import type { NamedTexts } from './authority-data.ts'
+import { readAuthority, writeAuthority } from './authority-data.ts'
+import type { KeyPair } from './issue.ts'
+import { issueAuthority, issueLeaf } from './issue.ts'
+import type { RefreshingCertificateSource, ServingCertificate } from './serving-certificate.ts'
+import { refreshingSource, servingCertificate } from './serving-certificate.ts'
+
+export interface SecretCertificatesOptions {
+  readonly client: Pick<Client, 'get' | 'create' | 'update'>
+  readonly namespace: string
+  readonly secretName: string
+  /** DNS names that the certificate is for. */
+  readonly names: readonly string[]
+  /** IP addresses that the certificate is for. */
+  readonly ips: readonly string[]
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Opens the authority in the Secret, making both when they are not there. The Secret may also have been made beforehand, empty.
+ *
+ * @throws {ProreusError} `PRO_PERMISSION` when the Secret may not be read or written.
+ */
+export async function openSecretCertificates(options: SecretCertificatesOptions): Promise<RefreshingCertificateSource> {
+  const { clock, logger } = options
+  let state = await synchronize(options, undefined)
+  let leaf: KeyPair | undefined
+
+  async function serve(current: ServingCertificate | undefined): Promise<ServingCertificate> {
+    const now = clock.now()
+    if (leaf === undefined || leafProblem(leaf, state, options, now) !== undefined || isRenewalDue(leaf, now)) {
+      leaf = await issueLeaf(state.current, { names: options.names, ips: options.ips, now })
+    }
+    return servingCertificate({ ...leaf, caBundle: bundleOf(state, now) }, current)
+  }
+
+  async function check(current: ServingCertificate): Promise<ServingCertificate> {
+    let failure: unknown
+    try {
+      state = await synchronize(options, state)
+    } catch (error) {
+      failure = error
+    }
+    // While the API server cannot be reached, the authority that is known goes on signing.
+    const next = await serve(current)
+    if (failure === undefined) return next
+    if (next === current) throw failure as Error
+    logger.warn(`issued a serving certificate, although the Secret cannot be read: ${messageOf(failure)}`)
+    return next
+  }
+
+  return refreshingSource(await serve(undefined), check, options)
+}
+
+/** Each lost race means that another replica wrote: after so many, something else is wrong. */
+const maxAttempts = 10
+
+/** Reads the authority; makes or replaces it where that is due. `known` is what this process had before. */
+async function synchronize(options: SecretCertificatesOptions, known: AuthorityState | undefined): Promise<AuthorityState> {
+  const key = { namespace: options.namespace, name: options.secretName }
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const found = await read(options)
+      const now = options.clock.now()
+      const stored = found && readAuthority(textsOf(found))
+      const decision = decideAuthority(stored, now)
+      if (decision.action === 'keep') return decision.state
+      const { state, log } = await successor(options, stored, known, decision, now)
+      await write(options, found, writeAuthority(state, now))
+      log()
+      return state
+    } catch (error) {
+      if (isForbidden(error)) {
+        throw new ProreusError('PRO_PERMISSION', `The Secret ${key.namespace}/${key.name} may not be used: ${messageOf(error)}. Grant get, create and update for it.`, { cause: error })
+      }
+      // Another replica was faster: what it wrote is what counts.
+      if ((!isConflict(error) && !isAlreadyExists(error)) || attempt === maxAttempts) throw error
+    }
+  }
+}
+
+interface Successor {
+  readonly state: AuthorityState
+  /** Called once it is stored. */
+  readonly log: () => void
+}
+
+/** What takes the place of an authority that is missing, damaged or old. */
+async function successor(
+  { namespace, secretName, logger }: SecretCertificatesOptions,
+  stored: StoredAuthority | undefined,
+  known: AuthorityState | undefined,
+  decision: Exclude<ReturnType<typeof decideAuthority>, { action: 'keep' }>,
+  now: number,
+): Promise<Successor> {
+  const where = `the Secret ${namespace}/${secretName}`
+  const reason = decision.action === 'create' ? 'it was gone' : decision.reason
+  // Clients trust the authority that this process knows: putting it back disturbs nobody, a new one would.
+  if (known !== undefined && (decision.action === 'create' || decision.urgent)) {
+    const kept = decideAuthority(known, now)
+    if (kept.action === 'keep') return { state: kept.state, log: () => logger.warn(`restored the certificate authority in ${where}: ${reason}`) }
+  }
+  const state = replaceAuthority(stored ?? known, await issueAuthority(now), now)
+  const log = decision.action === 'create' ? () => logger.info(`made a certificate authority in ${where}`) : () => logger.warn(`replaced the certificate authority in ${where}: ${reason}`)
+  return { state, log }
+}
+
+async function read({ client, namespace, secretName }: SecretCertificatesOptions): Promise<Secret | undefined> {
+  try {
+    return await client.get(secretType, { namespace, name: secretName })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+async function write({ client, namespace, secretName }: SecretCertificatesOptions, found: Secret | undefined, texts: NamedTexts): Promise<void> {
+  const data: Record<string, string> = { ...found?.data } // entries of others stay
+  for (const [name, text] of Object.entries(texts)) {
+    if (text === undefined) delete data[name]
+    else data[name] = Buffer.from(text).toString('base64')
+  }
+  if (found !== undefined) {
+    // With its resourceVersion: the API server refuses it when the Secret has changed in between.
+    await client.update(secretType, { ...found, data })
+    return
+  }
+  const fresh: ObjectInput<Secret> = {
+    metadata: { namespace, name: secretName, labels: { 'app.kubernetes.io/managed-by': 'proreus' } },
+    type: 'Opaque',
+    data,
+  }
+  await client.create(secretType, fresh)
+}
+
+function textsOf({ data }: DeepReadonly<Secret>): Record<string, string> {
+  return Object.fromEntries(Object.entries(data ?? {}).map(([name, value]) => [name, Buffer.from(value, 'base64').toString()]))
+}

@@ -1,0 +1,91 @@
+/** Where the value of an option comes from: flag over environment over file over default. */
+import { existsSync, readFileSync } from 'node:fs'
+import { InvalidArgumentError, type Command, type Option } from 'commander'
+import { parse } from 'yaml'
+import { ProreusError, messageOf } from '../api/errors.ts'
+import { isObject } from '../api/json.ts'
+
+export const defaultConfigFile = 'config/proreus.yaml'
+
+/** Other names of flags, from the frameworks that people come from. */
+const aliases: Readonly<Record<string, string>> = {
+  '--metrics-addr': '--metrics-bind-address',
+  '--zap-log-level': '--log-level',
+  '--webhook-cert-path': '--cert-dir',
+}
+
+/** Replaces alias flags, in both forms `--f v` and `--f=v`. */
+export function withoutAliases(argv: readonly string[]): string[] {
+  return argv.map((argument) => {
+    const [flag = '', ...value] = argument.split('=')
+    return [aliases[flag] ?? flag, ...value].join('=')
+  })
+}
+
+/**
+ * Fills in, from the configuration file, the options that neither a flag nor the environment gave.
+ * Keys of the file are the names of the flags without dashes in front. A file named by flag must exist.
+ */
+export function applyConfigFile(command: Command): void {
+  const path = command.getOptionValue('config') as string
+  const named = command.getOptionValueSource('config') !== 'default'
+  if (!existsSync(path)) {
+    if (named) throw new ProreusError('PRO_CONFIG_INVALID', `The configuration file ${path} does not exist.`)
+    return
+  }
+  for (const [key, value] of Object.entries(readConfig(path))) {
+    const option = command.options.find(({ long }) => long === `--${key}`)
+    if (option === undefined) {
+      const known = command.options.flatMap(({ long }) => (long === undefined || long === '--config' || long === '--help' ? [] : [long.slice(2)]))
+      throw new ProreusError('PRO_CONFIG_INVALID', `${path}: there is no option "${key}". The options are: ${known.join(', ')}.`)
+    }
+    const source = command.getOptionValueSource(option.attributeName())
+    if (source === undefined || source === 'default') command.setOptionValueWithSource(option.attributeName(), parsed(option, path, key, value), 'config')
+  }
+}
+
+function readConfig(path: string): Record<string, unknown> {
+  try {
+    const content: unknown = parse(readFileSync(path, 'utf8')) ?? {}
+    if (isObject(content)) return content
+    throw new Error('it is no mapping of option names to values')
+  } catch (cause) {
+    throw new ProreusError('PRO_CONFIG_INVALID', `The configuration file ${path} cannot be read: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function parsed(option: Option, path: string, key: string, value: unknown): unknown {
+  if (typeof value === 'boolean' && option.isBoolean()) return value
+  const text = Array.isArray(value) ? value.join(',') : String(value)
+  try {
+    return option.parseArg === undefined ? text : option.parseArg(text, undefined as never)
+  } catch (cause) {
+    throw new ProreusError('PRO_CONFIG_INVALID', `${path}: ${key}: ${messageOf(cause)}`, { cause })
+  }
+}
+
+/** Parses a port number. */
+export function parsePort(text: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65535) throw new InvalidArgumentError('a port is a number from 0 (any free one) to 65535.')
+  return port
+}
+
+/** Parses `10s`, `500ms`, `2m` into milliseconds. */
+export function parseDuration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text)
+  if (match === null) throw new InvalidArgumentError('a duration is a number with ms, s, m or h, e.g. 10s.')
+  const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match[2] as 'ms' | 's' | 'm' | 'h']
+  return Number(match[1]) * unit
+}
+
+/** Parses `true` and `false`. */
+export function parseBoolean(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('true or false.')
+  return text === 'true'
+}
+
+/** Parses `a,b` into its parts; empty text is the empty list. */
+export function parseList(text: string): string[] {
+  return text.split(',').map((part) => part.trim()).filter((part) => part !== '')
+}

@@ -1,0 +1,129 @@
+/** `proreus dev`: an embedded Kubernetes API with a simulated node, and operators that run against it. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Command, Option } from 'commander'
+import { systemClock } from '../api/clock.ts'
+import { createClient, type Client } from '../client/client.ts'
+import { startDevCluster, type DevCluster } from '../devcluster/dev-cluster.ts'
+import type { Operator } from '../manager/operator.ts'
+import { run } from '../manager/run.ts'
+import type { Endpoints } from '../manager/run-options.ts'
+import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
+import { parsePort } from './configuration.ts'
+import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
+import { operatorsHelp, selectOperators } from './operators.ts'
+import { paint, terminalProgress, type Progress } from './progress.ts'
+import { onTermination } from './signals.ts'
+import { version } from './version.ts'
+
+interface Options extends LogOptions {
+  operators: string
+  port?: number
+  stateDir: string
+  certDir: string
+}
+
+export function devCommand(): Command {
+  const command = new Command('dev')
+    .description('Start an embedded Kubernetes API with a simulated node and the operators, for development. Everything is in memory.')
+    .addOption(new Option('--operators <list>', operatorsHelp).default('all').env('PROREUS_OPERATORS'))
+    .addOption(new Option('--port <port>', 'port of the API (default: 6443, or the next free one); 0: any free one').argParser(parsePort))
+    .option('--state-dir <folder>', 'where the kubeconfig appears when all is ready; its certificate authority and token stay valid across restarts', '.proreus')
+    .option('--cert-dir <folder>', 'where the certificates of the webhooks are', 'certs')
+  return addLogOptions(command).action(dev)
+}
+
+async function dev(options: Options): Promise<void> {
+  const started = performance.now()
+  const progress = terminalProgress(process.stderr)
+  const logger = loggerOf(options)
+  const operators = await selectOperators(options.operators)
+  const termination = onTermination()
+  progress.say(`proreus ${version}\n`)
+  // Its appearance means that all is ready, so an old one goes first.
+  const kubeconfig = join(options.stateDir, 'kubeconfig')
+  await rm(kubeconfig, { force: true })
+  const cluster = await startDevCluster({
+    directory: options.stateDir,
+    logger,
+    ...(options.port !== undefined && { port: options.port, portRequired: true }),
+  })
+  progress.done('Kubernetes API', cluster.url)
+  const client = createClient(cluster.connection)
+  const ready = async (): Promise<void> => {
+    await cluster.writeKubeconfig(kubeconfig)
+    logger.info({ kubeconfig, api: cluster.url }, 'ready')
+    sayReady(progress, kubeconfig, operators, (performance.now() - started) / 1000)
+  }
+  try {
+    await installKinds(client, operators, systemClock, termination.signal)
+    if (operators.length === 0) {
+      await ready()
+      await aborted(termination.signal)
+    } else {
+      progress.done('custom resources', operators.flatMap(({ kinds }) => kinds.map(({ kind, group }) => `${kind}.${group}`)).join(', '))
+      await runOperators(operators, { cluster, client, options, progress, ready, logger, signal: termination.signal })
+    }
+  } catch (error) {
+    if (!termination.signal.aborted) throw error
+  } finally {
+    await client.close()
+    await cluster.close()
+    termination.release()
+  }
+}
+
+interface Environment {
+  readonly cluster: DevCluster
+  readonly client: Client
+  readonly options: Options
+  readonly progress: Progress
+  readonly logger: ReturnType<typeof loggerOf>
+  readonly signal: AbortSignal
+  ready(): Promise<void>
+}
+
+/** Runs the operators as `proreus run` would; the API server calls their webhooks over TLS on loopback. */
+function runOperators(operators: readonly Operator[], { cluster, client, options, progress, ready, logger, signal }: Environment): Promise<void> {
+  return run(operators, {
+    connection: cluster.connection,
+    logger,
+    signal,
+    certificates: { kind: 'files', directory: options.certDir },
+    webhook: { host: '127.0.0.1', port: 0 },
+    probeBindAddress: '127.0.0.1:0',
+    metricsBindAddress: '127.0.0.1:0',
+    drainDelayMs: 0,
+    async onServing({ webhook }: Endpoints) {
+      if (webhook === undefined) return
+      await installWebhooks(client, operators, { url: webhook.url }, signal)
+      progress.done('webhooks', webhook.url)
+    },
+    async onStarted({ webhook, metrics }: Endpoints) {
+      if (webhook !== undefined) await whenTrusted(client, operators, systemClock, signal)
+      progress.done('controllers', operators.flatMap(({ controllers }) => controllers.map(({ name }) => name)).join(', '))
+      if (metrics !== undefined) progress.done('metrics', `http://${metrics.host}:${metrics.port}/metrics`)
+      await ready()
+    },
+  })
+}
+
+/** What to type next. */
+function sayReady(progress: Progress, kubeconfig: string, operators: readonly Operator[], seconds: number): void {
+  const bold = (text: string): string => paint(process.stderr, 'bold', text)
+  const shipped = operators.some(({ name }) => name === 'mypod')
+  const first = operators[0]?.kinds[0]
+  const commands = [
+    `export KUBECONFIG=${kubeconfig}`,
+    ...(shipped ? ['kubectl create -f config/samples/mypod.yaml'] : []),
+    first === undefined ? 'kubectl get namespaces' : `kubectl get ${first.plural} -A -o wide`,
+  ]
+  progress.say(`\n${bold(`Ready in ${seconds.toFixed(1)} s.`)} In another terminal:\n\n${commands.map((command) => `  ${command}`).join('\n')}\n\nCtrl-C ends it; nothing is kept.\n`)
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,14 @@
+/** Results of a review in the words of kubectl. */
+import { formatFieldError, sortFieldErrors } from '../api/field-error.ts'
+import type { OfflineReview } from '../webhook/offline.ts'
+
+/** `The MyPod "x" is invalid: …` with one line a cause when there are several, as kubectl prints a 422. */
+export function kubectlText(source: string, review: OfflineReview): string {
+  const warnings = review.warnings.map((warning) => `Warning: ${warning}\n`).join('')
+  const { kind, name } = review
+  if (!review.known) return `${warnings}${source}: ${kind} "${name}" skipped: no operator knows this kind\n`
+  if (review.valid) return `${warnings}${source}: ${kind} "${name}" is valid\n`
+  const causes = sortFieldErrors(review.errors).map(formatFieldError)
+  const list = causes.length === 1 ? causes[0] : `\n${causes.map((cause) => `* ${cause}`).join('\n')}`
+  return `${warnings}${source}: The ${kind} "${name}" is invalid: ${list}\n`
+}

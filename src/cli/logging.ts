@@ -1,0 +1,23 @@
+/** The logger of a command, from its flags: lines for people on a terminal, JSON otherwise. */
+import { Option, type Command } from 'commander'
+import { createLogger, type Logger } from '../telemetry/logger.ts'
+
+export interface LogOptions {
+  logLevel: string
+  logFormat: 'auto' | 'json' | 'pretty'
+}
+
+export function addLogOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--log-level <level>', 'what is logged').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').env('LOG_LEVEL'))
+    .addOption(new Option('--log-format <format>', 'how it is logged; auto: for people on a terminal, JSON otherwise').choices(['auto', 'json', 'pretty']).default('auto').env('LOG_FORMAT'))
+}
+
+export function loggerOf({ logLevel, logFormat }: LogOptions): Logger {
+  const terminal = process.stderr.isTTY === true
+  return createLogger({
+    level: logLevel,
+    pretty: logFormat === 'pretty' || (logFormat === 'auto' && terminal),
+    colorize: terminal && process.stderr.hasColors(),
+  })
+}

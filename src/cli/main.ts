@@ -1,0 +1,35 @@
+/** The command line: its commands, and how an error becomes a sentence and an exit code. */
+import { Command, CommanderError } from 'commander'
+import { ProreusError, messageOf } from '../api/errors.ts'
+import { certsCommand } from './certs.ts'
+import { withoutAliases } from './configuration.ts'
+import { devCommand } from './dev.ts'
+import { Exit } from './exit.ts'
+import { generateCommand } from './generate.ts'
+import { runCommand } from './run.ts'
+import { validateCommand } from './validate.ts'
+import { version } from './version.ts'
+
+/** Runs one command line and gives the exit code: 0 done, 1 failed, 2 not understood. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const program = new Command('proreus')
+    .description('A Kubernetes operator server: admission webhooks, controllers and their certificates in one process.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this help')
+    .addHelpText('after', '\nFlags come before environment variables, those before the configuration file, that before the defaults.\nDocumentation: README.md and docs/ in the package.')
+    .showHelpAfterError('(proreus --help shows what there is)')
+    .exitOverride()
+  for (const command of [devCommand(), runCommand(), validateCommand(), generateCommand(), certsCommand()]) {
+    program.addCommand(command.copyInheritedSettings(program))
+  }
+  try {
+    await program.parseAsync(withoutAliases(argv), { from: 'user' })
+    return 0
+  } catch (error) {
+    if (error instanceof Exit) return error.exitCode
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (error instanceof ProreusError) process.stderr.write(`proreus: ${error.message}\n`)
+    else process.stderr.write(`proreus: an unexpected error, please report it: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`)
+    return 1
+  }
+}

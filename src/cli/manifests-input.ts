@@ -1,0 +1,72 @@
+/** Objects from files, folders and standard input: YAML with several documents, or JSON. */
+import { readFile, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { parseAllDocuments } from 'yaml'
+import { messageOf } from '../api/errors.ts'
+import { isObject, type JsonObject } from '../api/json.ts'
+
+export interface ManifestInput {
+  /** The file, and the position of the document in it when there are several. */
+  readonly source: string
+  readonly object: JsonObject
+}
+
+/** A file or document that is no Kubernetes object. */
+export class UnreadableInput {
+  readonly source: string
+  readonly problem: string
+
+  constructor(source: string, problem: string) {
+    this.source = source
+    this.problem = problem
+  }
+}
+
+/** Every object in the given places, in order; what cannot be read comes as `UnreadableInput` and does not stop the rest. */
+export async function* readManifests(places: readonly string[]): AsyncGenerator<ManifestInput | UnreadableInput> {
+  for (const place of places) {
+    if (place === '-') {
+      yield* objectsIn('-', await text(process.stdin))
+      continue
+    }
+    for (const file of await filesAt(place).catch((error: unknown) => [new UnreadableInput(place, messageOf(error))])) {
+      if (typeof file !== 'string') yield file
+      else yield* await readFile(file, 'utf8').then((content) => [...objectsIn(file, content)], (error: unknown) => [new UnreadableInput(file, messageOf(error))])
+    }
+  }
+}
+
+async function filesAt(place: string): Promise<string[]> {
+  if (!(await stat(place)).isDirectory()) return [place]
+  const entries = await readdir(place, { recursive: true })
+  return entries.filter((name) => /\.(ya?ml|json)$/.test(name)).sort().map((name) => join(place, name))
+}
+
+function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {
+  const documents = parseAllDocuments(content, { merge: true })
+  if (!Array.isArray(documents)) return
+  for (const [index, document] of documents.entries()) {
+    const source = documents.length === 1 ? file : `${file}, document ${index + 1}`
+    const [problem] = document.errors
+    if (problem !== undefined) {
+      yield new UnreadableInput(source, problem.message.split('\n')[0]!)
+      continue
+    }
+    let value: unknown
+    try {
+      value = document.toJS({ maxAliasCount: 100 })
+    } catch (error) {
+      yield new UnreadableInput(source, messageOf(error))
+      continue
+    }
+    if (value === null || value === undefined) continue
+    if (!isObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string') {
+      yield new UnreadableInput(source, 'not a Kubernetes object: apiVersion and kind are needed')
+    } else if (Array.isArray(value.items)) {
+      yield* value.items.filter(isObject).map((object, item) => ({ source: `${source}, item ${item + 1}`, object }))
+    } else {
+      yield { source, object: value }
+    }
+  }
+}

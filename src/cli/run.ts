@@ -1,0 +1,122 @@
+/** `proreus run`: operators against an existing API. */
+import { Command, Option } from 'commander'
+import { systemClock } from '../api/clock.ts'
+import { createClient } from '../client/client.ts'
+import { loadConnection } from '../client/kubeconfig.ts'
+import type { Connection } from '../client/connection.ts'
+import type { Operator } from '../manager/operator.ts'
+import { run } from '../manager/run.ts'
+import type { RunOptions } from '../manager/run-options.ts'
+import { installKinds, installWebhooks } from '../manifests/install.ts'
+import type { WebhookTarget } from '../manifests/webhook-configuration.ts'
+import { applyConfigFile, defaultConfigFile, parseBoolean, parseDuration, parseList, parsePort } from './configuration.ts'
+import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
+import { operatorsHelp, selectOperators } from './operators.ts'
+import { onTermination } from './signals.ts'
+
+interface Options extends LogOptions {
+  operators: string
+  kubeconfig?: string
+  context?: string
+  namespace: string
+  watchNamespace: string[]
+  enableWebhooks: boolean
+  webhookHost?: string
+  webhookPort: number
+  webhookUrl?: string
+  webhookService: string
+  certDir?: string
+  certSecret: string
+  healthProbeBindAddress: string
+  metricsBindAddress: string
+  drainDelay: number
+  drainDeadline: number
+  install?: boolean
+}
+
+/** Where a run outside a cluster keeps its certificates. */
+const localCertDir = 'certs'
+
+export function runCommand(): Command {
+  const command = new Command('run')
+    .description('Run operators against an existing API: admission webhooks, controllers, and the certificates in between.')
+    .addOption(new Option('--operators <list>', operatorsHelp).default('all').env('PROREUS_OPERATORS'))
+    .option('--kubeconfig <file>', 'kubeconfig to use; without it $KUBECONFIG, the cluster that this runs in, ~/.kube/config')
+    .option('--context <name>', 'context of the kubeconfig')
+    .addOption(new Option('--namespace <name>', "the operator's own namespace").default('proreus-system').env('POD_NAMESPACE'))
+    .addOption(new Option('--watch-namespace <list>', 'namespaces that the controllers watch; empty: all').argParser(parseList).default([], 'all').env('WATCH_NAMESPACE'))
+    .addOption(new Option('--enable-webhooks <bool>', 'serve the webhooks').argParser(parseBoolean).default(true).env('ENABLE_WEBHOOKS'))
+    .addOption(new Option('--webhook-host <address>', 'address that the webhooks listen on (default: all)').env('WEBHOOK_HOST'))
+    .addOption(new Option('--webhook-port <port>', 'port that the webhooks listen on').argParser(parsePort).default(9443).env('WEBHOOK_PORT'))
+    .addOption(new Option('--webhook-url <url>', 'where the API server reaches the webhooks, for an operator outside the cluster: https://host:port').env('WEBHOOK_URL'))
+    .addOption(new Option('--webhook-service <name>', 'Service in front of the webhooks, for an operator in the cluster').default('proreus-webhook').env('WEBHOOK_SERVICE'))
+    .addOption(new Option('--cert-dir <folder>', 'keep the certificates in files there; the default outside a cluster is certs').env('CERT_DIR'))
+    .addOption(new Option('--cert-secret <name>', 'keep the certificates in this Secret; the default in a cluster').default('proreus-webhook-ca').env('CERT_SECRET'))
+    .addOption(new Option('--health-probe-bind-address <address>', 'where /healthz and /readyz are served; 0: nowhere').default(':8081').env('HEALTH_PROBE_BIND_ADDRESS'))
+    .addOption(new Option('--metrics-bind-address <address>', 'where /metrics is served; 0: nowhere').default(':8080').env('METRICS_BIND_ADDRESS'))
+    .addOption(new Option('--drain-delay <duration>', 'how long the webhooks go on accepting after SIGTERM').argParser(parseDuration).default(10_000, '10s').env('DRAIN_DELAY'))
+    .addOption(new Option('--drain-deadline <duration>', 'how long what is in flight may take after that').argParser(parseDuration).default(30_000, '30s').env('DRAIN_DEADLINE'))
+    .option('--install', 'apply the CRDs and webhook configurations first')
+    .option('--config <file>', 'YAML file with options, by the names of the flags', defaultConfigFile)
+  return addLogOptions(command).action(async () => {
+    applyConfigFile(command)
+    const options = command.opts<Options>()
+    const operators = await selectOperators(options.operators)
+    const connection = await loadConnection({
+      env: process.env,
+      ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
+      ...(options.context !== undefined && { context: options.context }),
+    })
+    const termination = onTermination()
+    try {
+      await run(enabled(operators, options), { ...runOptions(connection, options), ...installation(connection, operators, options, termination.signal), signal: termination.signal })
+    } finally {
+      termination.release()
+    }
+  })
+}
+
+function enabled(operators: readonly Operator[], { enableWebhooks }: Options): readonly Operator[] {
+  return enableWebhooks ? operators : operators.map((operator) => ({ ...operator, webhooks: [] }))
+}
+
+function runOptions(connection: Connection, options: Options): Omit<RunOptions, 'signal'> {
+  const inCluster = connection.inCluster === true
+  const serviceName = options.webhookService
+  return {
+    connection,
+    logger: loggerOf(options),
+    namespaces: options.watchNamespace,
+    probeBindAddress: options.healthProbeBindAddress,
+    metricsBindAddress: options.metricsBindAddress,
+    drainDelayMs: options.drainDelay,
+    drainDeadlineMs: options.drainDeadline,
+    certificates:
+      options.certDir === undefined && inCluster
+        ? { kind: 'secret', namespace: options.namespace, name: options.certSecret, serviceName }
+        : { kind: 'files', directory: options.certDir ?? localCertDir, names: [`${serviceName}.${options.namespace}.svc`] },
+    webhook: {
+      port: options.webhookPort,
+      ...(options.webhookHost !== undefined && { host: options.webhookHost }),
+      ...(options.webhookUrl !== undefined && { url: options.webhookUrl }),
+    },
+  }
+}
+
+/** With `--install`: CRDs and configurations are applied as soon as the webhooks are served. */
+function installation(connection: Connection, operators: readonly Operator[], options: Options, signal: AbortSignal): Pick<RunOptions, 'onServing'> {
+  if (options.install !== true) return {}
+  const target: WebhookTarget =
+    options.webhookUrl === undefined ? { service: { namespace: options.namespace, name: options.webhookService } } : { url: options.webhookUrl }
+  return {
+    async onServing() {
+      const client = createClient(connection)
+      try {
+        await installKinds(client, operators, systemClock, signal)
+        if (options.enableWebhooks) await installWebhooks(client, operators, target, signal)
+      } finally {
+        await client.close()
+      }
+    },
+  }
+}

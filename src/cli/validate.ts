@@ -1,0 +1,40 @@
+/** `proreus validate`: what the webhooks would say about files, without a cluster. */
+import { Command, Option } from 'commander'
+import { readManifests, UnreadableInput } from './manifests-input.ts'
+import { Exit } from './exit.ts'
+import { kubectlText } from './kubectl-text.ts'
+import { operatorsHelp, selectOperators } from './operators.ts'
+import { reviewOffline } from '../webhook/offline.ts'
+
+interface Options {
+  operators: string
+  output: 'text' | 'json'
+}
+
+export function validateCommand(): Command {
+  return new Command('validate')
+    .description("Check custom resources in files against defaults, schema and the kind's own rules, offline. Prints what kubectl would.")
+    .argument('<file...>', 'YAML or JSON files, folders, or - for standard input')
+    .option('--operators <list>', operatorsHelp, 'all')
+    .addOption(new Option('-o, --output <format>', 'how results are printed').choices(['text', 'json']).default('text'))
+    .addHelpText('after', '\nExit codes: 0 all valid, 1 an object is invalid, 2 input could not be read.')
+    .action(async (files: string[], { operators, output }: Options) => {
+      const webhooks = (await selectOperators(operators)).flatMap((operator) => operator.webhooks)
+      const results: object[] = []
+      let code = 0
+      for await (const input of readManifests(files)) {
+        if (input instanceof UnreadableInput) {
+          process.stderr.write(`${input.source}: ${input.problem}\n`)
+          code = 2
+          continue
+        }
+        const { source, object } = input
+        const review = await reviewOffline(webhooks, object)
+        if (!review.valid && code === 0) code = 1
+        if (output === 'json') results.push({ source, ...review })
+        else process.stdout.write(kubectlText(source, review))
+      }
+      if (output === 'json') process.stdout.write(`${JSON.stringify(results, null, 2)}\n`)
+      if (code !== 0) throw new Exit(code)
+    })
+}

@@ -1,0 +1,150 @@
+/** `ApiError`: an answer of the API server that is a failure, and predicates for the reasons that callers act upon. */
+import { ProreusError } from '../api/errors.ts'
+import { isObject } from '../api/json.ts'
+import type { Status, StatusCause } from '../api/status.ts'
+import { failure } from '../api/status.ts'
+
+/** What was asked when the error came. */
+export interface ApiErrorContext {
+  readonly method: string
+  readonly path: string
+  /** What a person can do about it, added to the message. */
+  readonly note?: string
+}
+
+/** A failure `Status` that the API server answered with, or sent as the last event of a watch. */
+export class ApiError extends ProreusError {
+  override readonly name: string = 'ApiError'
+  readonly status: Status
+  readonly statusCode: number
+  /** `NotFound`, `Conflict`, `Invalid`, …: what programs decide by. */
+  readonly reason: string
+  readonly causes: readonly StatusCause[]
+  /** How long the server asks to wait before the next try. */
+  readonly retryAfterSeconds?: number
+  readonly request?: { readonly method: string; readonly path: string }
+
+  constructor(status: Status, context?: ApiErrorContext) {
+    super('PRO_API', messageFor(status, context))
+    this.status = status
+    this.statusCode = status.code ?? 500
+    this.reason = status.reason || reasonOf(this.statusCode, context?.method)
+    this.causes = status.details?.causes ?? []
+    const retryAfter = status.details?.retryAfterSeconds
+    if (retryAfter !== undefined) this.retryAfterSeconds = retryAfter
+    if (context !== undefined) this.request = { method: context.method, path: context.path }
+  }
+}
+
+function messageFor(status: Status, context: ApiErrorContext | undefined): string {
+  const text =
+    status.message || `the API server answered ${context === undefined ? '' : `${context.method} ${context.path} `}with ${status.code}`
+  return context?.note === undefined ? text : `${text} (${context.note})`
+}
+
+/** The reason that a bare HTTP status code stands for, as client-go reads it. */
+function reasonOf(code: number, method = 'GET'): string {
+  if (code === 409) return method === 'POST' ? 'AlreadyExists' : 'Conflict'
+  const reasons: Readonly<Record<number, string>> = {
+    400: 'BadRequest',
+    401: 'Unauthorized',
+    403: 'Forbidden',
+    404: 'NotFound',
+    405: 'MethodNotAllowed',
+    406: 'NotAcceptable',
+    410: 'Gone',
+    413: 'RequestEntityTooLarge',
+    415: 'UnsupportedMediaType',
+    422: 'Invalid',
+    429: 'TooManyRequests',
+    500: 'InternalError',
+    503: 'ServiceUnavailable',
+    504: 'Timeout',
+  }
+  return reasons[code] ?? 'Unknown'
+}
+
+/** Texts of proxies can be whole web pages: what is kept of them in a message. */
+const longestText = 1000
+
+/** The `Status` of a failed answer: its body when that is one, otherwise one made of the code and the text, such as `404 page not found`. */
+export function statusOf(code: number, text: string, request: { method: string; path: string }, retryAfterSeconds?: number): Status {
+  const body = parse(text)
+  const status =
+    isObject(body) && body.kind === 'Status'
+      ? ({ ...body, code: typeof body.code === 'number' ? body.code : code } as unknown as Status)
+      : textStatus(code, text, request)
+  if (retryAfterSeconds === undefined || status.details?.retryAfterSeconds !== undefined) return status
+  return { ...status, details: { ...status.details, retryAfterSeconds } }
+}
+
+function textStatus(code: number, text: string, request: { method: string; path: string }): Status {
+  const line = text.trim().replace(/\s+/g, ' ').slice(0, longestText)
+  const message = `the API server answered ${request.method} ${request.path} with ${code}${line === '' ? '' : `: ${line}`}`
+  return failure(code, reasonOf(code, request.method), message)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // no JSON: the text itself is the message
+  }
+}
+
+/** Any failure that the API server itself answered with. */
+export function isApiError(error: unknown): error is ApiError {
+  return error instanceof ApiError
+}
+
+function hasReason(error: unknown, ...reasons: readonly string[]): error is ApiError {
+  return error instanceof ApiError && reasons.includes(error.reason)
+}
+
+/** No such object, or no such type. */
+export function isNotFound(error: unknown): error is ApiError {
+  return hasReason(error, 'NotFound')
+}
+
+export function isAlreadyExists(error: unknown): error is ApiError {
+  return hasReason(error, 'AlreadyExists')
+}
+
+/** The object was changed in between, or another field manager owns a field. */
+export function isConflict(error: unknown): error is ApiError {
+  return hasReason(error, 'Conflict')
+}
+
+export function isInvalid(error: unknown): error is ApiError {
+  return hasReason(error, 'Invalid')
+}
+
+export function isBadRequest(error: unknown): error is ApiError {
+  return hasReason(error, 'BadRequest')
+}
+
+export function isForbidden(error: unknown): error is ApiError {
+  return hasReason(error, 'Forbidden')
+}
+
+export function isUnauthorized(error: unknown): error is ApiError {
+  return hasReason(error, 'Unauthorized')
+}
+
+/** 410: the resourceVersion or the continue token is older than what the server remembers. */
+export function isExpired(error: unknown): error is ApiError {
+  return hasReason(error, 'Expired', 'Gone')
+}
+
+export function isTooManyRequests(error: unknown): error is ApiError {
+  return hasReason(error, 'TooManyRequests')
+}
+
+export function isUnsupportedMediaType(error: unknown): error is ApiError {
+  return hasReason(error, 'UnsupportedMediaType')
+}
+
+/** The resourceVersion that was asked for is newer than what the server has yet. */
+export function isTooLargeResourceVersion(error: unknown): error is ApiError {
+  return hasReason(error, 'Timeout') && (error as ApiError).causes.some((cause) => cause.reason === 'ResourceVersionTooLarge')
+}

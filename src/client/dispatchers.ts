@@ -1,0 +1,71 @@
+/** The undici agents of one connection: TLS sockets that are opened once and used again. */
+import { Agent, ProxyAgent, Socks5ProxyAgent } from 'undici'
+import type { Dispatcher } from 'undici'
+import { ProreusError } from '../api/errors.ts'
+import type { Connection } from './connection.ts'
+
+/** Enough for every worker and webhook at once; the API server's own limit is 400 requests in flight. */
+const maxConnections = 100
+
+/** Less than the 90 s after which the API server closes idle connections, and less than usual load balancers allow. */
+const keepAliveMs = 30_000
+const connectTimeoutMs = 10_000
+
+/**
+ * Two pools, because on HTTP/1.1 a watch holds its connection for minutes: watches must not use up what requests need.
+ * undici 8 would negotiate HTTP/2 by default, whose one connection turns a lost packet or a stuck peer into a stop of everything.
+ */
+export class Dispatchers {
+  readonly requests: Dispatcher
+  readonly watches: Dispatcher
+  readonly #tls: { readonly cert?: string; readonly key?: string }
+
+  constructor(connection: Connection, tls: { readonly cert?: string; readonly key?: string }) {
+    this.#tls = tls
+    this.requests = dispatcher(connection, tls, maxConnections)
+    this.watches = dispatcher(connection, tls, null)
+  }
+
+  /** Whether these are connections with this client certificate. */
+  carry(tls: { readonly cert?: string; readonly key?: string }): boolean {
+    return this.#tls.cert === tls.cert && this.#tls.key === tls.key
+  }
+
+  /** Takes no more requests and resolves when those that run have ended, watches too. */
+  async retire(): Promise<void> {
+    await Promise.all([this.requests.close(), this.watches.close()])
+  }
+
+  /** Lets requests end and cuts watches off. */
+  async close(): Promise<void> {
+    await Promise.all([this.requests.close(), this.watches.destroy()])
+  }
+}
+
+function dispatcher(
+  connection: Connection,
+  tls: { readonly cert?: string; readonly key?: string },
+  connections: number | null,
+): Dispatcher {
+  const secure = {
+    allowH2: false,
+    ...(connection.ca === undefined ? {} : { ca: connection.ca }),
+    ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+    ...(tls.key === undefined ? {} : { key: tls.key }),
+    ...(connection.serverName === undefined ? {} : { servername: connection.serverName }),
+    ...(connection.insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
+    // TCP keep-alive notices a dead peer under a quiet watch within a minute.
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+    timeout: connectTimeoutMs,
+  }
+  const pool = { allowH2: false, connections, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: 2 * keepAliveMs }
+  const { proxyUrl } = connection
+  if (proxyUrl === undefined) return new Agent({ ...pool, connect: secure })
+  if (/^https?:/.test(proxyUrl)) return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: secure, connectTimeout: connectTimeoutMs })
+  if (/^socks5?:/.test(proxyUrl)) return new Socks5ProxyAgent(proxyUrl, { ...pool, requestTls: secure })
+  throw new ProreusError(
+    'PRO_KUBECONFIG',
+    `The proxy ${proxyUrl} of ${connection.describe} is not supported: use an http://, https:// or socks5:// proxy-url.`,
+  )
+}

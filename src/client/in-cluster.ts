@@ -1,0 +1,59 @@
+/** The connection of a Pod to the API server of its own cluster, as its service account. */
+import { readFile } from 'node:fs/promises'
+import { isIPv6 } from 'node:net'
+import { join } from 'node:path'
+import type { Clock } from '../api/clock.ts'
+import { ProreusError, messageOf } from '../api/errors.ts'
+import type { Connection } from './connection.ts'
+import { CachedCredentials } from './credentials.ts'
+
+/** Where the kubelet mounts the service account's token, CA and namespace. */
+export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/** The kubelet replaces the token well before it expires; client-go, too, reads it each minute. */
+const tokenMaxAgeMs = 60_000
+
+/** The connection of the Pod that this process runs in; undefined when it does not run in one that has a service account. */
+export async function inClusterConnection(options: {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly directory?: string
+  readonly clock: Clock
+}): Promise<Connection | undefined> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = options.env
+  if (!host || !port) return undefined
+  const directory = options.directory ?? serviceAccountDirectory
+  const readToken = async (): Promise<string> => (await readFile(join(directory, 'token'), 'utf8')).trim()
+  try {
+    await readToken()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined // automountServiceAccountToken: false
+    throw new ProreusError('PRO_KUBECONFIG', `The token of this Pod's service account cannot be read: ${messageOf(error)}.`, {
+      cause: error,
+    })
+  }
+  const ca = await optionalFile(join(directory, 'ca.crt'))
+  const namespace = (await optionalFile(join(directory, 'namespace')))?.trim()
+  const credentials = new CachedCredentials(async () => ({ authorization: `Bearer ${await readToken()}` }), {
+    clock: options.clock,
+    maxAgeMs: tokenMaxAgeMs,
+  })
+  return {
+    server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    ...(ca === undefined ? {} : { ca }),
+    ...(namespace ? { namespace } : {}),
+    authorization: async (refused) => (await credentials.get(refused)).authorization,
+    inCluster: true,
+    describe: `the service account of this Pod (${directory})`,
+  }
+}
+
+async function optionalFile(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new ProreusError('PRO_KUBECONFIG', `The file ${path} of this Pod's service account cannot be read: ${messageOf(error)}.`, {
+      cause: error,
+    })
+  }
+}

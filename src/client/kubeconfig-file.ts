@@ -1,0 +1,123 @@
+/** Kubeconfig files as data: read, checked for shape, merged as kubectl merges them, with relative paths made absolute. */
+import { readFile } from 'node:fs/promises'
+import { dirname, isAbsolute, resolve } from 'node:path'
+import { parse } from 'yaml'
+import { ProreusError, messageOf } from '../api/errors.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { isObject } from '../api/json.ts'
+
+/** A named entry of `clusters`, `users` or `contexts`. */
+interface Entry extends JsonObject {
+  name: string
+}
+
+export interface KubeconfigContent {
+  readonly files: readonly string[]
+  readonly clusters: readonly Entry[]
+  readonly users: readonly Entry[]
+  readonly contexts: readonly Entry[]
+  readonly currentContext?: string
+}
+
+/** The files as one kubeconfig. The first to name something wins. */
+export async function readKubeconfig(files: readonly string[]): Promise<KubeconfigContent> {
+  const contents = await Promise.all(files.map(readFileContent))
+  const currentContext = contents.map((content) => content['current-context']).find((name) => typeof name === 'string' && name !== '')
+  return {
+    files,
+    clusters: merge(contents.map((content, index) => entries(content, 'clusters').map((entry) => absoluteCluster(entry, files[index]!)))),
+    users: merge(contents.map((content, index) => entries(content, 'users').map((entry) => absoluteUser(entry, files[index]!)))),
+    contexts: merge(contents.map((content) => entries(content, 'contexts'))),
+    ...(typeof currentContext === 'string' ? { currentContext } : {}),
+  }
+}
+
+/** The headers by which a user acts as another: `as`, `as-uid`, `as-groups` and `as-user-extra`. */
+export function impersonationOf(content: KubeconfigContent, userName: string): Record<string, string | string[]> | undefined {
+  const user = content.users.find((entry) => entry.name === userName)?.user
+  if (!isObject(user) || typeof user.as !== 'string' || user.as === '') return undefined
+  const headers: Record<string, string | string[]> = { 'Impersonate-User': user.as }
+  if (typeof user['as-uid'] === 'string') headers['Impersonate-Uid'] = user['as-uid']
+  if (isStrings(user['as-groups'])) headers['Impersonate-Group'] = user['as-groups']
+  for (const [key, values] of Object.entries(isObject(user['as-user-extra']) ? user['as-user-extra'] : {})) {
+    if (isStrings(values)) headers[`Impersonate-Extra-${encodeURIComponent(key)}`] = values
+  }
+  return headers
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+async function readFileContent(file: string): Promise<JsonObject> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    throw problem(
+      missing
+        ? `The kubeconfig ${file} does not exist: check --kubeconfig and KUBECONFIG.`
+        : `The kubeconfig ${file} cannot be read: ${messageOf(error)}.`,
+      error,
+    )
+  }
+  let content: unknown
+  try {
+    content = parse(text)
+  } catch (error) {
+    throw problem(`The kubeconfig ${file} is not valid YAML: ${messageOf(error).split('\n', 1)[0]?.replace(/:$/, '')}.`, error)
+  }
+  if (!isObject(content))
+    throw problem(
+      `The kubeconfig ${file} is ${content === null || content === undefined ? 'empty' : 'no kubeconfig'}: it must have clusters, users and contexts.`,
+    )
+  return content
+}
+
+function entries(content: JsonObject, field: 'clusters' | 'users' | 'contexts'): Entry[] {
+  const list = content[field]
+  return Array.isArray(list) ? list.filter((entry): entry is Entry => isObject(entry) && typeof entry.name === 'string') : []
+}
+
+function merge(lists: readonly (readonly Entry[])[]): Entry[] {
+  const merged = new Map<string, Entry>()
+  for (const entry of lists.flat()) if (!merged.has(entry.name)) merged.set(entry.name, entry)
+  return [...merged.values()]
+}
+
+function absoluteCluster(entry: Entry, file: string): Entry {
+  const cluster = isObject(entry.cluster) ? entry.cluster : undefined
+  return cluster === undefined ? entry : { ...entry, cluster: absolutePaths(cluster, ['certificate-authority'], file) }
+}
+
+function absoluteUser(entry: Entry, file: string): Entry {
+  if (!isObject(entry.user)) return entry
+  const user = absolutePaths(entry.user, ['client-certificate', 'client-key', 'tokenFile'], file)
+  const exec = isObject(user.exec) ? user.exec : undefined
+  // A bare command is looked up on the PATH; one with a slash belongs to the file that names it.
+  if (exec !== undefined && typeof exec.command === 'string' && /[/\\]/.test(exec.command))
+    user.exec = absolutePaths(exec, ['command'], file)
+  // client-node knows token files as an auth provider only, which reads the file again each minute; kubectl, too, prefers the file to a token.
+  if (typeof user.tokenFile === 'string') {
+    user['auth-provider'] = { name: 'tokenFile', config: { tokenFile: user.tokenFile } }
+    delete user.token
+  }
+  // Data goes before files with kubectl, the other way round with client-node.
+  if (user['client-certificate-data']) delete user['client-certificate']
+  if (user['client-key-data']) delete user['client-key']
+  return { ...entry, user }
+}
+
+function absolutePaths(object: JsonObject, fields: readonly string[], file: string): JsonObject {
+  const copy: JsonObject = { ...object }
+  for (const field of fields) {
+    const path: JsonValue | undefined = copy[field]
+    if (typeof path === 'string' && path !== '' && !isAbsolute(path)) copy[field] = resolve(dirname(file), path)
+  }
+  return copy
+}
+
+function problem(message: string, cause?: unknown): ProreusError {
+  return new ProreusError('PRO_KUBECONFIG', message, cause === undefined ? {} : { cause })
+}

@@ -1,0 +1,184 @@
+/** `loadConnection`: the API server and the credentials that the user or the cluster means. */
+import { X509Certificate } from 'node:crypto'
+import { access, readFile } from 'node:fs/promises'
+import type { RequestOptions } from 'node:https'
+import { delimiter, join } from 'node:path'
+import type { Cluster, KubeConfig, User } from '@kubernetes/client-node'
+import type { Clock } from '../api/clock.ts'
+import { systemClock } from '../api/clock.ts'
+import { ProreusError, messageOf } from '../api/errors.ts'
+import type { Connection } from './connection.ts'
+import type { Credentials } from './credentials.ts'
+import { CachedCredentials } from './credentials.ts'
+import { inClusterConnection } from './in-cluster.ts'
+import type { KubeconfigContent } from './kubeconfig-file.ts'
+import { impersonationOf, readKubeconfig } from './kubeconfig-file.ts'
+
+export interface KubeconfigOptions {
+  /** The file that the user named; goes before everything else. */
+  readonly kubeconfig?: string
+  /** The context to use instead of the current one. */
+  readonly context?: string
+  /** `KUBECONFIG`, `HOME` and the variables that Kubernetes sets in Pods are read from it. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Where the service account is mounted; for tests. */
+  readonly inClusterRoot?: string
+  readonly clock?: Clock
+}
+
+/** client-node reads certificate files, and asks exec plugins, each time: not more often than this. */
+const credentialsMaxAgeMs = 10_000
+
+/**
+ * The named kubeconfig, else `$KUBECONFIG` (a list of files, merged as kubectl does), else the Pod's service account, else `~/.kube/config`.
+ *
+ * @throws {ProreusError} `PRO_KUBECONFIG` with one sentence when there is none, or none that can be used.
+ */
+export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
+  const { env, clock = systemClock } = options
+  const listed = options.kubeconfig ?? env.KUBECONFIG
+  if (listed !== undefined && listed !== '') {
+    const files = options.kubeconfig === undefined ? listed.split(delimiter).filter((file) => file !== '') : [listed]
+    const existing = options.kubeconfig === undefined && files.length > 1 ? await filterExisting(files) : files
+    if (existing.length === 0)
+      throw problem(`None of the files in KUBECONFIG=${listed} exists: correct the variable, or name a file with --kubeconfig.`)
+    return fromFiles(existing, options.context, clock)
+  }
+  if (options.context === undefined) {
+    const directory = options.inClusterRoot === undefined ? {} : { directory: options.inClusterRoot }
+    const inCluster = await inClusterConnection({ env, clock, ...directory })
+    if (inCluster !== undefined) return inCluster
+  }
+  const home = env.HOME ?? env.USERPROFILE
+  const file = home === undefined ? undefined : join(home, '.kube', 'config')
+  if (file !== undefined && (await filterExisting([file])).length === 1) return fromFiles([file], options.context, clock)
+  throw problem(
+    `No kubeconfig was found: name one with --kubeconfig or KUBECONFIG${file === undefined ? '' : `, or create ${file}`}; in a Pod, its service account token must be mounted.`,
+  )
+}
+
+function problem(message: string, cause?: unknown): ProreusError {
+  return new ProreusError('PRO_KUBECONFIG', message, cause === undefined ? {} : { cause })
+}
+
+async function filterExisting(files: readonly string[]): Promise<string[]> {
+  const existing: string[] = []
+  for (const file of files) {
+    try {
+      await access(file)
+      existing.push(file)
+    } catch (error) {
+      // A file that is there but cannot be opened is not passed over: reading it says why.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') existing.push(file)
+    }
+  }
+  return existing
+}
+
+async function fromFiles(files: readonly string[], contextName: string | undefined, clock: Clock): Promise<Connection> {
+  const content = await readKubeconfig(files)
+  const config = await kubeConfigOf(content)
+  const source = `kubeconfig ${files.join(delimiter)}`
+  const name = contextName ?? content.currentContext
+  const known = content.contexts.map((context) => context.name).join(', ')
+  if (!name)
+    throw problem(`The ${source} has no current-context: choose one with --context (there ${known === '' ? 'are none' : `is ${known}`}).`)
+  const context = config.getContextObject(name)
+  if (context === null) throw problem(`The ${source} has no context "${name}": it has ${known === '' ? 'none at all' : known}.`)
+  config.setCurrentContext(name)
+  const describe = `${source}, context ${name}`
+  const cluster = config.getCluster(context.cluster)
+  if (cluster === null) throw problem(`The context "${name}" of ${source} names the cluster "${context.cluster}", which is not there.`)
+  const user = context.user ? config.getUser(context.user) : undefined
+  if (user === null) throw problem(`The context "${name}" of ${source} names the user "${context.user}", who is not there.`)
+  const ca = await caOf(cluster, describe)
+  // As kubectl does: what proves who one is never goes over a connection that anyone can read.
+  const secure = cluster.server.startsWith('https:')
+  const impersonation = user === undefined ? undefined : impersonationOf(content, user.name)
+  return {
+    server: cluster.server,
+    ...(ca === undefined ? {} : { ca }),
+    ...(cluster.skipTLSVerify ? { insecureSkipTlsVerify: true } : {}),
+    ...(cluster.tlsServerName ? { serverName: cluster.tlsServerName } : {}),
+    ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
+    ...(context.namespace ? { namespace: context.namespace } : {}),
+    ...(impersonation === undefined ? {} : { headers: impersonation }),
+    ...(secure && user !== undefined ? credentialsOf(config, content, user, describe, clock) : {}),
+    describe,
+  }
+}
+
+async function caOf(cluster: Cluster, describe: string): Promise<string | undefined> {
+  let ca: string
+  if (cluster.caData) ca = Buffer.from(cluster.caData, 'base64').toString()
+  else if (cluster.caFile) {
+    try {
+      ca = await readFile(cluster.caFile, 'utf8')
+    } catch (error) {
+      throw problem(`The certificate-authority ${cluster.caFile} of ${describe} cannot be read: ${messageOf(error)}.`, error)
+    }
+  } else return undefined
+  try {
+    new X509Certificate(ca)
+  } catch (error) {
+    throw problem(`The certificate-authority of ${describe} is no PEM certificate: ${messageOf(error)}.`, error)
+  }
+  return ca
+}
+
+/** `authorization` and `tls`, both from one cached load by client-node. */
+function credentialsOf(
+  initial: KubeConfig,
+  content: KubeconfigContent,
+  user: User,
+  describe: string,
+  clock: Clock,
+): Pick<Connection, 'authorization' | 'tls'> {
+  let config = initial
+  const load = async (refresh: boolean): Promise<Credentials> => {
+    try {
+      if (refresh) {
+        // Its authenticators keep tokens until they expire, also those that the server no longer takes.
+        const context = config.getCurrentContext()
+        config = await kubeConfigOf(content)
+        config.setCurrentContext(context)
+      }
+      return await readCredentials(config)
+    } catch (error) {
+      const hint = user.exec ? ` (its exec plugin is ${String((user.exec as { command?: unknown }).command)})` : ''
+      throw problem(`The credentials of user "${user.name}" in ${describe} cannot be had${hint}: ${messageOf(error).trim()}.`, error)
+    }
+  }
+  const credentials = new CachedCredentials(load, { clock, maxAgeMs: credentialsMaxAgeMs })
+  return {
+    authorization: async (refused) => (await credentials.get(refused)).authorization,
+    tls: () => credentials.get(),
+  }
+}
+
+async function readCredentials(config: KubeConfig): Promise<Credentials> {
+  const options: RequestOptions & { headers: Record<string, string> } = { headers: {} }
+  await config.applyToHTTPSOptions(options)
+  const basic = options.auth ? `Basic ${Buffer.from(options.auth).toString('base64')}` : undefined
+  // A token from a file can end with a newline, which no header may contain.
+  const authorization = options.headers.Authorization?.trim() ?? basic
+  return {
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(options.cert ? { cert: String(options.cert) } : {}),
+    ...(options.key ? { key: String(options.key) } : {}),
+  }
+}
+
+/** client-node's `KubeConfig` of a merged content. Loaded on demand: it takes half a second and 80 MB, which a Pod or an embedded API server can do without. */
+async function kubeConfigOf(content: KubeconfigContent): Promise<KubeConfig> {
+  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
+  const config = new KubeConfig()
+  try {
+    config.loadFromString(
+      JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: content.clusters, users: content.users, contexts: content.contexts }),
+    )
+  } catch (error) {
+    throw problem(`The kubeconfig ${content.files.join(delimiter)} cannot be used: ${messageOf(error)}.`, error)
+  }
+  return config
+}

@@ -1,0 +1,52 @@
+/** `LineSplitter`: cuts a stream of buffers into lines, without decoding what is still incomplete. */
+import { ProreusError } from '../api/errors.ts'
+
+/** An object has at most 3 MiB in a request; 32 MiB leaves room for any event and still bounds what a broken stream can cost. */
+const longestLine = 32 * 1024 * 1024
+const newline = 10
+
+export class LineSplitter {
+  readonly #longest: number
+  #pending: Buffer[] = []
+  #pendingBytes = 0
+
+  constructor(longest = longestLine) {
+    this.#longest = longest
+  }
+
+  /** The lines that `chunk` completes, without their newline; empty ones are left out. */
+  push(chunk: Buffer): Buffer[] {
+    const lines: Buffer[] = []
+    let start = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      const line = this.#take(chunk.subarray(start, end))
+      if (line.length > 0) lines.push(line)
+      start = end + 1
+    }
+    if (start < chunk.length) {
+      this.#count(chunk.length - start)
+      this.#pending.push(chunk.subarray(start))
+    }
+    return lines
+  }
+
+  /** What came after the last newline. */
+  end(): Buffer {
+    return this.#take(Buffer.alloc(0))
+  }
+
+  #take(rest: Buffer): Buffer {
+    this.#count(rest.length)
+    const line = this.#pending.length === 0 ? rest : Buffer.concat([...this.#pending, rest])
+    this.#pending = []
+    this.#pendingBytes = 0
+    return line
+  }
+
+  #count(bytes: number): void {
+    this.#pendingBytes += bytes
+    if (this.#pendingBytes > this.#longest) {
+      throw new ProreusError('PRO_API', `The API server sent a line of more than ${this.#longest} bytes, which no watch event can have.`)
+    }
+  }
+}

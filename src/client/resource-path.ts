@@ -1,0 +1,68 @@
+/** Paths of the Kubernetes API, built from types, namespaces and names that are never trusted to be harmless. */
+import { ProreusError } from '../api/errors.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** `/apis/<group>/<version>[/namespaces/<namespace>]/<plural>[/<name>[/<subresource>]]`. */
+export function resourcePath(
+  type: ResourceType,
+  target: { readonly namespace?: string | undefined; readonly name?: string | undefined; readonly subresource?: string | undefined } = {},
+): string {
+  const parts =
+    type.group === ''
+      ? ['/api', encodeURIComponent(type.version)]
+      : ['/apis', encodeURIComponent(type.group), encodeURIComponent(type.version)]
+  // An empty namespace means "all" in lists; a cluster-scoped type has none, whatever the caller says.
+  if (type.namespaced && target.namespace !== undefined && target.namespace !== '') {
+    parts.push('namespaces', segment(target.namespace, `the namespace of a ${type.kind}`))
+  }
+  parts.push(encodeURIComponent(type.plural))
+  if (target.name !== undefined) parts.push(segment(target.name, `the name of a ${type.kind}`))
+  if (target.subresource !== undefined) parts.push(...target.subresource.split('/').map((part) => segment(part, 'a subresource')))
+  return parts.join('/')
+}
+
+/** The path of one object. */
+export function objectPath(
+  type: ResourceType,
+  key: { readonly namespace?: string | undefined; readonly name: string },
+  subresource?: string,
+): string {
+  requireNamespace(type, key.namespace)
+  return resourcePath(type, { ...key, subresource })
+}
+
+/** The path that objects are created at. */
+export function collectionPath(type: ResourceType, namespace: string | undefined): string {
+  requireNamespace(type, namespace)
+  return resourcePath(type, { namespace })
+}
+
+/** `?a=b&c=d`, or nothing. */
+export function formatQuery(query: Query = {}): string {
+  const params = new URLSearchParams()
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) params.append(key, String(value))
+  const text = params.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+function requireNamespace(type: ResourceType, namespace: string | undefined): void {
+  if (type.namespaced && !namespace) {
+    throw new ProreusError('PRO_INPUT', `A ${type.kind} lives in a namespace: set metadata.namespace, or give the key a namespace.`)
+  }
+}
+
+/**
+ * One path segment. What apimachinery refuses as a path segment is refused here as well, and above all an empty name,
+ * with which the path of an object would be that of its whole collection.
+ */
+function segment(value: string, what: string): string {
+  if (typeof value !== 'string' || value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {
+    throw new ProreusError(
+      'PRO_INPUT',
+      `${JSON.stringify(value)} cannot be ${what}: it must not be empty, ".", ".." or contain "/" or "%".`,
+    )
+  }
+  return encodeURIComponent(value)
+}

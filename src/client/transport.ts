@@ -1,0 +1,304 @@
+/** `Transport`: HTTP requests to one API server over connections that are reused, with its errors as `ApiError`. */
+import type { Dispatcher } from 'undici'
+import type { Clock } from '../api/clock.ts'
+import { sleep, systemClock } from '../api/clock.ts'
+import { ProreusError } from '../api/errors.ts'
+import { ApiError, statusOf } from './api-error.ts'
+import type { Connection } from './connection.ts'
+import { Dispatchers } from './dispatchers.ts'
+import type { Query } from './resource-path.ts'
+import { formatQuery } from './resource-path.ts'
+import { isConnectionReset, unreachable } from './unreachable.ts'
+import { defaultUserAgent } from './user-agent.ts'
+import { parseWarnings } from './warning.ts'
+
+export interface ApiRequest {
+  readonly method: string
+  readonly path: string
+  readonly query?: Query
+  readonly body?: string
+  /** Default `application/json`. */
+  readonly contentType?: string
+  /** Default `application/json`. */
+  readonly accept?: string
+  /** The Kubernetes verb, for metrics; default: the method in lower case. */
+  readonly verb?: string
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ApiResponse {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Parsed JSON; the text where the server says that it is something else. */
+  readonly body: unknown
+}
+
+/** How one attempt of a request went. */
+export interface RequestReport {
+  readonly method: string
+  readonly verb: string
+  readonly host: string
+  /** `error`: no answer came. */
+  readonly code: number | 'error'
+  /** Until the answer was complete; for a stream, until it began. */
+  readonly seconds: number
+}
+
+export interface TransportOptions {
+  readonly userAgent?: string
+  /** Called after each attempt, for metrics. */
+  readonly onRequest?: (report: RequestReport) => void
+  /** Called with the text of each `Warning` header. */
+  readonly onWarning?: (text: string) => void
+  /** How long one attempt may take; for a stream, until it begins. Default 65 s: the API server gives up after 60 s and says so. */
+  readonly timeoutMs?: number
+  readonly clock?: Clock
+}
+
+export interface Transport {
+  /** Throws `ApiError` on an answer that is not 2xx. */
+  request(request: ApiRequest): Promise<ApiResponse>
+  /** The body of a 2xx answer as it comes; throws `ApiError` on any other. Aborted by the request's signal to its very end. */
+  stream(request: ApiRequest): Promise<AsyncIterable<Buffer>>
+  /** Lets requests that run come to their end, cuts streams off, and closes the connections. */
+  close(): Promise<void>
+}
+
+export function createTransport(connection: Connection, options: TransportOptions = {}): Transport {
+  return new HttpTransport(connection, options)
+}
+
+const maxRepeats = 5
+/** A server that asks for a longer pause is not worth blocking a caller for: the error carries `retryAfterSeconds`. */
+const maxRetryAfterSeconds = 30
+
+/** An answer whose body is at hand, or (2xx of a stream only) still to come. */
+interface Answer {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  readonly stream?: AsyncIterable<Buffer>
+}
+
+class HttpTransport implements Transport {
+  readonly #connection: Connection
+  readonly #options: TransportOptions
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+  readonly #origin: string
+  readonly #prefix: string
+  readonly #host: string
+  readonly #userAgent: string
+  #dispatchers: Dispatchers | undefined
+  /** Those of earlier client certificates, as long as requests still run on them. */
+  readonly #retired = new Set<Dispatchers>()
+  #closed: Promise<void> | undefined
+
+  constructor(connection: Connection, options: TransportOptions) {
+    const url = serverUrl(connection)
+    this.#connection = connection
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#timeoutMs = options.timeoutMs ?? 65_000
+    this.#origin = url.origin
+    this.#prefix = url.pathname.replace(/\/+$/, '')
+    this.#host = url.host
+    this.#userAgent = options.userAgent ?? defaultUserAgent()
+  }
+
+  async request(request: ApiRequest): Promise<ApiResponse> {
+    const { statusCode, headers, text } = await this.#answer(request, false)
+    return { statusCode, headers, body: isJson(headers) ? parseJson(text, request) : text }
+  }
+
+  async stream(request: ApiRequest): Promise<AsyncIterable<Buffer>> {
+    const { stream } = await this.#answer(request, true)
+    return this.#chunks(stream!, request.signal)
+  }
+
+  close(): Promise<void> {
+    const open = [...this.#retired, ...(this.#dispatchers === undefined ? [] : [this.#dispatchers])]
+    this.#closed ??= Promise.all(open.map((dispatchers) => dispatchers.close())).then(() => undefined)
+    return this.#closed
+  }
+
+  /** The 2xx answer to a request that is repeated as far as that is safe. */
+  async #answer(request: ApiRequest, streaming: boolean): Promise<Answer> {
+    let authorization = await this.#connection.authorization?.()
+    let refreshed = false
+    let reset = false
+    for (let repeats = 0; ;) {
+      let answer: Answer
+      try {
+        answer = await this.#attempt(request, authorization, streaming)
+      } catch (error) {
+        // A kept connection can end just as it is used again; what only reads is then asked once more.
+        if (reset || request.method !== 'GET' || !isConnectionReset((error as Error).cause)) throw error
+        reset = true
+        continue
+      }
+      if (answer.statusCode >= 200 && answer.statusCode < 300) return answer
+      if (answer.statusCode === 401 && !refreshed && this.#connection.authorization !== undefined) {
+        const next = await this.#connection.authorization(authorization)
+        refreshed = true
+        if (next !== authorization) {
+          authorization = next
+          continue
+        }
+      }
+      const retryAfter = retryAfterOf(answer.headers)
+      if (repeats >= maxRepeats || !isRepeatable(request, answer.statusCode, retryAfter)) throw this.#failure(request, answer, retryAfter)
+      repeats += 1
+      await sleep(this.#clock, retryAfter! * 1000, request.signal)
+    }
+  }
+
+  /** One try. Rejects with the signal's reason, or with `PRO_API_UNREACHABLE`. */
+  async #attempt(request: ApiRequest, authorization: string | undefined, streaming: boolean): Promise<Answer> {
+    const { signal, method } = request
+    signal?.throwIfAborted()
+    const dispatcher = await this.#dispatcher(streaming)
+    const started = performance.now()
+    const abort = new AbortController()
+    const onAbort = (): void => abort.abort(signal?.reason)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const timer = this.#clock.after(this.#timeoutMs, () => abort.abort(new TimeoutError()))
+    let code: number | 'error' = 'error'
+    let unlink = true
+    try {
+      const { statusCode, headers, body } = await dispatcher.request({
+        origin: this.#origin,
+        path: `${this.#prefix}${request.path}${formatQuery(request.query)}`,
+        method: method as Dispatcher.HttpMethod,
+        headers: this.#headers(request, authorization),
+        body: request.body ?? null,
+        signal: abort.signal,
+        // Time limits are ours: undici's own would also end quiet watches.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      })
+      this.#warn(headers.warning)
+      if (streaming && statusCode >= 200 && statusCode < 300) {
+        unlink = false
+        // Without a listener, an error before the first read would end the process; the reader gets it in any case.
+        body.on('error', () => undefined)
+        body.once('close', () => signal?.removeEventListener('abort', onAbort))
+        code = statusCode
+        return { statusCode, headers, text: '', stream: body }
+      }
+      const text = await body.text()
+      code = statusCode
+      return { statusCode, headers, text }
+    } catch (error) {
+      throw this.#networkError(error, signal)
+    } finally {
+      timer.cancel()
+      if (unlink) signal?.removeEventListener('abort', onAbort)
+      const seconds = (performance.now() - started) / 1000
+      this.#options.onRequest?.({ method, verb: request.verb ?? method.toLowerCase(), host: this.#host, code, seconds })
+    }
+  }
+
+  async *#chunks(stream: AsyncIterable<Buffer>, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, undefined> {
+    try {
+      yield* stream
+    } catch (error) {
+      throw this.#networkError(error, signal)
+    }
+  }
+
+  async #dispatcher(streaming: boolean): Promise<Dispatcher> {
+    const tls = (await this.#connection.tls?.()) ?? {}
+    if (this.#closed !== undefined)
+      throw new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} is closed and takes no more requests.`)
+    if (this.#dispatchers === undefined || !this.#dispatchers.carry(tls)) {
+      this.#retire(this.#dispatchers)
+      this.#dispatchers = new Dispatchers(this.#connection, tls)
+    }
+    return streaming ? this.#dispatchers.watches : this.#dispatchers.requests
+  }
+
+  /** Requests and watches that run keep their connections to the end. */
+  #retire(dispatchers: Dispatchers | undefined): void {
+    if (dispatchers === undefined) return
+    this.#retired.add(dispatchers)
+    const forget = (): void => void this.#retired.delete(dispatchers)
+    dispatchers.retire().then(forget, forget) // it can only fail by being closed meanwhile
+  }
+
+  #headers(request: ApiRequest, authorization: string | undefined): Record<string, string | string[]> {
+    return {
+      ...this.#connection.headers,
+      'user-agent': this.#userAgent,
+      accept: request.accept ?? 'application/json',
+      ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
+      ...(authorization === undefined ? {} : { authorization }),
+    }
+  }
+
+  #warn(header: string | string[] | undefined): void {
+    if (header === undefined || this.#options.onWarning === undefined) return
+    for (const text of parseWarnings(header)) this.#options.onWarning(text)
+  }
+
+  #networkError(error: unknown, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted === true) return signal.reason
+    if (error instanceof ProreusError) return error
+    if (this.#closed !== undefined)
+      return new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} was closed while this request ran.`, {
+        cause: error,
+      })
+    return unreachable(this.#connection, error)
+  }
+
+  #failure(request: ApiRequest, answer: Answer, retryAfterSeconds: number | undefined): ApiError {
+    const status = statusOf(answer.statusCode, answer.text, request, retryAfterSeconds)
+    const note =
+      answer.statusCode === 401
+        ? { note: `${this.#connection.server} does not accept the credentials of ${this.#connection.describe}` }
+        : {}
+    return new ApiError(status, { method: request.method, path: request.path, ...note })
+  }
+}
+
+/** Our own deadline passed; never leaves this file as such. */
+class TimeoutError extends Error {
+  readonly code = 'PRO_TIMEOUT'
+}
+
+function serverUrl(connection: Connection): URL {
+  const url = URL.canParse(connection.server) ? new URL(connection.server) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new ProreusError(
+      'PRO_KUBECONFIG',
+      `"${connection.server}" in ${connection.describe} is no address of an API server: it must be https://host:port or http://host:port.`,
+    )
+  }
+  return url
+}
+
+function isJson(headers: Answer['headers']): boolean {
+  const type = headers['content-type']
+  return typeof type === 'string' && /^application\/([\w.-]+\+)?json\b/i.test(type)
+}
+
+function parseJson(text: string, request: ApiRequest): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ProreusError('PRO_API', `The API server's answer to ${request.method} ${request.path} is not valid JSON.`, { cause })
+  }
+}
+
+/** Seconds; the API server sends no dates. */
+function retryAfterOf(headers: Answer['headers']): number | undefined {
+  const value = headers['retry-after']
+  return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined
+}
+
+/** 429 means that the request was not looked at, so any may be sent again; after a 503 that is known of idempotent ones alone. */
+function isRepeatable(request: ApiRequest, statusCode: number, retryAfter: number | undefined): boolean {
+  if (retryAfter === undefined || retryAfter > maxRetryAfterSeconds) return false
+  if (statusCode === 429) return true
+  return statusCode === 503 && request.method !== 'POST' && request.contentType !== 'application/json-patch+json'
+}

@@ -1,0 +1,11 @@
+/** `Warning` headers: what the API server wants a person to know about a request that succeeded. */
+
+/** `299 - "text"`, the text with backslash escapes. */
+const warning = /\b299\s+\S+\s+"((?:[^"\\]|\\.)*)"/g
+
+/** The texts of all warnings with the code 299, the only one that the API server sends. */
+export function parseWarnings(header: string | readonly string[] | undefined): string[] {
+  if (header === undefined) return []
+  const text = typeof header === 'string' ? header : header.join(', ')
+  return [...text.matchAll(warning)].map(([, quoted = '']) => quoted.replace(/\\(.)/g, '$1'))
+}

@@ -1,0 +1,52 @@
+/** The body of a watch as events: one line, one JSON parse. */
+import { ProreusError } from '../api/errors.ts'
+import { isObject } from '../api/json.ts'
+import type { KubernetesObject } from '../api/object.ts'
+import type { Status } from '../api/status.ts'
+import { failure } from '../api/status.ts'
+import { ApiError } from './api-error.ts'
+import { LineSplitter } from './line-splitter.ts'
+
+/** A BOOKMARK's object has a kind and `metadata.resourceVersion` alone. */
+export interface WatchEvent<T extends KubernetesObject = KubernetesObject> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
+  readonly object: T
+}
+
+const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'])
+
+/** The events of `stream`, read only as fast as they are consumed. Throws `ApiError` for an ERROR event. */
+export async function* readEvents<T extends KubernetesObject>(
+  stream: AsyncIterable<Buffer>,
+  request: { readonly method: string; readonly path: string },
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const lines = new LineSplitter()
+  for await (const chunk of stream) {
+    for (const line of lines.push(chunk)) yield parseEvent<T>(line, request)
+  }
+  const rest = lines.end()
+  if (rest.length > 0) throw new ProreusError('PRO_API', `The watch of ${request.path} ended in the middle of an event.`)
+}
+
+function parseEvent<T extends KubernetesObject>(line: Buffer, request: { readonly method: string; readonly path: string }): WatchEvent<T> {
+  let event: unknown
+  try {
+    event = JSON.parse(line.toString('utf8'))
+  } catch (cause) {
+    throw new ProreusError('PRO_API', `The watch of ${request.path} sent a line that is not valid JSON.`, { cause })
+  }
+  if (!isObject(event) || !isObject(event.object)) {
+    throw new ProreusError('PRO_API', `The watch of ${request.path} sent a line that is no watch event: ${line.toString('utf8', 0, 200)}`)
+  }
+  if (event.type === 'ERROR') throw new ApiError(errorStatus(event.object), request)
+  if (!eventTypes.has(event.type))
+    throw new ProreusError('PRO_API', `The watch of ${request.path} sent an event of the unknown type ${JSON.stringify(event.type)}.`)
+  return event as unknown as WatchEvent<T>
+}
+
+function errorStatus(object: object): Status {
+  const status = object as unknown as Status
+  return status.kind === 'Status'
+    ? status
+    : failure(500, 'InternalError', `the watch ended with an error that says no more than ${JSON.stringify(object)}`)
+}

@@ -1,0 +1,159 @@
+/** `controller(type, { reconcile, … })`: a controller from what it watches and what it does. */
+import type { Clock } from '../api/clock.ts'
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { PolicyRule } from '../api/policy-rule.ts'
+import type { Client } from '../client/client.ts'
+import type { EventRecorder } from '../telemetry/event-recorder.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { MapFunction } from './enqueue.ts'
+import type { Predicate } from './predicates.ts'
+import type { CacheReader, Reconciler, ReconcileContext, Result } from './reconciler.ts'
+import type { WatchedInformer } from './sync.ts'
+import { Controller } from './controller.ts'
+import { enqueueHandler, toController, toItself } from './enqueue.ts'
+import { WorkQueue } from './queue.ts'
+import { whenAllSynced } from './sync.ts'
+
+/** A type whose objects are controlled by the primary one; `predicates` narrow down which events count. */
+export interface OwnedType<R extends ResourceType = ResourceType> {
+  readonly type: R
+  readonly predicates?: readonly Predicate<ObjectOf<R>>[]
+}
+
+/** Another type, and which primary objects to reconcile because of one of its objects. */
+export interface WatchedType<R extends ResourceType = ResourceType> extends OwnedType<R> {
+  readonly map: MapFunction<ObjectOf<R>>
+}
+
+export interface ControllerSettings<T extends KubernetesObject, Watched extends readonly ResourceType[] = readonly ResourceType[]> {
+  /** Unique in the process; names the controller in metrics and logs. Default: the lower-case kind. */
+  readonly name?: string
+  /** Called with the cached object, whenever something about it or what it owns has changed. Must bear to be called for nothing. */
+  reconcile(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
+  /** Called instead when the object is gone. May be called again, and for objects that were never seen. */
+  deleted?(key: ObjectKey, context: ReconcileContext): Promise<Result>
+  /** Types of which this one's objects are the controller. */
+  readonly owns?: readonly (ResourceType | OwnedType)[]
+  readonly watches?: { readonly [Index in keyof Watched]: WatchedType<Watched[Index]> }
+  /** Which events of the primary type count. Default: all. */
+  readonly predicates?: readonly Predicate<T>[]
+  /** How many objects are reconciled at the same time. Default 1. */
+  readonly workers?: number
+  /** What the reconciler needs to be allowed to do; reading what is watched is added. */
+  readonly rbac?: readonly PolicyRule[]
+  /** A reconcile that runs longer has its signal aborted. Default: no limit. */
+  readonly reconciliationTimeoutMs?: number
+}
+
+/** What a controller needs of the cache. */
+export interface ControllerCache extends CacheReader {
+  informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
+}
+
+/** What a controller is started with. */
+export interface ControllerEnvironment {
+  readonly client: Client
+  readonly cache: ControllerCache
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly events: EventRecorder
+  /** How long after the stop running reconciles may go on before their signals abort. Default 30 s. */
+  readonly graceMs?: number
+}
+
+export interface ControllerDefinition {
+  readonly name: string
+  /** The primary type. */
+  readonly type: ResourceType
+  /** All types that it watches, the primary one first. */
+  readonly types: readonly ResourceType[]
+  readonly rbac: readonly PolicyRule[]
+  /** Watches and reconciles until the signal aborts; resolves when the last worker has ended. */
+  start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void>
+}
+
+const defaultGraceMs = 30_000
+
+/** One type that is watched. */
+interface Source extends WatchedType {
+  readonly predicates: readonly Predicate[]
+}
+
+/**
+ * Defines a controller: watches objects of `type` and what belongs to them, and reconciles one object at a time.
+ *
+ * @example
+ * controller(memcached, {
+ *   owns: [deployment],
+ *   reconcile: async (object, { client }) => {
+ *     await client.apply(deployment, deploymentFor(object))
+ *   },
+ * })
+ */
+export function controller<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
+  type: R,
+  settings: ControllerSettings<ObjectOf<R>, Watched>,
+): ControllerDefinition {
+  const owned = (settings.owns ?? []).map((entry): OwnedType => ('type' in entry ? entry : { type: entry }))
+  const watched = (settings.watches ?? []) as readonly WatchedType[]
+  const types = uniqueTypes([type, ...owned.map((entry) => entry.type), ...watched.map((entry) => entry.type)])
+  const name = settings.name ?? type.kind.toLowerCase()
+
+  async function start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void> {
+    const { cache, clock, metrics } = environment
+    const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
+    const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name) })
+    const find = (key: ObjectKey): DeepReadonly<KubernetesObject> | undefined => cache.get<ResourceType>(type, key)
+    const sources: Source[] = [
+      { type, map: toItself, predicates: (settings.predicates ?? []) as readonly Predicate[] },
+      ...owned.map((entry) => ({ type: entry.type, map: toController(type, find), predicates: entry.predicates ?? [] })),
+      ...watched.map((entry) => ({ type: entry.type, map: entry.map, predicates: entry.predicates ?? [] })),
+    ]
+    const stops = sources.map((source) => cache.informer(source.type).addHandler(enqueueHandler({ ...source, queue, logger })))
+    const options = {
+      ...environment,
+      queue,
+      logger,
+      reconcile: reconcilerOf(type, settings),
+      workers: settings.workers ?? 1,
+      reconciliationTimeoutMs: settings.reconciliationTimeoutMs,
+      graceMs: environment.graceMs ?? defaultGraceMs,
+      metrics: metrics.controller(name),
+    }
+    try {
+      if (!(await whenAllSynced(types.map((each) => cache.informer(each)), { clock, logger }, signal))) return
+      logger.info({ workers: options.workers }, 'starting workers')
+      await new Controller(options).run(signal)
+    } finally {
+      for (const stop of stops) stop()
+      queue.shutDown()
+    }
+  }
+
+  return Object.freeze({ name, type, types, rbac: [...types.map(readRule), ...(settings.rbac ?? [])], start })
+}
+
+/** The reconciler by key, from one by object. */
+function reconcilerOf<R extends ResourceType>(type: R, { reconcile, deleted }: Pick<ControllerSettings<ObjectOf<R>>, 'reconcile' | 'deleted'>): Reconciler {
+  return async (request, context) => {
+    const object = context.cache.get(type, request)
+    return object === undefined ? deleted?.(request, context) : reconcile(object, context)
+  }
+}
+
+function readRule(type: ResourceType): PolicyRule {
+  return { apiGroups: [type.group], resources: [type.plural], verbs: ['get', 'list', 'watch'] }
+}
+
+function uniqueTypes(types: readonly ResourceType[]): readonly ResourceType[] {
+  const unique = new Map<string, ResourceType>()
+  for (const type of types) {
+    const key = `${type.group}/${type.version}/${type.plural}`
+    if (!unique.has(key)) unique.set(key, type)
+  }
+  return [...unique.values()]
+}

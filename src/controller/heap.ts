@@ -1,0 +1,80 @@
+/** A binary heap whose items know their position, so that any item can be taken out. */
+
+/** What an item of a heap carries for it: its position, -1 while it is in none. An item is in one heap at a time. */
+export interface HeapItem {
+  position: number
+}
+
+export class Heap<Item extends HeapItem> {
+  readonly #items: Item[] = []
+  readonly #before: (a: Item, b: Item) => boolean
+
+  /** `before(a, b)`: whether `a` comes out before `b`; a strict order. */
+  constructor(before: (a: Item, b: Item) => boolean) {
+    this.#before = before
+  }
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  /** The item that comes out first. */
+  get first(): Item | undefined {
+    return this.#items[0]
+  }
+
+  push(item: Item): void {
+    this.#items.push(item)
+    this.#rise(item, this.#items.length - 1)
+  }
+
+  /** Takes out the first item. */
+  pop(): Item | undefined {
+    const first = this.#items[0]
+    if (first !== undefined) this.remove(first)
+    return first
+  }
+
+  /** Takes out `item`, which must be in this heap. */
+  remove(item: Item): void {
+    const { position } = item
+    const last = this.#items.pop()
+    item.position = -1
+    if (last === undefined || last === item) return
+    this.#rise(last, position)
+    this.#sink(last, last.position)
+  }
+
+  #rise(item: Item, from: number): void {
+    let position = from
+    while (position > 0) {
+      const parentPosition = (position - 1) >> 1
+      const parent = this.#items[parentPosition]!
+      if (!this.#before(item, parent)) break
+      this.#put(parent, position)
+      position = parentPosition
+    }
+    this.#put(item, position)
+  }
+
+  #sink(item: Item, from: number): void {
+    let position = from
+    for (;;) {
+      const leftPosition = 2 * position + 1
+      const left = this.#items[leftPosition]
+      if (left === undefined) break
+      const right = this.#items[leftPosition + 1]
+      const child = right !== undefined && this.#before(right, left) ? right : left
+      if (!this.#before(child, item)) break
+      const childPosition = child.position
+      this.#put(child, position)
+      position = childPosition
+    }
+    this.#put(item, position)
+  }
+
+  #put(item: Item, position: number): void {
+    this.#items[position] = item
+    item.position = position
+  }
+}

@@ -1,0 +1,222 @@
+/** The work queue of a controller: what is to be reconciled, in which order, and when. */
+import type { Clock, Timer } from '../api/clock.ts'
+import type { QueueMetrics } from '../telemetry/metrics.ts'
+import type { HeapItem } from './heap.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import { Heap } from './heap.ts'
+import { exponentialBackoff } from './rate-limiter.ts'
+
+export interface AddOptions {
+  /** Milliseconds until the key is ready; at once by default. */
+  readonly after?: number
+  /** Higher comes first. Default 0. */
+  readonly priority?: number
+}
+
+export interface WorkQueueOptions<Key extends string> {
+  readonly clock: Clock
+  /** Default: 5 ms × 2^failures, at most 1000 s. */
+  readonly rateLimiter?: RateLimiter<Key>
+  readonly metrics?: QueueMetrics
+}
+
+interface Item<Key extends string> extends HeapItem {
+  readonly key: Key
+  priority: number
+  /** When it is or was ready, in the clock's milliseconds. */
+  readyAt: number
+  /** Its place within its priority; given when it becomes ready. */
+  order: number
+  /** `held`: ready, but a worker still has the key. */
+  state: 'delayed' | 'ready' | 'held'
+}
+
+interface Work {
+  readonly priority: number
+  readonly startedAt: number
+}
+
+type Waiter<Key extends string> = (key: Key | undefined) => void
+
+/**
+ * One entry per key, highest priority first, FIFO within a priority; a key that is being processed waits until `done`,
+ * so that two workers never have the same key.
+ */
+export class WorkQueue<Key extends string> {
+  readonly #clock: Clock
+  readonly #rateLimiter: RateLimiter<Key>
+  readonly #metrics: QueueMetrics | undefined
+  readonly #items = new Map<Key, Item<Key>>()
+  readonly #ready = new Heap<Item<Key>>((a, b) => (a.priority === b.priority ? a.order < b.order : a.priority > b.priority))
+  readonly #delayed = new Heap<Item<Key>>((a, b) => (a.readyAt === b.readyAt ? a.order < b.order : a.readyAt < b.readyAt))
+  readonly #working = new Map<Key, Work>()
+  /** Ready and held items by priority: what `workqueue_depth` shows. */
+  readonly #depths = new Map<number, number>()
+  readonly #waiters = new Set<Waiter<Key>>()
+  #order = 0
+  #timer: { readonly due: number; readonly timer: Timer } | undefined
+  #shutDown = false
+
+  constructor(options: WorkQueueOptions<Key>) {
+    this.#clock = options.clock
+    this.#rateLimiter = options.rateLimiter ?? exponentialBackoff()
+    this.#metrics = options.metrics
+    this.#metrics?.observeRunning(() => [...this.#working.values()].map(({ startedAt }) => this.#secondsSince(startedAt)))
+  }
+
+  /** How many keys are ready, those that wait for their own `done` included. */
+  get length(): number {
+    return this.#items.size - this.#delayed.size
+  }
+
+  /** Adds `key`, or raises the entry that is already there: the higher priority and the earlier time win. */
+  add(key: Key, options: AddOptions = {}): void {
+    if (this.#shutDown) return
+    const { after = 0, priority = 0 } = options
+    const delayed = after > 0
+    if (delayed) this.#metrics?.retried()
+    const readyAt = this.#clock.now() + (delayed ? after : 0)
+    const item = this.#items.get(key)
+    if (item === undefined) this.#insert({ key, priority, readyAt, order: this.#order++, state: 'delayed', position: -1 }, delayed)
+    else this.#raise(item, priority, readyAt, delayed)
+  }
+
+  /** Adds `key` with the delay that its failures so far ask for, by default with the priority that it is being processed with. */
+  addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
+    this.add(key, { after: this.#rateLimiter.delay(key), priority: options.priority ?? this.priorityOf(key) })
+  }
+
+  /** The priority with which a worker has `key`, 0 when none has. */
+  priorityOf(key: Key): number {
+    return this.#working.get(key)?.priority ?? 0
+  }
+
+  /** Forgets the failures of `key`: its next one waits as short as the first. */
+  forget(key: Key): void {
+    this.#rateLimiter.forget(key)
+  }
+
+  /**
+   * Resolves with the next key, which then is the caller's until `done`.
+   * Undefined when the queue is shut down or the signal aborts first.
+   */
+  get(signal?: AbortSignal): Promise<Key | undefined> {
+    if (this.#shutDown || signal?.aborted) return Promise.resolve(undefined)
+    const item = this.#ready.pop()
+    if (item !== undefined) return Promise.resolve(this.#handOut(item))
+    return new Promise((resolve) => {
+      const waiter: Waiter<Key> = (key) => {
+        this.#waiters.delete(waiter)
+        signal?.removeEventListener('abort', onAbort)
+        resolve(key)
+      }
+      const onAbort = (): void => waiter(undefined)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#waiters.add(waiter)
+    })
+  }
+
+  /** The caller of `get` has finished with `key`; if it was added meanwhile, it is ready again. */
+  done(key: Key): void {
+    const work = this.#working.get(key)
+    if (work === undefined) return
+    this.#working.delete(key)
+    this.#metrics?.worked(this.#secondsSince(work.startedAt))
+    const item = this.#items.get(key)
+    if (item?.state === 'held') this.#offer(item)
+  }
+
+  /** Ends every `get`, now and from now on, and drops what is queued. Keys that are being processed may still be `done`. */
+  shutDown(): void {
+    this.#shutDown = true
+    this.#timer?.timer.cancel()
+    this.#timer = undefined
+    this.#items.clear()
+    for (const priority of this.#depths.keys()) this.#metrics?.depth(0, priority)
+    for (const waiter of this.#waiters) waiter(undefined)
+  }
+
+  #insert(item: Item<Key>, delayed: boolean): void {
+    this.#items.set(item.key, item)
+    if (delayed) this.#delay(item)
+    else this.#becomeReady(item)
+  }
+
+  #raise(item: Item<Key>, priority: number, readyAt: number, delayed: boolean): void {
+    if (item.state === 'delayed') {
+      item.priority = Math.max(item.priority, priority)
+      if (readyAt >= item.readyAt && delayed) return
+      this.#delayed.remove(item)
+      item.readyAt = Math.min(item.readyAt, readyAt)
+      if (delayed) this.#delay(item)
+      else this.#becomeReady(item)
+    } else if (priority > item.priority) {
+      // Behind those that already have the new priority.
+      this.#count(item.priority, -1)
+      this.#count(priority, 1)
+      if (item.state === 'ready') this.#ready.remove(item)
+      item.priority = priority
+      item.order = this.#order++
+      if (item.state === 'ready') this.#ready.push(item)
+    }
+  }
+
+  #delay(item: Item<Key>): void {
+    item.state = 'delayed'
+    this.#delayed.push(item)
+    this.#armTimer()
+  }
+
+  #becomeReady(item: Item<Key>): void {
+    item.order = this.#order++
+    this.#metrics?.added()
+    this.#count(item.priority, 1)
+    if (this.#working.has(item.key)) item.state = 'held'
+    else this.#offer(item)
+  }
+
+  /** Gives a ready item to the worker that waits longest, or keeps it. */
+  #offer(item: Item<Key>): void {
+    item.state = 'ready'
+    const [waiter] = this.#waiters
+    if (waiter === undefined) this.#ready.push(item)
+    else waiter(this.#handOut(item))
+  }
+
+  #handOut(item: Item<Key>): Key {
+    this.#items.delete(item.key)
+    this.#count(item.priority, -1)
+    this.#metrics?.waited(this.#secondsSince(item.readyAt))
+    this.#working.set(item.key, { priority: item.priority, startedAt: this.#clock.now() })
+    return item.key
+  }
+
+  /** One timer for all delayed items: for the earliest. */
+  #armTimer(): void {
+    const due = this.#delayed.first?.readyAt
+    if (due === this.#timer?.due) return
+    this.#timer?.timer.cancel()
+    this.#timer = due === undefined ? undefined : { due, timer: this.#clock.after(due - this.#clock.now(), () => this.#wake(due)) }
+  }
+
+  #wake(due: number): void {
+    this.#timer = undefined
+    // A timer may fire a little early and the wall clock may be set back: what it was armed for is due all the same.
+    const now = Math.max(this.#clock.now(), due)
+    for (let item = this.#delayed.first; item !== undefined && item.readyAt <= now; item = this.#delayed.first) {
+      this.#delayed.remove(item)
+      this.#becomeReady(item)
+    }
+    this.#armTimer()
+  }
+
+  #count(priority: number, change: number): void {
+    const depth = (this.#depths.get(priority) ?? 0) + change
+    this.#depths.set(priority, depth)
+    this.#metrics?.depth(depth, priority)
+  }
+
+  #secondsSince(ms: number): number {
+    return Math.max(0, this.#clock.now() - ms) / 1000
+  }
+}

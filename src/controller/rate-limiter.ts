@@ -1,0 +1,31 @@
+/** How long a key waits after a failure: longer after each one. */
+
+export interface RateLimiter<Key extends string> {
+  /** Counts a failure of `key` and says for how many milliseconds it waits. */
+  delay(key: Key): number
+  /** Forgets the failures of `key`. */
+  forget(key: Key): void
+}
+
+export interface BackoffOptions {
+  /** Milliseconds after the first failure. Default 5. */
+  readonly base?: number
+  /** Default 1,000,000 ms: 16 minutes and 40 seconds. */
+  readonly max?: number
+}
+
+/** `base` × 2^failures for each key, at most `max`. No limit over all keys: one bad object slows down no other. */
+export function exponentialBackoff<Key extends string>(options: BackoffOptions = {}): RateLimiter<Key> {
+  const { base = 5, max = 1_000_000 } = options
+  const failures = new Map<Key, number>()
+  return {
+    delay(key) {
+      const count = failures.get(key) ?? 0
+      failures.set(key, count + 1)
+      return Math.min(base * 2 ** count, max)
+    },
+    forget(key) {
+      failures.delete(key)
+    },
+  }
+}

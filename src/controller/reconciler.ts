@@ -1,0 +1,43 @@
+/** What an operator writes: a function that brings the world closer to what one object asks for, and what it may answer. */
+import type { Clock } from '../api/clock.ts'
+import type { ObjectKey } from '../api/object.ts'
+import type { CacheReader } from '../cache/cache.ts'
+import type { Client } from '../client/client.ts'
+import type { EventRecorder } from '../telemetry/event-recorder.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { ProreusError } from '../api/errors.ts'
+
+export type { CacheReader }
+
+/** Which object is to be reconciled. */
+export interface ReconcileRequest extends ObjectKey {}
+
+/** Nothing: done until something changes. `requeueAfter`: again in so many milliseconds. `requeue`: again, with back-off. */
+export type Result = void | { readonly requeueAfter: number } | { readonly requeue: true }
+
+/** What a reconcile works with. */
+export interface ReconcileContext {
+  /** Goes to the API server. Its requests are aborted with `signal`. */
+  readonly client: Client
+  /** What the informers hold: no request, objects are frozen, and may be a moment behind the API server. */
+  readonly cache: CacheReader
+  /** Says with each line which controller, object and reconcile it is about. */
+  readonly logger: Logger
+  /** Aborts when the reconcile has run too long, or still runs a while after the process was told to stop. */
+  readonly signal: AbortSignal
+  /** Unique for this run of the reconciler. */
+  readonly reconcileID: string
+  readonly clock: Clock
+  readonly events: EventRecorder
+}
+
+export type Reconciler = (request: ReconcileRequest, context: ReconcileContext) => Promise<Result>
+
+/** An error that trying again cannot mend: it is reported once, and the object waits for its next change. */
+export class TerminalError extends ProreusError {
+  override readonly name: string = 'TerminalError'
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('PRO_INPUT', message, options)
+  }
+}

@@ -1,0 +1,47 @@
+/** Waiting for caches, and saying which one is waited for. */
+import type { Clock, Timer } from '../api/clock.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { KubernetesObject } from '../api/object.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
+
+/** What a controller needs of an informer. */
+export interface WatchedInformer<T extends KubernetesObject = KubernetesObject> {
+  readonly type: ResourceType
+  /** The first list is complete, and handlers have seen it. */
+  readonly synced: boolean
+  whenSynced(signal?: AbortSignal): Promise<void>
+  /** Gives the function that takes the handler off again. */
+  addHandler(handler: {
+    added?(object: DeepReadonly<T>, initial: boolean): void
+    updated?(object: DeepReadonly<T>, old: DeepReadonly<T>): void
+    deleted?(object: DeepReadonly<T>): void
+  }): () => void
+}
+
+/** A healthy cluster has answered by then. */
+const firstWordMs = 5_000
+const nextWordMs = 60_000
+
+/**
+ * Resolves with true once all informers are synced, and with false when the signal aborts first.
+ * There is no time limit: a missing CRD or permission is waited for, and named in the log from time to time.
+ */
+export async function whenAllSynced(informers: readonly WatchedInformer[], { clock, logger }: { clock: Clock; logger: Logger }, signal: AbortSignal): Promise<boolean> {
+  const say = (): void => {
+    const missing = informers.filter(({ synced }) => !synced).map(({ type }) => groupResourceOf(type))
+    logger.warn({ missing }, `still waiting for the first list of ${missing.join(', ')}: is the CustomResourceDefinition installed, and may this user list and watch it?`)
+    timer = clock.after(nextWordMs, say)
+  }
+  let timer: Timer = clock.after(firstWordMs, say)
+  try {
+    await Promise.all(informers.map((informer) => informer.whenSynced(signal)))
+    return !signal.aborted
+  } catch (error) {
+    if (signal.aborted) return false
+    throw error
+  } finally {
+    timer.cancel()
+  }
+}

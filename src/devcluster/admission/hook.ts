@@ -1,0 +1,82 @@
+/** One webhook of a stored Mutating- or ValidatingWebhookConfiguration, with its defaults filled in. */
+import type { JsonObject } from '../../api/json.ts'
+import type { LabelRequirement, LabelSelector } from '../../api/label-selector.ts'
+import { requirementsOf } from '../../api/label-selector.ts'
+
+export interface HookRule {
+  readonly operations: readonly string[]
+  readonly apiGroups: readonly string[]
+  readonly apiVersions: readonly string[]
+  readonly resources: readonly string[]
+  readonly scope?: string
+}
+
+/** `clientConfig`: where the webhook listens, and whom to trust there. */
+export interface HookClientConfig {
+  readonly url?: string
+  readonly service?: { readonly namespace: string; readonly name: string; readonly path?: string; readonly port?: number }
+  /** PEM, base64-encoded; absent: the system's certificate authorities. */
+  readonly caBundle?: string
+}
+
+export interface Hook {
+  /** What tells it from all others: configuration and name. */
+  readonly key: string
+  readonly name: string
+  readonly clientConfig: HookClientConfig
+  readonly rules: readonly HookRule[]
+  readonly failurePolicy: 'Fail' | 'Ignore'
+  readonly matchPolicy: 'Exact' | 'Equivalent'
+  readonly namespaceSelector: readonly LabelRequirement[]
+  readonly objectSelector: readonly LabelRequirement[]
+  readonly hasMatchConditions: boolean
+  readonly sideEffects: string | undefined
+  readonly timeoutSeconds: number
+  readonly admissionReviewVersions: readonly string[]
+  readonly reinvocationPolicy: 'Never' | 'IfNeeded'
+}
+
+/** As the API server stores it, before defaults. */
+interface WebhookEntry {
+  readonly name: string
+  readonly clientConfig: HookClientConfig
+  readonly rules?: readonly HookRule[]
+  readonly failurePolicy?: Hook['failurePolicy']
+  readonly matchPolicy?: Hook['matchPolicy']
+  readonly namespaceSelector?: LabelSelector
+  readonly objectSelector?: LabelSelector
+  readonly matchConditions?: readonly object[]
+  readonly sideEffects?: string
+  readonly timeoutSeconds?: number
+  readonly admissionReviewVersions?: readonly string[]
+  readonly reinvocationPolicy?: Hook['reinvocationPolicy']
+}
+
+interface WebhookConfiguration {
+  readonly metadata: { readonly name: string }
+  readonly webhooks?: readonly WebhookEntry[]
+}
+
+/** All webhooks of these configurations in the order in which they are called: by the configuration's name, then by position. */
+export function hooksOf(configurations: readonly JsonObject[]): readonly Hook[] {
+  const sorted = (configurations as unknown as readonly WebhookConfiguration[]).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+  return sorted.flatMap((configuration) => (configuration.webhooks ?? []).map((entry, index) => hookOf(configuration.metadata.name, index, entry)))
+}
+
+function hookOf(configuration: string, index: number, entry: WebhookEntry): Hook {
+  return {
+    key: `${configuration}/${entry.name}/${index}`,
+    name: entry.name,
+    clientConfig: entry.clientConfig,
+    rules: entry.rules ?? [],
+    failurePolicy: entry.failurePolicy ?? 'Fail',
+    matchPolicy: entry.matchPolicy ?? 'Equivalent',
+    namespaceSelector: requirementsOf(entry.namespaceSelector ?? {}),
+    objectSelector: requirementsOf(entry.objectSelector ?? {}),
+    hasMatchConditions: (entry.matchConditions?.length ?? 0) > 0,
+    sideEffects: entry.sideEffects,
+    timeoutSeconds: entry.timeoutSeconds ?? 10,
+    admissionReviewVersions: entry.admissionReviewVersions ?? [],
+    reinvocationPolicy: entry.reinvocationPolicy ?? 'Never',
+  }
+}

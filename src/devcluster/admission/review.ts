@@ -1,0 +1,125 @@
+/** AdmissionReview: the request that is sent to a webhook, and what is checked in its response. */
+import { randomUUID } from 'node:crypto'
+import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+import { quote } from '../../api/field-error.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { AdmissionAttributes } from './admission.ts'
+import type { Hook } from './hook.ts'
+import { isNamespaceType } from './matcher.ts'
+
+/** What goes wrong with a call, as opposed to a denial: the failure policy decides about it. */
+export class CallError extends Error {
+  override readonly name = 'CallError'
+}
+
+export interface ReviewRequest {
+  readonly uid: string
+  readonly apiVersion: string
+  readonly body: JsonObject
+}
+
+export interface ReviewResponse {
+  readonly allowed: boolean
+  readonly status: JsonObject | undefined
+  readonly warnings: readonly string[]
+  /** The decoded JSON of the patch; undefined when there is none. */
+  readonly patch: string | undefined
+  readonly patchType: string
+}
+
+const knownVersions = ['v1', 'v1beta1']
+
+/** The review of a write in the version that the hook's rules name. */
+export function reviewRequest(hook: Hook, attributes: AdmissionAttributes, info: ResourceInfo): ReviewRequest {
+  const version = hook.admissionReviewVersions.find((candidate) => knownVersions.includes(candidate))
+  if (version === undefined) {
+    throw new CallError('could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)')
+  }
+  const { subresource, operation, name, context } = attributes
+  // The API server names a namespace as its own namespace.
+  const namespace = isNamespaceType(info) ? name : attributes.namespace
+  const uid = randomUUID()
+  const apiVersion = `admission.k8s.io/${version}`
+  const request: JsonObject = {
+    uid,
+    kind: kindOf(info, subresource),
+    resource: resourceOf(info),
+    ...(subresource === '' ? {} : { subResource: subresource }),
+    requestKind: kindOf(attributes.info, subresource),
+    requestResource: resourceOf(attributes.info),
+    ...(subresource === '' ? {} : { requestSubResource: subresource }),
+    ...(name === '' ? {} : { name }),
+    ...(namespace ? { namespace } : {}),
+    operation,
+    userInfo: userInfoOf(attributes),
+    object: inVersion(attributes.object, info, attributes.info) ?? null,
+    oldObject: inVersion(attributes.oldObject, info, attributes.info) ?? null,
+    dryRun: context.dryRun,
+    options: context.options ?? null,
+  }
+  return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request } }
+}
+
+function kindOf(info: ResourceInfo, subresource: string): JsonObject {
+  const sub = info.subresources[subresource]
+  return { group: sub?.group ?? info.group, version: sub?.version ?? info.version, kind: sub?.kind ?? info.kind }
+}
+
+function resourceOf(info: ResourceInfo): JsonObject {
+  return { group: info.group, version: info.version, resource: info.plural }
+}
+
+function userInfoOf({ context: { user } }: AdmissionAttributes): JsonObject {
+  return {
+    username: user.username,
+    ...(user.uid === undefined ? {} : { uid: user.uid }),
+    groups: [...user.groups],
+    ...(user.extra === undefined ? {} : { extra: user.extra as unknown as JsonObject }),
+  }
+}
+
+/** The object in another version of its type: conversion strategy None rewrites the apiVersion alone. */
+export function inVersion(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): JsonObject | undefined {
+  if (object === undefined || info.version === from.version) return object
+  return { ...object, apiVersion: apiVersionOf(info) }
+}
+
+/** Checks a response as the API server does. Throws `CallError`. */
+export function readResponse(answer: JsonValue, request: ReviewRequest, mutating: boolean): ReviewResponse {
+  const invalid = (text: string): CallError => new CallError(`received invalid webhook response: ${text}`)
+  if (!isObject(answer)) throw invalid('webhook response was absent')
+  if (answer.apiVersion !== request.apiVersion || answer.kind !== 'AdmissionReview') {
+    throw invalid(`expected webhook response of ${request.apiVersion}, Kind=AdmissionReview, got ${describeKind(answer)}`)
+  }
+  const { response } = answer
+  if (!isObject(response)) throw invalid('webhook response was absent')
+  const isBeta = request.apiVersion.endsWith('/v1beta1')
+  // The beta API was lax here, and webhooks rely on it.
+  if (!isBeta && response.uid !== request.uid) {
+    throw invalid(`expected response.uid=${quote(request.uid)}, got ${quote(typeof response.uid === 'string' ? response.uid : '')}`)
+  }
+  const patch = typeof response.patch === 'string' && response.patch !== '' ? Buffer.from(response.patch, 'base64').toString('utf8') : undefined
+  const patchType = typeof response.patchType === 'string' ? response.patchType : undefined
+  if (mutating && !isBeta) {
+    if (patch !== undefined && patchType === undefined) throw invalid('webhook returned response.patch but not response.patchType')
+    if (patch === undefined && patchType !== undefined) throw invalid('webhook returned response.patchType but not response.patch')
+    if (patchType === '') throw invalid('webhook returned invalid response.patchType of ""')
+  } else if (!mutating && !isBeta) {
+    if (patch !== undefined) throw invalid('validating webhook may not return response.patch')
+    if (patchType !== undefined) throw invalid('validating webhook may not return response.patchType')
+  }
+  return {
+    allowed: response.allowed === true,
+    status: isObject(response.status) ? response.status : undefined,
+    warnings: Array.isArray(response.warnings) ? response.warnings.filter((warning) => typeof warning === 'string') : [],
+    patch: mutating ? patch : undefined,
+    patchType: patchType ?? 'JSONPatch',
+  }
+}
+
+function describeKind({ apiVersion, kind }: JsonObject): string {
+  const { group, version } = parseApiVersion(typeof apiVersion === 'string' ? apiVersion : '')
+  return `${group === '' && version === '' ? '/' : apiVersionOf({ group, version })}, Kind=${typeof kind === 'string' ? kind : ''}`
+}

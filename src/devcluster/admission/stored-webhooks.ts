@@ -1,0 +1,38 @@
+/** What webhook admission needs to know, read from the store. */
+import type { JsonObject } from '../../api/json.ts'
+import { followType } from '../follow.ts'
+import type { Catalog } from '../resources/catalog.ts'
+import type { ObjectStore } from '../storage/object-store.ts'
+import { labelsOf } from './matcher.ts'
+import type { WebhookState } from './webhook-admission.ts'
+
+const storageKeys = {
+  mutating: 'admissionregistration.k8s.io/mutatingwebhookconfigurations',
+  validating: 'admissionregistration.k8s.io/validatingwebhookconfigurations',
+} as const
+
+export function storedWebhooks(store: ObjectStore, catalog: Catalog): WebhookState {
+  const mutating = currentObjects(store, storageKeys.mutating)
+  const validating = currentObjects(store, storageKeys.validating)
+  return {
+    configurations: (kind) => (kind === 'mutating' ? mutating() : validating()),
+    namespaceLabels(name) {
+      const namespace = store.get('/namespaces', { name })
+      return namespace === undefined ? undefined : labelsOf(namespace)
+    },
+    otherVersions: (info) => catalog.all().filter((row) => row.storageKey === info.storageKey && row.version !== info.version),
+  }
+}
+
+/** All objects of a type: the same array until one of them changes. */
+function currentObjects(store: ObjectStore, storageKey: string): () => readonly JsonObject[] {
+  let known: readonly JsonObject[] | undefined
+  followType(store, storageKey, () => (known = undefined))
+  return () => {
+    if (known === undefined) {
+      const { keys, get } = store.snapshot(storageKey)
+      known = keys.map((key) => get(key)!)
+    }
+    return known
+  }
+}

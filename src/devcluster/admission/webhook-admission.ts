@@ -1,0 +1,160 @@
+/** Admission by the stored webhook configurations: mutating webhooks one after the other, validating ones all at once. */
+import { quote } from '../../api/field-error.ts'
+import { messageOf } from '../../api/errors.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject, jsonEqual } from '../../api/json.ts'
+import type { Status, StatusDetails } from '../../api/status.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { jsonPatch } from '../patch/json-patch.ts'
+import { StatusError, badRequest, internalError } from '../registry/status-error.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { Admission, AdmissionAttributes } from './admission.ts'
+import type { WebhookCaller } from './caller.ts'
+import type { Hook } from './hook.ts'
+import { hooksOf } from './hook.ts'
+import type { MatchState } from './matcher.ts'
+import { matchHook } from './matcher.ts'
+import type { ReviewResponse } from './review.ts'
+import { CallError, inVersion, readResponse, reviewRequest } from './review.ts'
+
+/** What the webhook admission reads from the API server. */
+export interface WebhookState extends MatchState {
+  /** The stored configurations; the same array as long as nothing changed. */
+  configurations(kind: 'mutating' | 'validating'): readonly JsonObject[]
+}
+
+export function createWebhookAdmission(options: { readonly state: WebhookState; readonly caller: WebhookCaller; readonly logger: Logger }): Admission {
+  const { state, caller, logger } = options
+  const hooks = { mutating: memoized(hooksOf), validating: memoized(hooksOf) }
+
+  /** One call, checked; denied calls and refused dry runs throw `StatusError`, failed ones `CallError`. */
+  async function call(hook: Hook, attributes: AdmissionAttributes, info: ResourceInfo, mutating: boolean): Promise<ReviewResponse> {
+    if (attributes.context.dryRun && hook.sideEffects !== 'None' && hook.sideEffects !== 'NoneOnDryRun') {
+      throw badRequest(`admission webhook ${quote(hook.name)} does not support dry run`)
+    }
+    if (hook.hasMatchConditions) throw new CallError('matchConditions are not supported by this API server: remove them from the webhook configuration')
+    const review = reviewRequest(hook, attributes, info)
+    const { timeoutSeconds, clientConfig } = hook
+    const answer = await caller.call(clientConfig, review.body, { timeoutSeconds, signal: attributes.context.signal })
+    const response = readResponse(answer, review, mutating)
+    for (const warning of response.warnings) attributes.context.warn(warning)
+    if (!response.allowed) throw new StatusError(denial(hook, response.status))
+    return response
+  }
+
+  /** A failed call under `failurePolicy: Ignore` is as if there were no webhook; under `Fail` it is the answer. */
+  function failOpenOrThrow(hook: Hook, error: unknown): void {
+    if (!(error instanceof CallError)) throw error
+    const text = `failed calling webhook ${quote(hook.name)}: ${error.message}`
+    if (hook.failurePolicy === 'Fail') throw internalError(text)
+    logger.warn({ webhook: hook.name }, `failing open: ${text}`)
+  }
+
+  async function mutateOnce(
+    hook: Hook,
+    attributes: AdmissionAttributes,
+    info: ResourceInfo,
+    redefault: (object: JsonObject) => JsonObject,
+  ): Promise<JsonObject | undefined> {
+    const response = await call(hook, attributes, info, true)
+    const patched = applyPatch(hook, response, inVersion(attributes.object, info, attributes.info))
+    return patched === undefined ? attributes.object : redefault(inVersion(patched, attributes.info, info)!)
+  }
+
+  return {
+    async mutate(attributes, redefault) {
+      let object = attributes.object
+      /** Called hooks with `reinvocationPolicy: IfNeeded`. */
+      let invoked: Hook[] = []
+      /** Those of them after which another hook changed the object: the second round calls these alone. */
+      const outdated = new Set<Hook>()
+      for (const round of [0, 1]) {
+        for (const hook of hooks.mutating(state.configurations('mutating'))) {
+          if (round === 1 && !outdated.has(hook)) continue
+          const current: AdmissionAttributes = object === undefined ? attributes : { ...attributes, object }
+          const info = matchHook(hook, current, state)
+          if (info === undefined) continue
+          try {
+            const after = await mutateOnce(hook, current, info, redefault)
+            if (!jsonEqual(object, after)) {
+              for (const earlier of invoked) outdated.add(earlier)
+              invoked = []
+            }
+            object = after
+            if (hook.reinvocationPolicy === 'IfNeeded') invoked.push(hook)
+          } catch (error) {
+            failOpenOrThrow(hook, error)
+          }
+        }
+        if (outdated.size === 0) break
+      }
+      return object
+    },
+
+    async validate(attributes) {
+      const errors: unknown[] = []
+      const calls = hooks.validating(state.configurations('validating')).flatMap((hook) => {
+        const info = matchHook(hook, attributes, state)
+        return info === undefined ? [] : [call(hook, attributes, info, false).catch((error: unknown) => failOpenOrThrow(hook, error))]
+      })
+      // All are awaited; the first error in the order of arrival is the answer.
+      await Promise.all(calls.map((running) => running.catch((error: unknown) => errors.push(error))))
+      if (errors.length > 0) throw errors[0]
+    },
+  }
+}
+
+function memoized<Input extends object, Output>(compute: (input: Input) => Output): (input: Input) => Output {
+  const known = new WeakMap<Input, Output>()
+  return (input) => {
+    const before = known.get(input)
+    if (before !== undefined) return before
+    const output = compute(input)
+    known.set(input, output)
+    return output
+  }
+}
+
+/** The object with the response's patch applied; undefined when the response changes nothing. */
+function applyPatch(hook: Hook, { patch, patchType }: ReviewResponse, object: JsonObject | undefined): JsonObject | undefined {
+  if (patch === undefined) return undefined
+  let operations: unknown
+  try {
+    operations = JSON.parse(patch)
+  } catch (error) {
+    throw internalError(messageOf(error))
+  }
+  if (!Array.isArray(operations)) throw internalError('json: cannot unmarshal object into Go value of type jsonpatch.Patch')
+  if (operations.length === 0) return undefined
+  if (object === undefined) {
+    throw internalError(`admission webhook ${quote(hook.name)} attempted to modify the object, which is not supported for this operation`)
+  }
+  if (patchType !== 'JSONPatch') throw new CallError(`unsupported patch type ${quote(patchType)}`)
+  let patched: JsonValue
+  try {
+    patched = jsonPatch(object, operations as JsonValue[])
+  } catch (error) {
+    throw internalError(messageOf(error))
+  }
+  if (!isObject(patched)) throw internalError('the patched object is no JSON object')
+  return patched
+}
+
+/** The answer for a denied write: the webhook's own status, with its name before the message. */
+function denial(hook: Hook, status: JsonObject = {}): Status {
+  const denied = `admission webhook ${quote(hook.name)} denied the request`
+  const text = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+  const explanation = text(status.message) ?? text(status.reason)
+  const reason = text(status.reason)
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: explanation === undefined ? `${denied} without explanation` : `${denied}: ${explanation}`,
+    ...(reason === undefined ? {} : { reason }),
+    ...(isObject(status.details) ? { details: status.details as StatusDetails } : {}),
+    // A code below 400 would make a denial look like a success.
+    code: typeof status.code === 'number' && status.code >= 400 ? status.code : 400,
+  }
+}

@@ -1,0 +1,95 @@
+/** Sets of fields, as `metadata.managedFields[].fieldsV1` writes them: who owns what. */
+import type { JsonObject } from '../../api/json.ts'
+import { canonicalJson, isObject, setOwn } from '../../api/json.ts'
+
+/**
+ * A node of a set. Children are keyed by path elements in the notation of FieldsV1:
+ * `f:name` a field, `k:{"name":"a"}` an item of a list map, `v:"a"` an item of a set.
+ */
+export interface FieldSet {
+  /** Whether the value at this very path belongs to the set. */
+  readonly member: boolean
+  readonly children: ReadonlyMap<string, FieldSet>
+}
+
+export const emptySet: FieldSet = Object.freeze({ member: false, children: new Map<string, FieldSet>() })
+export const leafSet: FieldSet = Object.freeze({ member: true, children: new Map<string, FieldSet>() })
+
+export function isEmptySet(set: FieldSet): boolean {
+  return !set.member && set.children.size === 0
+}
+
+/** A node without children that are empty. */
+export function fieldSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
+  return { member, children: new Map([...children].filter(([, child]) => !isEmptySet(child))) }
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  const children = new Map(a.children)
+  for (const [element, child] of b.children) children.set(element, union(children.get(element) ?? emptySet, child))
+  return { member: a.member || b.member, children }
+}
+
+/** The paths of `a` that are not in `b`. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  return fieldSet(
+    a.member && !b.member,
+    [...a.children].map(([element, child]) => [element, difference(child, b.children.get(element) ?? emptySet)] as const),
+  )
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  return fieldSet(
+    a.member && b.member,
+    [...a.children].map(([element, child]) => [element, intersection(child, b.children.get(element) ?? emptySet)] as const),
+  )
+}
+
+/** All paths of the set in the notation of conflicts: `.spec.containers[name="a"].image`. */
+export function pathsOf(set: FieldSet, prefix = ''): string[] {
+  const own = set.member && prefix !== '' ? [prefix] : []
+  const elements = [...set.children].sort(([a], [b]) => (a < b ? -1 : 1))
+  return [...own, ...elements.flatMap(([element, child]) => pathsOf(child, prefix + formatElement(element)))]
+}
+
+/** A path element in the notation of conflicts. */
+export function formatElement(element: string): string {
+  const value = element.slice(2)
+  if (element.startsWith('f:')) return `.${value}`
+  if (element.startsWith('v:')) return `[=${value}]`
+  const keys = JSON.parse(value) as JsonObject
+  return `[${Object.keys(keys)
+    .sort()
+    .map((key) => `${key}=${canonicalJson(keys[key])}`)
+    .join(',')}]`
+}
+
+/** The JSON form. */
+export function toFieldsV1(set: FieldSet): JsonObject {
+  const fields: JsonObject = {}
+  if (set.member && set.children.size > 0) fields['.'] = {}
+  for (const [element, child] of [...set.children].sort(([a], [b]) => (a < b ? -1 : 1))) setOwn(fields, element, toFieldsV1(child))
+  return fields
+}
+
+/** Reads the JSON form; what is no path element is left out. */
+export function fromFieldsV1(fields: unknown, root = true): FieldSet {
+  if (!isObject(fields)) return emptySet
+  const entries = Object.entries(fields)
+  if (entries.length === 0) return root ? emptySet : leafSet
+  const children = entries.flatMap(([element, child]) => {
+    const text = normalizeElement(element)
+    return text === undefined ? [] : [[text, fromFieldsV1(child, false)] as const]
+  })
+  return fieldSet(Object.hasOwn(fields, '.'), children)
+}
+
+function normalizeElement(element: string): string | undefined {
+  if (element.startsWith('f:')) return element
+  if (!/^[kv]:/.test(element)) return undefined
+  try {
+    return element.slice(0, 2) + canonicalJson(JSON.parse(element.slice(2)))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,131 @@
+/** `metadata.managedFields`: which manager wrote which fields, with which operation, in which version, through which subresource. */
+import { formatTime } from '../../api/conditions.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import { compare } from './compare.ts'
+import type { FieldSet } from './field-set.ts'
+import { difference, emptySet, fromFieldsV1, isEmptySet, toFieldsV1, union } from './field-set.ts'
+import { typingOf } from './typing.ts'
+
+/** One entry. Manager, operation, apiVersion and subresource together identify it. */
+export interface ManagerEntry {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  readonly apiVersion: string
+  readonly subresource: string
+  readonly time: string | undefined
+  readonly fields: FieldSet
+}
+
+/** Who writes, for one request. */
+export interface Writer {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  readonly apiVersion: string
+  readonly subresource: string
+  readonly now: number
+}
+
+export function sameManager(a: Omit<ManagerEntry, 'fields' | 'time'>, b: Omit<ManagerEntry, 'fields' | 'time'>): boolean {
+  return a.manager === b.manager && a.operation === b.operation && a.apiVersion === b.apiVersion && a.subresource === b.subresource
+}
+
+export function readManagers(managedFields: JsonValue | undefined): ManagerEntry[] {
+  if (!Array.isArray(managedFields)) return []
+  return managedFields.filter(isObject).map((entry) => ({
+    manager: textOf(entry.manager),
+    operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
+    apiVersion: textOf(entry.apiVersion),
+    subresource: textOf(entry.subresource),
+    time: typeof entry.time === 'string' ? entry.time : undefined,
+    fields: fromFieldsV1(entry.fieldsV1),
+  }))
+}
+
+/** The JSON form, in the API server's order; managers that own nothing are left out. */
+export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
+  const order = (entry: ManagerEntry): string => [entry.operation, entry.time ?? '', entry.manager, entry.apiVersion, entry.subresource].join('\0')
+  return managers
+    .filter(({ fields }) => !isEmptySet(fields))
+    .sort((a, b) => (order(a) < order(b) ? -1 : 1))
+    .map(({ manager, operation, apiVersion, subresource, time, fields }) => ({
+      manager,
+      operation,
+      apiVersion,
+      ...(time === undefined ? {} : { time }),
+      fieldsType: 'FieldsV1',
+      fieldsV1: toFieldsV1(fields),
+      ...(subresource === '' ? {} : { subresource }),
+    }))
+}
+
+/** Metadata that the server itself writes, and that nobody owns. */
+const untrackedMetadata = new Set([
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+  'managedFields',
+])
+
+/**
+ * The part of an object that a write through this subresource can own.
+ * Maps that every object of the type has in Go are always there, so that nobody comes to own them as such.
+ */
+export function trackedPart(info: ResourceInfo, object: JsonObject, subresource: string): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, status, ...rest } = object
+  const kept = Object.fromEntries(Object.entries(isObject(metadata) ? metadata : {}).filter(([key]) => !untrackedMetadata.has(key)))
+  const ownStatus = status === undefined ? {} : { status }
+  if (subresource === 'status') return info.custom ? { metadata: {}, ...ownStatus } : { metadata: kept, status: status ?? {} }
+  const hasStatus = Object.hasOwn(info.subresources, 'status')
+  return { ...(info.custom ? {} : { spec: {} }), ...rest, metadata: kept, ...(hasStatus ? {} : ownStatus) }
+}
+
+/** The object that nobody has written anything of, to compare a new one with. */
+export function untouched(info: ResourceInfo): JsonObject {
+  return info.custom ? { metadata: {} } : { metadata: {}, spec: {}, status: {} }
+}
+
+/**
+ * The managers after an update from `live` (undefined: a create) to `object`:
+ * the writer owns what it changed, and nobody owns what is gone.
+ */
+export function managersAfterUpdate(info: ResourceInfo, live: JsonObject | undefined, object: JsonObject, writer: Writer): ManagerEntry[] {
+  const before = live === undefined ? untouched(info) : trackedPart(info, live, writer.subresource)
+  const { changed, removed } = compare(before, trackedPart(info, object, writer.subresource), typingOf(info))
+  const managers = managersOf(live, object, writer.subresource !== '')
+  if (isEmptySet(changed) && isEmptySet(removed)) return managers
+  const gone = union(changed, removed)
+  const others = managers
+    .filter((entry) => !sameManager(entry, writer))
+    .map((entry) => ({ ...entry, fields: difference(entry.fields, gone) }))
+  const own = managers.find((entry) => sameManager(entry, writer))
+  const fields = union(difference(own?.fields ?? emptySet, removed), changed)
+  return [...others, { ...writer, time: formatTime(writer.now), fields }]
+}
+
+/** The managers that a written object itself carries, or those of the live object where it carries none. */
+function managersOf(live: JsonObject | undefined, object: JsonObject, subresource: boolean): ManagerEntry[] {
+  const written = isObject(object.metadata) ? object.metadata.managedFields : undefined
+  if (!subresource && Array.isArray(written)) {
+    if (isReset(written)) return []
+    const managers = readManagers(written)
+    if (managers.length > 0) return managers
+  }
+  return readManagers(isObject(live?.metadata) ? live.metadata.managedFields : undefined)
+}
+
+/** `[]` or `[{}]`: forget who wrote what. */
+function isReset(written: readonly JsonValue[]): boolean {
+  return written.length === 0 || (written.length === 1 && isObject(written[0]) && Object.keys(written[0]).length === 0)
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,52 @@
+/** The controllers of the embedded cluster: what kube-controller-manager, the scheduler and a kubelet would do. */
+import type { Clock } from '../../api/clock.ts'
+import { Cache } from '../../cache/cache.ts'
+import type { Client } from '../../client/client.ts'
+import type { ControllerDefinition } from '../../controller/builder.ts'
+import { createEventRecorder } from '../../telemetry/event-recorder.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { Metrics } from '../../telemetry/metrics.ts'
+import { runGarbageCollector } from './garbage-collector.ts'
+import { kubelet } from './kubelet.ts'
+import { namespaceController } from './namespace-controller.ts'
+import type { NodeOptions } from './node.ts'
+import { scheduler } from './scheduler.ts'
+import { serviceAccountController } from './service-account-controller.ts'
+import type { TypeSource } from './type-source.ts'
+
+export interface ControllersOptions {
+  readonly client: Client
+  readonly source: TypeSource
+  /** The certificate authority of the API server, PEM. */
+  readonly ca: string
+  readonly nodes: readonly NodeOptions[]
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** Runs all controllers until the signal aborts; resolves when they have ended. */
+export async function runControllers(options: ControllersOptions, signal: AbortSignal): Promise<void> {
+  const { client, source, clock } = options
+  const logger = quiet(options.logger)
+  const metrics = new Metrics()
+  const cache = new Cache(client, { logger, clock })
+  const start = (definition: ControllerDefinition, component: string, instance = ''): Promise<void> => {
+    const events = createEventRecorder(client, { component, instance, logger, clock })
+    // What runs when the cluster stops has nobody left to work for.
+    return definition.start({ client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
+  }
+  await Promise.all([
+    start(scheduler(cache), 'default-scheduler'),
+    start(kubelet(options.nodes), 'kubelet', options.nodes[0]?.name),
+    start(namespaceController(source), 'namespace-controller'),
+    start(serviceAccountController(options.ca), 'serviceaccount-controller'),
+    cache.start(signal),
+    runGarbageCollector({ client, source, logger, clock }, signal),
+  ])
+}
+
+/** What the simulated control plane does all day is of interest to its developers alone; its errors are not. */
+function quiet(logger: Logger): Logger {
+  if (logger.isLevelEnabled('debug') || !logger.isLevelEnabled('error')) return logger
+  return logger.child({}, { level: 'error' })
+}

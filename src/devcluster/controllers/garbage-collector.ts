@@ -1,0 +1,151 @@
+/** Deletes what has lost its owners, and keeps the promises of foreground and orphaning deletion. */
+import type { Clock } from '../../api/clock.ts'
+import { messageOf } from '../../api/errors.ts'
+import type { ResourceType } from '../../api/group-version-kind.ts'
+import type { ObjectKey } from '../../api/object.ts'
+import { formatKey, parseKey } from '../../api/object.ts'
+import { isConflict, isNotFound } from '../../client/api-error.ts'
+import type { Client } from '../../client/client.ts'
+import { WorkQueue } from '../../controller/queue.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { DependencyGraph } from './dependency-graph.ts'
+import type { ReadonlyObject, Reference } from './owners.ts'
+import { findOwners, foregroundFinalizer, isBeingDeleted, isOrphaning, isWaitingForDependents, orphanFinalizer } from './owners.ts'
+import type { TypeSource } from './type-source.ts'
+
+export interface GarbageCollectorOptions {
+  readonly client: Client
+  readonly source: TypeSource
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+const workers = 4
+
+/** Runs until the signal aborts; resolves when the last worker has ended. */
+export async function runGarbageCollector(options: GarbageCollectorOptions, signal: AbortSignal): Promise<void> {
+  const { client, source, logger, clock } = options
+  const queue = new WorkQueue<string>({ clock })
+  const graph = new DependencyGraph({ client, source, logger, clock, changed: (type, key) => queue.add(`${type.group}/${type.kind} ${formatKey(key)}`) })
+  const collector = new Collector(options, graph, signal)
+
+  async function work(): Promise<void> {
+    for (let item = await queue.get(signal); item !== undefined; item = await queue.get(signal)) {
+      const space = item.indexOf(' ')
+      const [group = '', kind = ''] = item.slice(0, space).split('/')
+      try {
+        const type = source.byKind(group, kind)
+        if (type !== undefined) await collector.process(type, parseKey(item.slice(space + 1)))
+        queue.forget(item)
+      } catch (error) {
+        if (!signal.aborted) {
+          // A conflict is no failure: the newer state is on its way.
+          if (!isConflict(error)) logger.warn(`${item} could not be collected, trying again: ${messageOf(error)}`)
+          queue.addRateLimited(item)
+        }
+      }
+      queue.done(item)
+    }
+  }
+
+  const stop = (): void => queue.shutDown()
+  signal.addEventListener('abort', stop, { once: true })
+  await Promise.all([graph.run(signal), ...Array.from({ length: workers }, work)])
+}
+
+/** The dependents are not known yet: the object has to wait. */
+class NotSynced extends Error {
+  override readonly message = 'not all types have been listed yet'
+}
+
+class Collector {
+  readonly #client: Client
+  readonly #source: TypeSource
+  readonly #graph: DependencyGraph
+  readonly #signal: AbortSignal
+
+  constructor({ client, source }: GarbageCollectorOptions, graph: DependencyGraph, signal: AbortSignal) {
+    this.#client = client
+    this.#source = source
+    this.#graph = graph
+    this.#signal = signal
+  }
+
+  async process(type: ResourceType, key: ObjectKey): Promise<void> {
+    const object = this.#graph.get(type, key)
+    if (object === undefined) return
+    if (isOrphaning(object)) await this.#orphan(type, object)
+    else if (isWaitingForDependents(object)) await this.#deleteDependents(type, object)
+    else if (!isBeingDeleted(object) && (object.metadata.ownerReferences?.length ?? 0) > 0) await this.#judge(type, object)
+  }
+
+  /** Keeps what has an owner left, deletes what has none. */
+  async #judge(type: ResourceType, object: ReadonlyObject): Promise<void> {
+    const { solid, waiting, absent, unknown } = await findOwners(object, this.#client, this.#source, this.#signal)
+    if (solid.length > 0) {
+      if (waiting.length + absent.length > 0) await this.#dropReferences(type, object, [...waiting, ...absent])
+      return
+    }
+    // As long as nobody knows about one owner, the object is kept.
+    if (unknown.length > 0) return
+    const hasDependents = (): boolean => this.#graph.dependentsOf(object.metadata.uid).length > 0
+    await this.#delete(type, object, waiting.length > 0 && hasDependents() ? 'Foreground' : policyOf(object))
+  }
+
+  async #delete(type: ResourceType, { metadata }: ReadonlyObject, propagationPolicy: 'Background' | 'Foreground' | 'Orphan'): Promise<void> {
+    // Whoever changed the object meanwhile may have given it another owner.
+    const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
+    await ignoringMissing(this.#client.delete(type, metadata, { propagationPolicy, preconditions, signal: this.#signal }))
+  }
+
+  /** Foreground: the dependents go first; those that block the owner are waited for. */
+  async #deleteDependents(type: ResourceType, owner: ReadonlyObject): Promise<void> {
+    if (!this.#graph.synced) throw new NotSynced()
+    const dependents = this.#graph.dependentsOf(owner.metadata.uid)
+    for (const { type: dependentType, object } of dependents) {
+      if (!isBeingDeleted(object)) await this.#judge(dependentType, object)
+    }
+    const blocks = ({ object }: { readonly object: ReadonlyObject }): boolean =>
+      object.metadata.ownerReferences?.some(({ uid, blockOwnerDeletion }) => uid === owner.metadata.uid && blockOwnerDeletion === true) === true
+    if (!dependents.some(blocks)) await this.#dropFinalizer(type, owner, foregroundFinalizer)
+  }
+
+  async #orphan(type: ResourceType, owner: ReadonlyObject): Promise<void> {
+    if (!this.#graph.synced) throw new NotSynced()
+    for (const { type: dependentType, object } of this.#graph.dependentsOf(owner.metadata.uid)) {
+      const references = object.metadata.ownerReferences?.filter(({ uid }) => uid === owner.metadata.uid) ?? []
+      await this.#dropReferences(dependentType, object, references)
+    }
+    await this.#dropFinalizer(type, owner, orphanFinalizer)
+  }
+
+  async #dropReferences(type: ResourceType, { metadata }: ReadonlyObject, dropped: readonly Reference[]): Promise<void> {
+    const gone = new Set(dropped.map(({ uid }) => uid))
+    const left = metadata.ownerReferences?.filter(({ uid }) => !gone.has(uid)) ?? []
+    await this.#patchMetadata(type, metadata, { ownerReferences: left.length === 0 ? null : left })
+  }
+
+  async #dropFinalizer(type: ResourceType, { metadata }: ReadonlyObject, dropped: string): Promise<void> {
+    const left = metadata.finalizers?.filter((finalizer) => finalizer !== dropped) ?? []
+    await this.#patchMetadata(type, metadata, { finalizers: left.length === 0 ? null : left })
+  }
+
+  async #patchMetadata(type: ResourceType, { name, namespace, uid, resourceVersion }: ReadonlyObject['metadata'], changes: object): Promise<void> {
+    const patch = { metadata: { uid, resourceVersion, ...changes } }
+    await ignoringMissing(this.#client.patch(type, { name, namespace }, patch, { signal: this.#signal }))
+  }
+}
+
+/** What the object itself asks for by its finalizers. */
+function policyOf({ metadata }: ReadonlyObject): 'Background' | 'Foreground' | 'Orphan' {
+  if (metadata.finalizers?.includes(orphanFinalizer) === true) return 'Orphan'
+  return metadata.finalizers?.includes(foregroundFinalizer) === true ? 'Foreground' : 'Background'
+}
+
+async function ignoringMissing(writing: Promise<unknown>): Promise<void> {
+  try {
+    await writing
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}

@@ -1,0 +1,82 @@
+/** A simulated kubelet for all nodes of the cluster: assigned Pods run, with an address and ready, until they are deleted. */
+import { pod as podType } from '../../api/builtin.ts'
+import { formatKey } from '../../api/object.ts'
+import { isConflict, isNotFound } from '../../client/api-error.ts'
+import type { ControllerDefinition } from '../../controller/builder.ts'
+import { controller } from '../../controller/builder.ts'
+import type { ReconcileContext } from '../../controller/reconciler.ts'
+import type { NodeOptions } from './node.ts'
+import { nodeAddress } from './node.ts'
+import { PodAddresses } from './pod-addresses.ts'
+import { runningStatus } from './pod-status.ts'
+import type { ReadonlyPod } from './scheduling.ts'
+
+/** How long simulated containers take to stop, if the Pod allows that much. */
+const stopMs = 100
+
+export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
+  const addresses = new PodAddresses()
+  const hostIPs = new Map(nodes.map(({ name }, index) => [name, nodeAddress(index)]))
+  /** By namespace and name: the Pod whose address is to be released when it is gone, and when its containers have stopped. */
+  const running = new Map<string, { readonly uid: string; stoppedAt?: number }>()
+
+  return controller(podType, {
+    name: 'kubelet',
+    workers: 4,
+    async reconcile(pod, context) {
+      const hostIP = hostIPs.get(pod.spec?.nodeName ?? '')
+      if (hostIP === undefined) return undefined
+      const { uid, deletionTimestamp } = pod.metadata
+      const key = formatKey(pod.metadata)
+      let entry = running.get(key)
+      if (entry?.uid !== uid) {
+        if (entry !== undefined) addresses.release(entry.uid)
+        entry = { uid }
+        running.set(key, entry)
+      }
+      if (deletionTimestamp !== undefined) {
+        const now = context.clock.now()
+        entry.stoppedAt ??= now + Math.min(stopMs, (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000)
+        if (entry.stoppedAt > now) return { requeueAfter: entry.stoppedAt - now }
+        await remove(pod, context)
+      } else if (pod.status?.phase === undefined || pod.status.phase === 'Pending' || pod.status.phase === 'Running') {
+        await run(pod, { hostIP, podIP: addresses.addressOf(uid, pod.status?.podIP), now: context.clock.now() }, context)
+      }
+      return undefined
+    },
+    deleted(key) {
+      const entry = running.get(formatKey(key))
+      if (entry !== undefined) addresses.release(entry.uid)
+      running.delete(formatKey(key))
+      return Promise.resolve()
+    },
+  })
+}
+
+async function run(pod: ReadonlyPod, place: Parameters<typeof runningStatus>[1], { client, events, signal }: ReconcileContext): Promise<void> {
+  const status = runningStatus(pod, place)
+  if (status === undefined) return
+  try {
+    await client.patchStatus(podType, pod.metadata, { status, metadata: { resourceVersion: pod.metadata.resourceVersion } }, { signal })
+  } catch (error) {
+    // The cache is behind: the newer state comes by itself.
+    if (isNotFound(error) || isConflict(error)) return
+    throw error
+  }
+  if (pod.status?.phase === 'Running') return
+  for (const { name, image } of pod.spec?.containers ?? []) {
+    events.event(pod, 'Normal', 'Pulled', `Container image "${image}" already present on machine`)
+    events.event(pod, 'Normal', 'Created', `Created container: ${name}`)
+    events.event(pod, 'Normal', 'Started', `Started container ${name}`)
+  }
+}
+
+/** What a kubelet does when the containers have stopped: it confirms the deletion. Finalizers may still hold the object. */
+async function remove({ metadata }: ReadonlyPod, { client, signal }: ReconcileContext): Promise<void> {
+  if (metadata.deletionGracePeriodSeconds === 0) return
+  try {
+    await client.delete(podType, metadata, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid }, signal })
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error
+  }
+}

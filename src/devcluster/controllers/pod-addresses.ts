@@ -1,0 +1,43 @@
+/** Addresses for simulated Pods: unique within 10.244.0.0/16, the lowest free one first. */
+
+/** 10.244.0.1 is the node's own end of the network. */
+const first = 2
+const last = 0xfffe
+
+export class PodAddresses {
+  readonly #byOwner = new Map<string, number>()
+  readonly #taken = new Set<number>()
+  #next = first
+
+  /** The address of a Pod, the same one for each call. `known` is what its status already says. */
+  addressOf(uid: string, known?: string): string {
+    const before = this.#byOwner.get(uid)
+    if (before !== undefined) return format(before)
+    const number = parse(known) ?? this.#lowestFree()
+    this.#byOwner.set(uid, number)
+    this.#taken.add(number)
+    return format(number)
+  }
+
+  release(uid: string): void {
+    const number = this.#byOwner.get(uid)
+    if (number === undefined) return
+    this.#byOwner.delete(uid)
+    this.#taken.delete(number)
+    this.#next = Math.min(this.#next, number)
+  }
+
+  #lowestFree(): number {
+    while (this.#taken.has(this.#next) && this.#next < last) this.#next += 1
+    return this.#next
+  }
+}
+
+function format(number: number): string {
+  return `10.244.${number >> 8}.${number & 0xff}`
+}
+
+function parse(address: string | undefined): number | undefined {
+  const match = /^10\.244\.(\d+)\.(\d+)$/.exec(address ?? '')
+  return match === null ? undefined : Number(match[1]) * 256 + Number(match[2])
+}

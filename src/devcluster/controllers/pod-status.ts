@@ -1,0 +1,95 @@
+/** What a kubelet reports about a Pod whose containers all run. */
+import { createHash } from 'node:crypto'
+import { formatTime } from '../../api/conditions.ts'
+import type { ReadonlyPod } from './scheduling.ts'
+
+export interface PodPlace {
+  readonly hostIP: string
+  readonly podIP: string
+  readonly now: number
+}
+
+interface RunningContainer {
+  readonly name: string
+  readonly image: string
+  readonly restartCount: number
+  readonly startedAt: string
+}
+
+/** The running state of a Pod; undefined when its status already says so. */
+export function runningStatus(pod: ReadonlyPod, place: PodPlace): object | undefined {
+  const { spec, status } = pod
+  const time = formatTime(place.now)
+  const known = new Map((status?.containerStatuses ?? []).map((container) => [container.name, container]))
+  const containers = (spec?.containers ?? []).map(({ name, image = '' }): RunningContainer => {
+    const before = known.get(name)
+    const startedAt = before?.state?.running?.startedAt
+    if (before === undefined || startedAt === undefined) return { name, image, restartCount: before?.restartCount ?? 0, startedAt: time }
+    // An image that was changed in place restarts its container.
+    return before.image === image ? { name, image, restartCount: before.restartCount, startedAt } : { name, image, restartCount: before.restartCount + 1, startedAt: time }
+  })
+  const isCurrent = status?.phase === 'Running' && containers.every(({ name, image }) => known.get(name)?.image === image) && known.size === containers.length
+  if (isCurrent) return undefined
+  const hostNetwork = spec?.hostNetwork === true
+  const podIP = hostNetwork ? place.hostIP : place.podIP
+  return {
+    phase: 'Running',
+    observedGeneration: pod.metadata.generation,
+    conditions: conditionsOf(pod, time),
+    hostIP: place.hostIP,
+    hostIPs: [{ ip: place.hostIP }],
+    podIP,
+    podIPs: [{ ip: podIP }],
+    startTime: status?.startTime ?? time,
+    initContainerStatuses: (spec?.initContainers ?? []).map((container) => initStatus(pod, container, time)),
+    containerStatuses: containers.map((container) => containerStatus(pod, container)),
+  }
+}
+
+function conditionsOf({ status }: ReadonlyPod, time: string): object[] {
+  return ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map((type) => {
+    const before = status?.conditions?.find((condition) => condition.type === type)
+    return { type, status: 'True', lastProbeTime: null, lastTransitionTime: before?.status === 'True' ? before.lastTransitionTime : time }
+  })
+}
+
+function containerStatus(pod: ReadonlyPod, { name, image, restartCount, startedAt }: RunningContainer): object {
+  return {
+    name,
+    image,
+    imageID: imageID(image),
+    containerID: containerID(pod, name, restartCount),
+    ready: true,
+    started: true,
+    restartCount,
+    lastState: {},
+    state: { running: { startedAt } },
+  }
+}
+
+function initStatus(pod: ReadonlyPod, { name, image = '' }: { readonly name: string; readonly image?: string }, time: string): object {
+  const id = containerID(pod, name, 0)
+  return {
+    name,
+    image,
+    imageID: imageID(image),
+    containerID: id,
+    ready: true,
+    started: false,
+    restartCount: 0,
+    lastState: {},
+    state: { terminated: { containerID: id, exitCode: 0, reason: 'Completed', startedAt: time, finishedAt: time } },
+  }
+}
+
+function imageID(image: string): string {
+  return `${image.replace(/[:@][^/]*$/, '')}@sha256:${digest(image)}`
+}
+
+function containerID({ metadata }: ReadonlyPod, name: string, restarts: number): string {
+  return `simulated://${digest(`${metadata.uid}/${name}/${restarts}`)}`
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,63 @@
+/** Binds Pods that have no node yet to one on which they fit. */
+import { node as nodeType, pod as podType } from '../../api/builtin.ts'
+import { formatTime } from '../../api/conditions.ts'
+import type { ObjectKey } from '../../api/object.ts'
+import type { Cache } from '../../cache/cache.ts'
+import { isConflict, isNotFound } from '../../client/api-error.ts'
+import { objectPath } from '../../client/resource-path.ts'
+import type { ControllerDefinition } from '../../controller/builder.ts'
+import { controller } from '../../controller/builder.ts'
+import type { ReconcileContext } from '../../controller/reconciler.ts'
+import type { ReadonlyPod } from './scheduling.ts'
+import { placePod } from './scheduling.ts'
+
+const schedulerName = 'default-scheduler'
+
+/** `cache` must be the one that the controller is started with. */
+export function scheduler(cache: Cache): ControllerDefinition {
+  return controller(podType, {
+    name: 'scheduler',
+    watches: [{ type: nodeType, map: (): readonly ObjectKey[] => cache.list(podType).filter(isWaiting).map(({ metadata }) => metadata) }],
+    async reconcile(pod, context) {
+      if (!isWaiting(pod)) return
+      const pods = context.cache.list(podType)
+      const placement = placePod(pod, context.cache.list(nodeType), (node) => pods.filter(({ spec }) => spec?.nodeName === node).length)
+      if ('node' in placement) await bind(pod, placement.node, context)
+      else await reportProblem(pod, placement.problem, context)
+    },
+  })
+}
+
+function isWaiting({ metadata, spec, status }: ReadonlyPod): boolean {
+  if (spec?.nodeName || metadata.deletionTimestamp !== undefined) return false
+  if ((spec?.schedulingGates?.length ?? 0) > 0 || (spec?.schedulerName ?? schedulerName) !== schedulerName) return false
+  return status?.phase === undefined || status.phase === 'Pending'
+}
+
+async function bind(pod: ReadonlyPod, node: string, { client, events, signal }: ReconcileContext): Promise<void> {
+  const { name, namespace, uid } = pod.metadata
+  const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace, uid }, target: { apiVersion: 'v1', kind: 'Node', name: node } }
+  try {
+    await client.raw(objectPath(podType, { name, namespace }, 'binding'), { method: 'POST', body, contentType: 'application/json', signal })
+  } catch (error) {
+    // Gone, or bound by somebody else: either way there is nothing left to do here.
+    if (isNotFound(error) || isConflict(error)) return
+    throw error
+  }
+  events.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`)
+}
+
+async function reportProblem(pod: ReadonlyPod, message: string, { client, events, clock, signal }: ReconcileContext): Promise<void> {
+  const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
+  if (before?.status === 'False' && before.reason === 'Unschedulable' && before.message === message) return
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
+  const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : formatTime(clock.now())
+  const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastProbeTime: null, lastTransitionTime }
+  try {
+    await client.patchStatus(podType, pod.metadata, { status: { conditions: [...others, condition] } }, { signal })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    return
+  }
+  events.event(pod, 'Warning', 'FailedScheduling', message)
+}

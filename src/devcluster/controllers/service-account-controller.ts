@@ -1,0 +1,41 @@
+/** Gives each namespace what Pods expect to find in it: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`. */
+import { configMap, namespace as namespaceType, serviceAccount } from '../../api/builtin.ts'
+import { isAlreadyExists, isForbidden, isNotFound } from '../../client/api-error.ts'
+import type { ControllerDefinition } from '../../controller/builder.ts'
+import { controller } from '../../controller/builder.ts'
+
+const accountName = 'default'
+const rootCaName = 'kube-root-ca.crt'
+
+/** `ca`: the certificate authority of the API server, PEM. */
+export function serviceAccountController(ca: string): ControllerDefinition {
+  const namespaceOf = (wanted: string) => (object: { readonly metadata: { readonly name: string; readonly namespace?: string } }) =>
+    object.metadata.name === wanted && object.metadata.namespace !== undefined ? [{ name: object.metadata.namespace }] : []
+  return controller(namespaceType, {
+    name: 'serviceaccount',
+    workers: 2,
+    watches: [
+      { type: serviceAccount, map: namespaceOf(accountName) },
+      { type: configMap, map: namespaceOf(rootCaName) },
+    ],
+    async reconcile({ metadata }, { client, cache, signal }) {
+      if (metadata.deletionTimestamp !== undefined) return
+      const namespace = metadata.name
+      if (cache.get(serviceAccount, { namespace, name: accountName }) === undefined) {
+        await client.create(serviceAccount, { metadata: { namespace, name: accountName } }, { signal }).catch(ignoreRaces)
+      }
+      const rootCa = cache.get(configMap, { namespace, name: rootCaName })
+      if (rootCa === undefined) {
+        const annotations = { 'kubernetes.io/description': 'Contains a CA bundle that can be used to verify the kube-apiserver.' }
+        await client.create(configMap, { metadata: { namespace, name: rootCaName, annotations }, data: { 'ca.crt': ca } }, { signal }).catch(ignoreRaces)
+      } else if (rootCa.data?.['ca.crt'] !== ca) {
+        await client.patch(configMap, { namespace, name: rootCaName }, { data: { 'ca.crt': ca } }, { signal }).catch(ignoreRaces)
+      }
+    },
+  })
+}
+
+/** It is there already and the cache does not know yet; or the namespace is going away. */
+function ignoreRaces(error: unknown): void {
+  if (!isAlreadyExists(error) && !isNotFound(error) && !isForbidden(error)) throw error
+}

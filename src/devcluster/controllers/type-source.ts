@@ -1,0 +1,38 @@
+/** Which types there are, for controllers that look after all of them. */
+import type { ResourceType } from '../../api/group-version-kind.ts'
+import { resourceType } from '../../api/group-version-kind.ts'
+import type { Catalog } from '../resources/catalog.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+
+/** A cluster's types, each in its preferred version. */
+export interface TypeSource {
+  /** Those that can be listed, watched and deleted. */
+  types(): readonly ResourceType[]
+  /** The type of this group and kind in any of its versions; undefined when it is not served. */
+  byKind(group: string, kind: string): ResourceType | undefined
+  /** Calls `listener` after each change; returns the function that ends it. */
+  onChange(listener: () => void): () => void
+}
+
+export function catalogTypes(catalog: Catalog): TypeSource {
+  let known: { readonly generation: number; readonly types: readonly ResourceType[] } | undefined
+  const types = (): readonly ResourceType[] => {
+    if (known?.generation !== catalog.generation) known = { generation: catalog.generation, types: preferred(catalog.all()) }
+    return known.types
+  }
+  return {
+    types,
+    byKind: (group, kind) => types().find((type) => type.group === group && type.kind === kind),
+    onChange: (listener) => catalog.onChange(listener),
+  }
+}
+
+/** One row for what is stored once; the table lists the preferred version first. */
+function preferred(rows: readonly ResourceInfo[]): readonly ResourceType[] {
+  const byStorage = new Map<string, ResourceType>()
+  for (const { storageKey, verbs, group, version, kind, plural, namespaced } of rows) {
+    if (!verbs.includes('watch') || !verbs.includes('delete') || byStorage.has(storageKey)) continue
+    byStorage.set(storageKey, resourceType({ group, version, kind, plural, namespaced }))
+  }
+  return [...byStorage.values()]
+}

@@ -1,0 +1,144 @@
+/** The row of the type CustomResourceDefinition itself. */
+import type { Clock } from '../../api/clock.ts'
+import type { JsonObject } from '../../api/json.ts'
+import { isObject, jsonEqual } from '../../api/json.ts'
+import { builtinResource } from '../resources/builtin-resource.ts'
+import { nameColumn, textColumn } from '../resources/columns.ts'
+import type { ResourceInfo, Shape } from '../resources/resource-info.ts'
+import { asDefinition, cleanupFinalizer, withCondition } from './definition.ts'
+import { validateDefinition } from './validate-definition.ts'
+
+export const definitionsKey = 'apiextensions.k8s.io/customresourcedefinitions'
+
+const namesShape: Shape = {
+  type: 'CustomResourceDefinitionNames',
+  fields: { plural: 'string', singular: 'string', kind: 'string', listKind: 'string', shortNames: ['string'], categories: ['string'] },
+}
+
+const versionShape: Shape = {
+  type: 'CustomResourceDefinitionVersion',
+  fields: {
+    name: 'string',
+    served: 'bool',
+    storage: 'bool',
+    deprecated: 'bool',
+    deprecationWarning: 'string',
+    schema: { type: 'CustomResourceValidation', fields: { openAPIV3Schema: 'any' } },
+    subresources: {
+      type: 'CustomResourceSubresources',
+      fields: {
+        status: 'any',
+        scale: {
+          type: 'CustomResourceSubresourceScale',
+          fields: { specReplicasPath: 'string', statusReplicasPath: 'string', labelSelectorPath: 'string' },
+        },
+      },
+    },
+    additionalPrinterColumns: [
+      {
+        type: 'CustomResourceColumnDefinition',
+        fields: { name: 'string', type: 'string', format: 'string', description: 'string', priority: 'int32', jsonPath: 'string' },
+      },
+    ],
+    selectableFields: [{ type: 'SelectableField', fields: { jsonPath: 'string' } }],
+  },
+}
+
+const shape: Shape = {
+  type: 'CustomResourceDefinition',
+  fields: {
+    apiVersion: 'string',
+    kind: 'string',
+    metadata: 'any',
+    spec: {
+      type: 'CustomResourceDefinitionSpec',
+      fields: {
+        group: 'string',
+        names: namesShape,
+        scope: 'string',
+        versions: [versionShape],
+        conversion: { type: 'CustomResourceConversion', fields: { strategy: 'string', webhook: 'any' } },
+        preserveUnknownFields: 'bool',
+      },
+    },
+    status: { type: 'CustomResourceDefinitionStatus', fields: { conditions: ['any'], acceptedNames: namesShape, storedVersions: ['string'] } },
+  },
+}
+
+/** The row; `clock` dates the conditions that a deletion sets. */
+export function customResourceDefinitions(clock: Clock): ResourceInfo {
+  return builtinResource({
+    group: 'apiextensions.k8s.io',
+    kind: 'CustomResourceDefinition',
+    plural: 'customresourcedefinitions',
+    shortNames: ['crd', 'crds'],
+    categories: ['api-extensions'],
+    namespaced: false,
+    status: true,
+    strategy: {
+      generation: true,
+      shape,
+      default: withDefaults,
+      prepareForCreate: (object) => ({ ...object, status: { acceptedNames: { kind: '', plural: '' }, storedVersions: storageVersions(object) } }),
+      prepareForUpdate: (object, old, subresource) => (subresource === '' ? rememberingVersions(object, old) : object),
+      validate: (object, old) => validateDefinition(asDefinition(object), old && asDefinition(old)),
+      beginDelete: (object) => terminating(object, clock.now()),
+      returnsDeleted: true,
+    },
+    columns: [nameColumn, { ...textColumn('Created At', creationTime), type: 'date' }],
+  })
+}
+
+function creationTime({ metadata }: JsonObject): string {
+  return isObject(metadata) && typeof metadata.creationTimestamp === 'string' ? metadata.creationTimestamp : ''
+}
+
+function withDefaults(object: JsonObject): JsonObject {
+  const { spec } = object
+  if (!isObject(spec)) return { ...object, spec: {} }
+  const names = isObject(spec.names) ? spec.names : {}
+  const kind = typeof names.kind === 'string' ? names.kind : ''
+  const defaulted = {
+    ...spec,
+    names: {
+      ...names,
+      ...(kind !== '' && !names.singular ? { singular: kind.toLowerCase() } : {}),
+      ...(kind !== '' && !names.listKind ? { listKind: `${kind}List` } : {}),
+    },
+    conversion: spec.conversion ?? { strategy: 'None' },
+  }
+  return jsonEqual(spec, defaulted) ? object : { ...object, spec: defaulted }
+}
+
+function storageVersions(object: JsonObject): string[] {
+  return (asDefinition(object).spec.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name)
+}
+
+/** A new storage version is remembered in the status, for what is stored in it must stay readable. */
+function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
+  const status: JsonObject = isObject(old.status) ? old.status : {}
+  const stored: readonly string[] = asDefinition(old).status?.storedVersions ?? []
+  const added = storageVersions(object).filter((name) => !stored.includes(name))
+  return added.length === 0 ? object : { ...object, status: { ...status, storedVersions: [...stored, ...added] } }
+}
+
+/** What the API server does to a definition that is deleted while it is there: its custom resources go first. */
+function terminating(object: JsonObject, now: number): JsonObject {
+  const definition = asDefinition(object)
+  const finalizers = definition.metadata.finalizers ?? []
+  const conditions = withCondition(
+    definition.status?.conditions,
+    {
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionPending',
+      message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    },
+    now,
+  )
+  return {
+    ...object,
+    metadata: { ...(object.metadata as JsonObject), finalizers: finalizers.includes(cleanupFinalizer) ? [...finalizers] : [...finalizers, cleanupFinalizer] },
+    status: { ...(isObject(object.status) ? object.status : {}), conditions: conditions as unknown as JsonObject[] },
+  }
+}

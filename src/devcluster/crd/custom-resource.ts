@@ -1,0 +1,78 @@
+/** From a CustomResourceDefinition to the rows of the table under which its custom resources are served. */
+import type { StructuralSchema } from '../../api/structural-schema.ts'
+import { compileSchema } from '../../schema/compile.ts'
+import { methodNotAllowed } from '../registry/status-error.ts'
+import type { ResourceInfo, SubresourceInfo, Verb } from '../resources/resource-info.ts'
+import { storedVerbs } from '../resources/resource-info.ts'
+import type { Definition, DefinitionVersion } from './definition.ts'
+import { isConditionTrue } from './definition.ts'
+import { compileJsonPath } from './json-path.ts'
+import { printerColumns, selectableValue } from './printer-columns.ts'
+import { scaleSubresource } from './scale.ts'
+
+/** One row for each served version; none as long as the definition is not established. */
+export function customResources(definition: Definition): readonly ResourceInfo[] {
+  if (!isConditionTrue(definition, 'Established')) return []
+  return definition.spec.versions.filter(({ served }) => served).map((version) => customResource(definition, version))
+}
+
+/** The row of the stored version, whether it is served or not. */
+export function storedResource(definition: Definition): ResourceInfo {
+  const { versions } = definition.spec
+  return customResource(definition, versions.find(({ storage }) => storage) ?? versions[0]!)
+}
+
+function customResource(definition: Definition, version: DefinitionVersion): ResourceInfo {
+  const { spec } = definition
+  const names = definition.status?.acceptedNames ?? spec.names
+  const schema: StructuralSchema = version.schema?.openAPIV3Schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  const selectable = (version.selectableFields ?? []).map(({ jsonPath }) => ({ name: jsonPath.replace(/^\./, ''), path: compileJsonPath(jsonPath) }))
+  const terminating = isConditionTrue(definition, 'Terminating')
+  return {
+    group: spec.group,
+    version: version.name,
+    kind: names.kind,
+    listKind: names.listKind ?? `${names.kind}List`,
+    plural: names.plural,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    namespaced: spec.scope === 'Namespaced',
+    verbs: storedVerbs,
+    storageKey: storageKeyOf(definition),
+    storageVersion: spec.versions.find(({ storage }) => storage)?.name ?? version.name,
+    subresources: subresourcesOf(names.kind, version),
+    custom: true,
+    schema: compileSchema(schema),
+    openapi: schema,
+    strategy: {
+      generation: true,
+      ...(terminating && {
+        prepareForCreate: () => {
+          throw methodNotAllowed('create not allowed while custom resource definition is terminating')
+        },
+      }),
+    },
+    columns: printerColumns(version.additionalPrinterColumns),
+    selectableFields: (object) => Object.fromEntries(selectable.map(({ name, path }) => [name, selectableValue(path, object)])),
+    ...(version.deprecated === true && { deprecationWarning: deprecationWarning(definition, version) }),
+  }
+}
+
+/** Where the custom resources of a definition are stored. */
+export function storageKeyOf({ spec }: Definition): string {
+  return `${spec.group}/${spec.names.plural}`
+}
+
+const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
+
+function subresourcesOf(kind: string, { subresources }: DefinitionVersion): Readonly<Record<string, SubresourceInfo>> {
+  return {
+    ...(subresources?.status !== undefined && { status: { kind, verbs: subresourceVerbs } }),
+    ...(subresources?.scale !== undefined && { scale: scaleSubresource(subresources.scale) }),
+  }
+}
+
+function deprecationWarning({ spec }: Definition, version: DefinitionVersion): string {
+  return version.deprecationWarning ?? `${spec.group}/${version.name} ${spec.names.kind} is deprecated`
+}

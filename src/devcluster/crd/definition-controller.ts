@@ -1,0 +1,188 @@
+/**
+ * Keeps the table in step with the stored CustomResourceDefinitions: accepts their names, establishes them, serves their versions,
+ * and cleans up after those that are deleted. It works on the store itself, as the API server does, and needs no client.
+ */
+import type { Clock } from '../../api/clock.ts'
+import { sleep } from '../../api/clock.ts'
+import { messageOf } from '../../api/errors.ts'
+import type { JsonObject } from '../../api/json.ts'
+import { jsonEqual } from '../../api/json.ts'
+import type { ObjectMeta } from '../../api/object.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { followType } from '../follow.ts'
+import type { Registry } from '../registry/registry.ts'
+import { StatusError } from '../registry/status-error.ts'
+import type { Catalog } from '../resources/catalog.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ObjectStore } from '../storage/object-store.ts'
+import { findNameConflict } from './accepted-names.ts'
+import { customResources, storageKeyOf, storedResource } from './custom-resource.ts'
+import { definitionsKey } from './custom-resource-definitions.ts'
+import type { Definition } from './definition.ts'
+import { asDefinition, cleanupFinalizer, isConditionTrue, withCondition } from './definition.ts'
+import { systemContext } from './system-context.ts'
+
+export interface DefinitionControllerOptions {
+  readonly store: ObjectStore
+  readonly registry: Registry
+  readonly catalog: Catalog
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** How long a failed step waits before it is tried again. */
+const retryMs = 100
+
+/** Runs until the signal aborts; resolves when the last step has ended. */
+export async function runDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): Promise<void> {
+  const { store, clock, logger } = options
+  const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
+  /** Definitions that wait for their custom resources to go, by the key under which these are stored. */
+  const cleanups = new Map<string, () => void>()
+  let wake = Promise.withResolvers<void>()
+  const enqueue = (name: string): void => {
+    waiting.add(name)
+    wake.resolve()
+  }
+  const stopListening = followType(store, definitionsKey, (change) => {
+    for (const name of change === undefined ? store.snapshot(definitionsKey).keys : [change.key]) enqueue(name)
+  })
+  const onAbort = (): void => wake.resolve()
+  signal.addEventListener('abort', onAbort, { once: true })
+  const served = new ServedRows(options.catalog)
+
+  const watchInstances = (definition: Definition): void => {
+    const storageKey = storageKeyOf(definition)
+    if (cleanups.has(storageKey)) return
+    const { name } = definition.metadata
+    cleanups.set(storageKey, followType(store, storageKey, () => enqueue(name)))
+  }
+
+  async function step(name: string): Promise<void> {
+    const object = store.get(definitionsKey, { name })
+    if (object === undefined) {
+      served.remove(name)
+      for (const [storageKey, stop] of cleanups) {
+        if (storageKey !== storageKeyOfName(name)) continue
+        stop()
+        cleanups.delete(storageKey)
+      }
+      return
+    }
+    const definition = await acceptNames(options, object, signal)
+    served.show(definition)
+    if (definition.metadata.deletionTimestamp === undefined || !definition.metadata.finalizers?.includes(cleanupFinalizer)) return
+    watchInstances(definition)
+    await cleanUp(options, definition, signal)
+  }
+
+  try {
+    while (!signal.aborted) {
+      for (const name of waiting) {
+        waiting.delete(name)
+        try {
+          await step(name)
+        } catch (error) {
+          if (signal.aborted) break
+          // Somebody else was faster: the newer state comes by itself.
+          if (!(error instanceof StatusError && error.status.reason === 'Conflict')) logger.error({ err: error }, `the definition ${name} could not be served: ${messageOf(error)}`)
+          void sleep(clock, retryMs, signal).then(() => enqueue(name), () => undefined)
+        }
+        if (signal.aborted) break
+      }
+      if (waiting.size > 0) continue
+      await wake.promise
+      wake = Promise.withResolvers()
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    stopListening()
+    for (const stop of cleanups.values()) stop()
+  }
+}
+
+function storageKeyOfName(name: string): string {
+  const dot = name.indexOf('.')
+  return `${name.slice(dot + 1)}/${name.slice(0, dot)}`
+}
+
+/** The rows of the table that belong to definitions. */
+class ServedRows {
+  readonly #catalog: Catalog
+  /** By the definition's name: what its rows were made from, and their versions. */
+  readonly #shown = new Map<string, { readonly from: string; readonly rows: readonly ResourceInfo[] }>()
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog
+  }
+
+  show(definition: Definition): void {
+    const { name, uid, generation } = definition.metadata
+    const from = [uid, generation, isConditionTrue(definition, 'Established'), isConditionTrue(definition, 'Terminating')].join()
+    const before = this.#shown.get(name)
+    if (before?.from === from) return
+    const rows = customResources(definition)
+    for (const row of rows) this.#catalog.add(row)
+    for (const { group, plural, version } of before?.rows ?? []) {
+      if (!rows.some((row) => row.version === version)) this.#catalog.remove(group, plural, version)
+    }
+    this.#shown.set(name, { from, rows })
+  }
+
+  remove(name: string): void {
+    const [row] = this.#shown.get(name)?.rows ?? []
+    this.#shown.delete(name)
+    if (row !== undefined) this.#catalog.remove(row.group, row.plural)
+  }
+}
+
+/** Sets NamesAccepted and Established, and gives the definition as it then is. */
+async function acceptNames({ store, registry, catalog, clock }: DefinitionControllerOptions, object: JsonObject, signal: AbortSignal): Promise<Definition> {
+  const definition = asDefinition(object)
+  const snapshot = store.snapshot(definitionsKey)
+  const others = snapshot.keys.map((key) => asDefinition(snapshot.get(key)!))
+  const conflict = findNameConflict(definition, others)
+  const now = clock.now()
+  const before = definition.status?.conditions ?? []
+  let conditions = withCondition(
+    before,
+    conflict === undefined
+      ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+      : { type: 'NamesAccepted', status: 'False', ...conflict },
+    now,
+  )
+  // Once established a definition stays so: its custom resources must remain reachable.
+  if (!isConditionTrue(definition, 'Established')) {
+    const message = conflict === undefined ? 'the initial names have been accepted' : 'not all names are accepted'
+    const [status, reason] = conflict === undefined ? (['True', 'InitialNamesAccepted'] as const) : (['False', 'NotAccepted'] as const)
+    conditions = withCondition(conditions, { type: 'Established', status, reason, message }, now)
+  }
+  const names = definition.spec.names as unknown as JsonObject
+  const acceptedNames = conflict === undefined ? names : ((definition.status?.acceptedNames ?? { kind: '', plural: '' }) as unknown as JsonObject)
+  if (conditions === before && jsonEqual(acceptedNames, definition.status?.acceptedNames)) return definition
+  const status = { ...(object.status as JsonObject), conditions: conditions as unknown as JsonObject[], acceptedNames }
+  const info = catalog.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!
+  const updated = await registry.update(info, { name: definition.metadata.name }, { object: { ...object, status }, duplicates: [] }, systemContext(signal), 'status')
+  return asDefinition(updated)
+}
+
+/** Deletes the custom resources; when none is left, lets the definition go. */
+async function cleanUp({ store, registry, catalog }: DefinitionControllerOptions, definition: Definition, signal: AbortSignal): Promise<void> {
+  const context = systemContext(signal)
+  const row = storedResource(definition)
+  const { keys, get } = store.snapshot(row.storageKey)
+  for (const key of keys) {
+    const { name, namespace, deletionTimestamp } = (get(key) as { metadata: ObjectMeta } | undefined)?.metadata ?? {}
+    if (name === undefined || deletionTimestamp !== undefined) continue
+    await registry.delete(row, namespace === undefined ? { name } : { namespace, name }, {}, context).catch((error: unknown) => {
+      if (!(error instanceof StatusError && error.status.reason === 'NotFound')) throw error
+    })
+  }
+  if (store.snapshot(row.storageKey).keys.length > 0) return
+  const { name } = definition.metadata
+  const latest = store.get(definitionsKey, { name })
+  if (latest === undefined) return
+  const finalizers = (asDefinition(latest).metadata.finalizers ?? []).filter((finalizer) => finalizer !== cleanupFinalizer)
+  const info = catalog.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!
+  await registry.update(info, { name }, { object: { ...latest, metadata: { ...(latest.metadata as JsonObject), finalizers } }, duplicates: [] }, context)
+}

@@ -1,0 +1,95 @@
+/** A CustomResourceDefinition as this API server reads it, and its conditions. */
+import type { Condition } from '../../api/conditions.ts'
+import { formatTime } from '../../api/conditions.ts'
+import type { JsonObject } from '../../api/json.ts'
+import type { ObjectMeta } from '../../api/object.ts'
+import type { StructuralSchema } from '../../api/structural-schema.ts'
+
+export interface DefinitionNames {
+  readonly plural: string
+  readonly singular?: string
+  readonly kind: string
+  readonly listKind?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+}
+
+export interface DefinitionColumn {
+  readonly name: string
+  readonly type: string
+  readonly jsonPath: string
+  readonly format?: string
+  readonly description?: string
+  readonly priority?: number
+}
+
+export interface DefinitionScale {
+  readonly specReplicasPath: string
+  readonly statusReplicasPath: string
+  readonly labelSelectorPath?: string
+}
+
+export interface DefinitionVersion {
+  readonly name: string
+  readonly served: boolean
+  readonly storage: boolean
+  readonly deprecated?: boolean
+  readonly deprecationWarning?: string
+  readonly schema?: { readonly openAPIV3Schema?: StructuralSchema }
+  readonly subresources?: { readonly status?: object; readonly scale?: DefinitionScale }
+  readonly additionalPrinterColumns?: readonly DefinitionColumn[]
+  readonly selectableFields?: readonly { readonly jsonPath: string }[]
+}
+
+export type DefinitionCondition = Omit<Condition, 'observedGeneration'>
+
+/** `apiextensions.k8s.io/v1 CustomResourceDefinition`: the fields that matter here. */
+export interface Definition {
+  readonly metadata: ObjectMeta
+  readonly spec: {
+    readonly group: string
+    readonly names: DefinitionNames
+    readonly scope: string
+    readonly versions: readonly DefinitionVersion[]
+    readonly conversion?: { readonly strategy: string; readonly webhook?: JsonObject }
+    readonly preserveUnknownFields?: boolean
+  }
+  readonly status?: {
+    readonly conditions?: readonly DefinitionCondition[] | null
+    readonly acceptedNames?: DefinitionNames
+    readonly storedVersions?: readonly string[]
+  }
+}
+
+/** The finalizer that holds a deleted definition until its custom resources are gone. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
+
+/** A stored definition, typed; the row's `shape` and `validate` have vouched for it. */
+export function asDefinition(object: JsonObject): Definition {
+  return object as unknown as Definition
+}
+
+export function conditionOf(definition: Definition, type: string): DefinitionCondition | undefined {
+  return definition.status?.conditions?.find((condition) => condition.type === type)
+}
+
+export function isConditionTrue(definition: Definition, type: string): boolean {
+  return conditionOf(definition, type)?.status === 'True'
+}
+
+/**
+ * The conditions with `change` in them. Unlike the API conventions' own list these keep the order in which they
+ * appeared, as the API server writes them.
+ */
+export function withCondition(
+  conditions: readonly DefinitionCondition[] | null | undefined,
+  change: Omit<DefinitionCondition, 'lastTransitionTime'>,
+  now: number,
+): readonly DefinitionCondition[] {
+  const list = conditions ?? []
+  const before = list.find(({ type }) => type === change.type)
+  if (before?.status === change.status && before.reason === change.reason && before.message === change.message) return list
+  const lastTransitionTime = before?.status === change.status ? before.lastTransitionTime : formatTime(now)
+  const next = { lastTransitionTime, message: change.message, reason: change.reason, status: change.status, type: change.type }
+  return before === undefined ? [...list, next] : list.map((condition) => (condition === before ? next : condition))
+}

@@ -1,0 +1,123 @@
+/** Simple JSON paths, as printer columns, scale subresources and selectable fields of a CRD write them. */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { getOwn, isObject, jsonEqual } from '../../api/json.ts'
+
+type Step =
+  | { readonly kind: 'field'; readonly name: string }
+  | { readonly kind: 'index'; readonly index: number }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'filter'; readonly path: readonly Step[]; readonly operator: Operator | undefined; readonly value: JsonValue }
+
+type Operator = '==' | '!=' | '<' | '<=' | '>' | '>='
+
+/** A compiled path: gives all values that it leads to, none where a field is missing. */
+export type JsonPath = (object: JsonObject) => readonly JsonValue[]
+
+/**
+ * Compiles `.spec.size`, `.spec.containers[0].image`, `.spec.hosts[*]`, `.metadata.annotations.example\.com/a`, `['a.b']`
+ * and `.status.conditions[?(@.type=="Ready")].status`.
+ *
+ * @throws {SyntaxError} for anything else.
+ */
+export function compileJsonPath(text: string): JsonPath {
+  const steps = parsePath(text)
+  return (object) => walk([object], steps)
+}
+
+/** The field names of a path that has nothing but names, e.g. `.spec.replicas`; undefined for other paths. */
+export function plainFields(text: string): readonly string[] | undefined {
+  let steps: readonly Step[]
+  try {
+    steps = parsePath(text)
+  } catch {
+    return undefined
+  }
+  const names = steps.flatMap((step) => (step.kind === 'field' ? [step.name] : []))
+  return names.length === steps.length ? names : undefined
+}
+
+const fieldStep = /\.((?:\\.|[^\s.[\]\\'"])+)/y
+const quotedStep = /\[(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)")\]/y
+const indexStep = /\[(-?\d+)\]/y
+const allStep = /\[\*\]|\.\*/y
+const filterStep = /\[\?\(\s*@((?:\\.|[^\s=!<>'"()])*)\s*(?:(==|!=|<=|>=|<|>)\s*('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s()'"]+)\s*)?\)\]/y
+
+function parsePath(text: string): readonly Step[] {
+  const steps: Step[] = []
+  let at = 0
+  const match = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)
+    if (found !== null) at = pattern.lastIndex
+    return found
+  }
+  while (at < text.length) {
+    let found: RegExpExecArray | null
+    if (match(allStep)) steps.push({ kind: 'all' })
+    else if ((found = match(fieldStep))) steps.push({ kind: 'field', name: unescape(found[1]!) })
+    else if ((found = match(quotedStep))) steps.push({ kind: 'field', name: unescape(found[1] ?? found[2] ?? '') })
+    else if ((found = match(indexStep))) steps.push({ kind: 'index', index: Number(found[1]) })
+    else if ((found = match(filterStep))) steps.push(filter(found))
+    else throw new SyntaxError(`unrecognized character in json path at ${JSON.stringify(text.slice(at))}`)
+  }
+  if (steps.length === 0) throw new SyntaxError('empty json path')
+  return steps
+}
+
+function filter(found: RegExpExecArray): Step {
+  const [, path = '', operator, literal = ''] = found
+  return { kind: 'filter', path: path === '' ? [] : parsePath(path), operator: operator as Operator | undefined, value: literalOf(literal) }
+}
+
+function literalOf(text: string): JsonValue {
+  if (/^['"]/.test(text)) return unescape(text.slice(1, -1))
+  if (text === 'true' || text === 'false') return text === 'true'
+  const number = Number(text)
+  return text !== '' && Number.isFinite(number) ? number : text
+}
+
+function unescape(text: string): string {
+  return text.replace(/\\(.)/g, '$1')
+}
+
+function walk(values: readonly JsonValue[], steps: readonly Step[]): readonly JsonValue[] {
+  let current = values
+  for (const step of steps) {
+    current = current.flatMap((value) => follow(value, step))
+    if (current.length === 0) break
+  }
+  return current
+}
+
+function follow(value: JsonValue, step: Step): readonly JsonValue[] {
+  switch (step.kind) {
+    case 'field': {
+      const child = isObject(value) ? getOwn(value, step.name) : undefined
+      return child === undefined ? [] : [child]
+    }
+    case 'index': {
+      const child = Array.isArray(value) ? value.at(step.index) : undefined
+      return child === undefined ? [] : [child]
+    }
+    case 'all':
+      return childrenOf(value)
+    case 'filter':
+      return childrenOf(value).filter((child) => passes(child, step))
+  }
+}
+
+function childrenOf(value: JsonValue): readonly JsonValue[] {
+  if (Array.isArray(value)) return value
+  return isObject(value) ? Object.values(value).filter((child) => child !== undefined) : []
+}
+
+function passes(child: JsonValue, { path, operator, value }: Extract<Step, { kind: 'filter' }>): boolean {
+  const found = walk([child], path)[0]
+  if (operator === undefined) return found !== undefined
+  if (found === undefined) return false
+  if (operator === '==') return jsonEqual(found, value)
+  if (operator === '!=') return !jsonEqual(found, value)
+  if (typeof found !== typeof value || (typeof found !== 'number' && typeof found !== 'string')) return false
+  const order = found < (value as typeof found) ? -1 : found > (value as typeof found) ? 1 : 0
+  return operator === '<' ? order < 0 : operator === '<=' ? order <= 0 : operator === '>' ? order > 0 : order >= 0
+}

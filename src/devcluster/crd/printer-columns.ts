@@ -1,0 +1,59 @@
+/** The columns of a custom resource's table, from `additionalPrinterColumns`. */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+import { genericColumns, humanAge, nameColumn } from '../resources/columns.ts'
+import type { Column } from '../resources/resource-info.ts'
+import type { DefinitionColumn } from './definition.ts'
+import type { JsonPath } from './json-path.ts'
+import { compileJsonPath } from './json-path.ts'
+
+/** `Name`, then what the definition asks for; `Age` alone when it asks for nothing. */
+export function printerColumns(columns: readonly DefinitionColumn[] | undefined): readonly Column[] {
+  if (columns === undefined || columns.length === 0) return genericColumns
+  return [nameColumn, ...columns.map(columnOf)]
+}
+
+function columnOf({ name, type, jsonPath, format, description, priority }: DefinitionColumn): Column {
+  const path = pathOrNothing(jsonPath)
+  const columnType = type as Column['type']
+  return {
+    name,
+    type: columnType,
+    format: format ?? '',
+    description: description ?? `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+    priority: priority ?? 0,
+    cell: (object, now) => cellOf(path(object)[0], columnType, now),
+  }
+}
+
+/** A stored definition was validated; one that was not shows an empty column rather than no table. */
+function pathOrNothing(text: string): JsonPath {
+  try {
+    return compileJsonPath(text)
+  } catch {
+    return () => []
+  }
+}
+
+/** A value as the API server puts it into a cell: null where it does not fit the column's type. */
+function cellOf(value: JsonValue | undefined, type: Column['type'], now: number): JsonValue {
+  if (value === undefined || value === null) return null
+  switch (type) {
+    case 'string':
+      return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : String(value)
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null
+    case 'number':
+      return typeof value === 'number' ? value : null
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null
+    case 'date':
+      return typeof value === 'string' ? humanAge(value, now) : null
+  }
+}
+
+/** The value of a selectable field: what field selectors are compared with. */
+export function selectableValue(path: JsonPath, object: JsonObject): string {
+  const value = path(object)[0]
+  return value === undefined || value === null || typeof value === 'object' ? '' : String(value)
+}

@@ -1,0 +1,14 @@
+/** The request context of what the API server itself writes. */
+import type { RequestContext } from '../registry/request-context.ts'
+
+export function systemContext(signal: AbortSignal): RequestContext {
+  return {
+    user: { username: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] },
+    dryRun: false,
+    fieldManager: 'kube-apiserver',
+    fieldValidation: 'Ignore',
+    userAgent: 'kube-apiserver',
+    warn: () => undefined,
+    signal,
+  }
+}

@@ -1,0 +1,196 @@
+/** `startDevCluster`: a Kubernetes API in this process, with the controllers that make Pods run, for `proreus dev` and for tests. */
+import type { Clock } from '../api/clock.ts'
+import { systemClock } from '../api/clock.ts'
+import { namespace as namespaceType } from '../api/builtin.ts'
+import { ProreusError } from '../api/errors.ts'
+import type { PolicyRule } from '../api/policy-rule.ts'
+import { isAlreadyExists } from '../client/api-error.ts'
+import type { Client } from '../client/client.ts'
+import { createClient } from '../client/client.ts'
+import type { Connection } from '../client/connection.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { createWebhookCaller } from './admission/caller.ts'
+import { mappedServices } from './admission/service-resolver.ts'
+import { storedWebhooks } from './admission/stored-webhooks.ts'
+import { createWebhookAdmission } from './admission/webhook-admission.ts'
+import { runControllers } from './controllers/controllers.ts'
+import type { NodeOptions } from './controllers/node.ts'
+import { defaultNodes, registerNodes } from './controllers/node.ts'
+import { catalogTypes } from './controllers/type-source.ts'
+import { customResourceDefinitions } from './crd/custom-resource-definitions.ts'
+import { runDefinitionController } from './crd/definition-controller.ts'
+import { tokenAuthenticator } from './http/authenticate.ts'
+import { masters, ruleAuthorizer } from './http/authorizer.ts'
+import type { RequestRecord } from './http/handle.ts'
+import { serverVersion } from './http/paths.ts'
+import { reviewRows } from './http/reviews.ts'
+import type { ApiServer } from './http/server.ts'
+import { startApiServer } from './http/server.ts'
+import { kubeconfigYaml, writeKubeconfig } from './pki/kubeconfig.ts'
+import { issueServingCertificate, newToken, openState } from './pki/state.ts'
+import type { UserInfo } from './registry/request-context.ts'
+import { Registry } from './registry/registry.ts'
+import { builtinResources } from './resources/builtin/index.ts'
+import { Catalog } from './resources/catalog.ts'
+import { ObjectStore } from './storage/object-store.ts'
+
+/** A user besides the administrator, who may do what the rules say, in all namespaces. */
+export interface DevClusterUser {
+  readonly name: string
+  readonly token: string
+  readonly groups?: readonly string[]
+  readonly rules: readonly PolicyRule[]
+}
+
+export interface DevClusterOptions {
+  /** Undefined: 6443, or the next free one. 0: any free one. A number that is taken: the next free one, unless `portRequired`. */
+  readonly port?: number
+  /** A taken port is `PRO_PORT_IN_USE`. */
+  readonly portRequired?: boolean
+  /** Where the certificate authority and token are kept across restarts. Undefined: nothing is written. */
+  readonly directory?: string
+  /** Default true: garbage collection, namespace deletion, scheduling, running Pods. */
+  readonly controllers?: boolean
+  /** Default: one node with the label `project=test`. */
+  readonly nodes?: readonly NodeOptions[]
+  /** Created besides Kubernetes' own. Default `test-mypod`. */
+  readonly namespaces?: readonly string[]
+  readonly users?: readonly DevClusterUser[]
+  /** Addresses of Services that webhook configurations name, by `namespace/name`: `https://127.0.0.1:9443`. */
+  readonly services?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  readonly logger: Logger
+}
+
+export interface DevCluster {
+  readonly url: string
+  readonly port: number
+  /** As the administrator. */
+  readonly connection: Connection
+  /** As one of the given users. */
+  connectionFor(userName: string): Connection
+  /** The administrator's kubeconfig. */
+  kubeconfigYaml(): string
+  /** Writes the administrator's kubeconfig, readable for its owner alone; the file appears whole. */
+  writeKubeconfig(path: string): Promise<void>
+  /** Makes a Service known that webhook configurations name, by `namespace/name`. */
+  addService(name: string, address: string): void
+  /** Ends watches and connections; done within a second. */
+  close(): Promise<void>
+  /** Forgets old states: watches and continue tokens from before get 410. */
+  compact(): void
+  /** Ends all watches, as a restart of the API server would. */
+  dropWatches(): void
+  /** The latest requests that were answered, oldest first. */
+  readonly requests: readonly RequestRecord[]
+}
+
+const defaultPort = 6443
+/** So many ports from the default one on are tried. */
+const portAttempts = 20
+/** Requests that are remembered for tests. */
+const maxRequests = 10_000
+
+const ownNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
+const adminName = 'admin'
+
+/**
+ * Starts an API server on loopback, and resolves when it is ready.
+ *
+ * @throws {ProreusError} `PRO_PORT_IN_USE`, `PRO_STATE_FILE`
+ */
+export async function startDevCluster(options: DevClusterOptions): Promise<DevCluster> {
+  const { clock = systemClock, logger, users = [], nodes = defaultNodes } = options
+  const { authority, token } = await openState(options.directory, { now: clock.now(), logger })
+  const serving = await issueServingCertificate(authority, clock.now())
+  const controllerToken = newToken()
+  const tokens = new Map<string, UserInfo>([
+    [token, { username: 'kubernetes-admin', groups: [masters] }],
+    [controllerToken, { username: 'system:kube-controller-manager', groups: [masters] }],
+    ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, groups: user.groups ?? [] }]),
+  ])
+  const authorizer = ruleAuthorizer(users.map(({ name, rules }) => ({ user: name, rules })))
+
+  const store = new ObjectStore()
+  const catalog = new Catalog([...builtinResources, customResourceDefinitions(clock), ...reviewRows(authorizer, tokenAuthenticator(tokens))])
+  const services: Record<string, string> = { ...options.services }
+  const caller = createWebhookCaller({ services: mappedServices(() => services), clock })
+  const admission = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, logger })
+  const registry = new Registry({ store, catalog, admission, clock })
+
+  const requests: RequestRecord[] = []
+  const onRequest = (record: RequestRecord): void => {
+    requests.push(record)
+    if (requests.length > maxRequests) requests.splice(0, maxRequests / 10)
+  }
+  const server = await listen(options, (port) =>
+    startApiServer({ registry, catalog, tls: { ...serving, ca: authority.cert }, port, tokens, authorizer, clock, logger, onRequest }),
+  )
+  const connectionOf = (bearer: string, name: string): Connection => ({
+    server: server.url,
+    ca: authority.cert,
+    authorization: () => Promise.resolve(`Bearer ${bearer}`),
+    describe: `the embedded API server, as ${name}`,
+  })
+
+  const stop = new AbortController()
+  const client = createClient(connectionOf(controllerToken, 'system:kube-controller-manager'), { userAgent: 'kube-controller-manager', fieldManager: 'kube-controller-manager' })
+  const running = [runDefinitionController({ store, registry, catalog, clock, logger }, stop.signal)]
+  const close = async (): Promise<void> => {
+    stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
+    await Promise.all([server.close(), client.close(), caller.close()])
+    await Promise.all(running)
+  }
+  const kubeconfig = { server: server.url, ca: authority.cert, userName: adminName, token }
+  try {
+    await createNamespaces(client, [...ownNamespaces, ...(options.namespaces ?? ['test-mypod'])])
+    if (options.controllers !== false) {
+      await registerNodes(client, nodes, { now: clock.now(), version: serverVersion.gitVersion })
+      running.push(runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, nodes, logger, clock }, stop.signal))
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    url: server.url,
+    port: server.port,
+    connection: connectionOf(token, adminName),
+    connectionFor(userName) {
+      const user = users.find(({ name }) => name === userName)
+      if (user === undefined) throw new ProreusError('PRO_INPUT', `There is no user ${JSON.stringify(userName)} in this cluster: name it in the option users.`)
+      return connectionOf(user.token, user.name)
+    },
+    kubeconfigYaml: () => kubeconfigYaml(kubeconfig),
+    writeKubeconfig: (path) => writeKubeconfig(path, kubeconfig),
+    addService(name, address) {
+      services[name] = address
+    },
+    close,
+    compact: () => store.compact(),
+    dropWatches: () => registry.dropWatches(),
+    requests,
+  }
+}
+
+/** Listens on the wanted port, or on the next free one where the port is only a habit. */
+async function listen({ port = defaultPort, portRequired = false }: DevClusterOptions, start: (port: number) => Promise<ApiServer>): Promise<ApiServer> {
+  for (let candidate = port; ; candidate += 1) {
+    try {
+      return await start(candidate)
+    } catch (error) {
+      const isTaken = error instanceof ProreusError && error.code === 'PRO_PORT_IN_USE'
+      if (!isTaken || portRequired || candidate - port >= portAttempts) throw error
+    }
+  }
+}
+
+async function createNamespaces(client: Client, names: readonly string[]): Promise<void> {
+  await Promise.all(
+    [...new Set(names)].map((name) =>
+      client.create(namespaceType, { metadata: { name } }).catch((error: unknown) => {
+        if (!isAlreadyExists(error)) throw error
+      }),
+    ),
+  )
+}

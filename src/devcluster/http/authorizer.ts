@@ -1,0 +1,102 @@
+/** Who may do what: rules for users and groups, and the API server's words for a refusal. */
+import { groupResourceOf } from '../../api/group-version-kind.ts'
+import { quote } from '../../api/field-error.ts'
+import type { PolicyRule } from '../../api/policy-rule.ts'
+import { failure } from '../../api/status.ts'
+import type { UserInfo } from '../registry/request-context.ts'
+import { StatusError } from '../registry/status-error.ts'
+
+/** What somebody wants to do; `path` is set, and `resource` empty, where it is no resource. */
+export interface AuthorizationAttributes {
+  readonly user: UserInfo
+  readonly verb: string
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+  readonly path?: string
+}
+
+export interface Authorizer {
+  authorize(attributes: AuthorizationAttributes): { allowed: boolean; reason: string }
+  /** All rules of a user in a namespace, for `kubectl auth can-i --list`. */
+  rulesOf?(user: UserInfo, namespace: string): readonly PolicyRule[]
+}
+
+/** Rules for one user or one group, in one namespace or, without it, everywhere. */
+export interface Grant {
+  readonly user?: string
+  readonly group?: string
+  readonly namespace?: string
+  readonly rules: readonly PolicyRule[]
+}
+
+/** The group that may do everything. */
+export const masters = 'system:masters'
+const authenticated = 'system:authenticated'
+
+const everything: PolicyRule = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
+
+/** What every authenticated user may ask about itself (the ClusterRole `system:basic-user`). */
+const basicUser: readonly PolicyRule[] = [
+  { apiGroups: ['authorization.k8s.io'], resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], verbs: ['create'] },
+  { apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'], verbs: ['create'] },
+]
+
+/** Paths that every authenticated user may read (the ClusterRoles `system:discovery` and `system:public-info-viewer`). */
+const publicPaths = /^\/(api|apis|openapi)(\/.*)?$|^\/(healthz|livez|readyz)(\/.*)?$|^\/version\/?$|^\/$/
+
+/** An authorizer that knows the given rules, and that `system:masters` may do everything. */
+export function ruleAuthorizer(grants: readonly Grant[] = []): Authorizer {
+  const rulesOf = (user: UserInfo, namespace: string): readonly PolicyRule[] => {
+    if (user.groups.includes(masters)) return [everything]
+    const own = grants.filter(
+      (grant) =>
+        (grant.namespace === undefined || grant.namespace === namespace) &&
+        (grant.user === user.username || (grant.group !== undefined && user.groups.includes(grant.group))),
+    )
+    return [...(user.groups.includes(authenticated) ? basicUser : []), ...own.flatMap(({ rules }) => rules)]
+  }
+  return {
+    rulesOf,
+    authorize(attributes) {
+      const { user, namespace } = attributes
+      if (user.groups.includes(masters)) return { allowed: true, reason: '' }
+      const allowed =
+        attributes.resource === ''
+          ? attributes.verb === 'get' && user.groups.includes(authenticated) && publicPaths.test(attributes.path ?? '')
+          : rulesOf(user, namespace).some((rule) => ruleAllows(rule, attributes))
+      return { allowed, reason: '' }
+    },
+  }
+}
+
+function ruleAllows(rule: PolicyRule, { verb, group, resource, subresource, name }: AuthorizationAttributes): boolean {
+  const combined = subresource === '' ? resource : `${resource}/${subresource}`
+  return (
+    includes(rule.verbs, verb) &&
+    includes(rule.apiGroups, group) &&
+    (includes(rule.resources, combined) || (subresource !== '' && rule.resources.includes(`*/${subresource}`))) &&
+    (rule.resourceNames === undefined || rule.resourceNames.length === 0 || rule.resourceNames.includes(name))
+  )
+}
+
+function includes(allowed: readonly string[], value: string): boolean {
+  return allowed.includes('*') || allowed.includes(value)
+}
+
+/** The 403 for somebody who may not. */
+export function forbiddenError(attributes: AuthorizationAttributes, reason = ''): StatusError {
+  const { user, verb, group, resource, subresource, namespace, name, path } = attributes
+  const why = reason === '' ? '' : `: ${reason}`
+  const who = `User ${quote(user.username)} cannot ${verb}`
+  if (resource === '') return new StatusError(failure(403, 'Forbidden', `forbidden: ${who} path ${quote(path ?? '')}${why}`, {}))
+  const what = subresource === '' ? resource : `${resource}/${subresource}`
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`
+  const subject = `${groupResourceOf({ group, plural: resource })}${name === '' ? '' : ` ${quote(name)}`}`
+  const details = { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource }
+  const message = `${subject} is forbidden: ${who} resource ${quote(what)} in API group ${quote(group)} ${where}${why}`
+  return new StatusError(failure(403, 'Forbidden', message, details))
+}

@@ -1,0 +1,140 @@
+/** The way of every request: who asks, whether they may, what for; and how whatever goes wrong becomes an answer. */
+import { messageOf } from '../../api/errors.ts'
+import type { Status } from '../../api/status.ts'
+import type { UserInfo } from '../registry/request-context.ts'
+import { StatusError, badRequest, internalError, methodNotAllowed, unknownResource } from '../registry/status-error.ts'
+import type { ResourceInfo, Verb } from '../resources/resource-info.ts'
+import type { TokenAuthenticator } from './authenticate.ts'
+import { authenticate } from './authenticate.ts'
+import { forbiddenError } from './authorizer.ts'
+import type { Exchange } from './exchange.ts'
+import { handlePath, isOpen, notFoundText } from './paths.ts'
+import { getObject, getPodLog, isPodLog, listObjects } from './read.ts'
+import type { RequestInfo } from './request-info.ts'
+import { parseRequestInfo } from './request-info.ts'
+import { respondStatus } from './respond.ts'
+import type { ResourceRequest, Services } from './services.ts'
+import { watchObjects } from './watch.ts'
+import { createObject, deleteObject, deleteObjects, patchObject, updateObject } from './write.ts'
+
+/** What is known of a request when it has been answered. */
+export interface RequestRecord {
+  readonly verb: string
+  readonly user: string
+  readonly path: string
+  readonly code: number
+}
+
+const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+type Handler = (exchange: Exchange, request: ResourceRequest, services: Services) => Promise<void>
+
+const handlers: Readonly<Record<Verb, Handler>> = {
+  get: getObject,
+  list: listObjects,
+  watch: watchObjects,
+  create: createObject,
+  update: updateObject,
+  patch: patchObject,
+  delete: deleteObject,
+  deletecollection: deleteObjects,
+}
+
+/** Answers a request. Never throws: the answer to an error is a `Status`. */
+export async function handle(exchange: Exchange, tokens: TokenAuthenticator, services: Services): Promise<RequestRecord> {
+  let verb = exchange.method.toLowerCase()
+  let user = ''
+  try {
+    if (!methods.has(exchange.method)) throw methodNotAllowed()
+    if (!(exchange.method === 'GET' && isOpen(exchange.path))) {
+      const target = requestInfoOf(exchange)
+      verb = target.verb
+      const requester = authenticate(exchange.request.headers, tokens, services.authorizer)
+      user = requester.username
+      await authorized(exchange, target, requester, services)
+    } else {
+      await handlePath(exchange, services)
+    }
+  } catch (error) {
+    await respondError(exchange, error, services)
+  }
+  return { verb, user, path: exchange.path, code: exchange.response.statusCode }
+}
+
+function requestInfoOf({ method, path, query }: Exchange): RequestInfo {
+  try {
+    return parseRequestInfo(method, path, query)
+  } catch (error) {
+    if (error instanceof URIError) throw badRequest(`the path ${JSON.stringify(path)} is not properly percent-encoded`)
+    throw error
+  }
+}
+
+async function authorized(exchange: Exchange, target: RequestInfo, user: UserInfo, services: Services): Promise<void> {
+  const { verb, group, version, resource, subresource, namespace, name, path } = target
+  const attributes = { user, verb, group, version, resource, subresource, namespace, name, ...(target.isResource ? {} : { path }) }
+  const { allowed, reason } = services.authorizer.authorize(attributes)
+  if (!allowed) throw forbiddenError(attributes, reason)
+  if (!target.isResource) return handlePath(exchange, services)
+  const info = services.catalog.find(group, version, resource)
+  if (info === undefined) {
+    if (services.catalog.ofGroupVersion(group, version).length === 0) return notFoundText(exchange)
+    throw unknownResource()
+  }
+  if (info.deprecationWarning !== undefined) exchange.warnings.add(info.deprecationWarning)
+  if (isPodLog(target)) return getPodLog(exchange, { info, target, user }, services)
+  return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
+}
+
+/** The verb, when the type has a path of this form and takes it there. */
+function verbOn(info: ResourceInfo, { verb, path, namespace, name, subresource, rest }: RequestInfo): Verb {
+  const onCollection = verb === 'list' || verb === 'watch' || verb === 'deletecollection' || (verb === 'create' && name === '')
+  const isNamespaces = info.group === '' && info.plural === 'namespaces'
+  const misplaced = info.namespaced
+    ? namespace === '' && name !== '' && !onCollection
+    : namespace !== '' && !(isNamespaces && name === namespace)
+  if (rest.length > 0 || misplaced) throw unknownResource()
+  if (subresource !== '') {
+    const offered = Object.hasOwn(info.subresources, subresource) ? info.subresources[subresource] : undefined
+    if (offered === undefined) throw unknownResource()
+    return allowedVerb(verb, offered.verbs)
+  }
+  // Without a namespace a namespaced type can be read; what it creates or empties must be in one.
+  if (info.namespaced && namespace === '' && (verb === 'create' || verb === 'deletecollection')) throw methodNotAllowed()
+  if (verb === 'create' && name !== '')
+    throw methodNotAllowed(`the server does not allow POST on ${path}: objects are created in their collection`)
+  // PUT and PATCH are for one object.
+  if (name === '' && !onCollection) throw methodNotAllowed()
+  return allowedVerb(verb, info.verbs)
+}
+
+function allowedVerb(verb: string, verbs: readonly Verb[]): Verb {
+  const allowed = verbs.find((candidate) => candidate === verb)
+  if (allowed === undefined) throw methodNotAllowed()
+  return allowed
+}
+
+async function respondError(exchange: Exchange, error: unknown, { logger }: Services): Promise<void> {
+  const { response, signal } = exchange
+  if (signal.aborted && !response.writable) return
+  let status: Status
+  if (error instanceof StatusError) {
+    status = error.status
+  } else {
+    if (!signal.aborted) logger.error({ err: error, method: exchange.method, path: exchange.path }, 'a request failed')
+    status = internalError(messageOf(error)).status
+  }
+  if (response.headersSent) {
+    // Half an answer cannot be taken back; the broken connection says so.
+    response.destroy()
+    return
+  }
+  // What is left of a body that is too long is not read: the connection cannot be used again.
+  const headers = status.code === 413 ? { Connection: 'close' } : {}
+  try {
+    await respondStatus(exchange, status, headers)
+  } catch (failed) {
+    logger.error({ err: failed, path: exchange.path }, 'an answer could not be sent')
+    response.destroy()
+  }
+}

@@ -1,0 +1,34 @@
+/** Objects as JSON text, made once for each object: a watch event goes to many watchers. */
+import { isObject } from '../../api/json.ts'
+import type { JsonObject } from '../../api/json.ts'
+import type { Status } from '../../api/status.ts'
+
+export class JsonText {
+  /** Only frozen objects are remembered; nobody can change them behind the text. */
+  readonly #texts = new WeakMap<object, string>()
+
+  of(object: JsonObject | Status): string {
+    const known = this.#texts.get(object)
+    if (known !== undefined) return known
+    const text = isList(object) ? this.#list(object) : JSON.stringify(object)
+    if (Object.isFrozen(object)) this.#texts.set(object, text)
+    return text
+  }
+
+  /** A line of a watch stream. */
+  event(type: string, object: JsonObject | Status): string {
+    return `{"type":${JSON.stringify(type)},"object":${this.of(object)}}\n`
+  }
+
+  /** A list is put together from the texts of its items. */
+  #list(list: JsonObject & { items: unknown[] }): string {
+    const { items, ...rest } = list
+    const head = JSON.stringify(rest)
+    const texts = items.map((item) => (isObject(item) ? this.of(item) : JSON.stringify(item)))
+    return `${head.slice(0, -1)}${head === '{}' ? '' : ','}"items":[${texts.join(',')}]}`
+  }
+}
+
+function isList(object: JsonObject | Status): object is JsonObject & { items: unknown[] } {
+  return 'items' in object && Array.isArray(object.items) && typeof object.kind === 'string' && object.kind.endsWith('List')
+}

@@ -1,0 +1,156 @@
+/** The operations of the OpenAPI v3 documents: kubectl looks up in them what it may send. */
+import { apiVersionOf } from '../../api/group-version-kind.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import type { ResourceInfo, Verb } from '../resources/resource-info.ts'
+import { metaPrefix } from './openapi-meta.ts'
+import { componentName, gvkOf, refTo } from './openapi-schemas.ts'
+
+/**
+ * What a PATCH may be. Strategic merge patch is taken for built-in types but not announced: a client that finds it here
+ * computes the patch from the document's merge keys, which it does not have; kubectl without it uses the ones it was built with.
+ */
+const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
+const bodyTypes = ['application/json', 'application/yaml']
+
+interface Operation {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  readonly verb: Verb
+  /** `x-kubernetes-action`. */
+  readonly action: string
+}
+
+const list: Operation = { method: 'get', verb: 'list', action: 'list' }
+const collectionOperations: readonly Operation[] = [
+  list,
+  { method: 'post', verb: 'create', action: 'post' },
+  { method: 'delete', verb: 'deletecollection', action: 'deletecollection' },
+]
+const itemOperations: readonly Operation[] = [
+  { method: 'get', verb: 'get', action: 'get' },
+  { method: 'put', verb: 'update', action: 'put' },
+  { method: 'patch', verb: 'patch', action: 'patch' },
+  { method: 'delete', verb: 'delete', action: 'delete' },
+]
+const subresourceOperations: readonly Operation[] = [...itemOperations.slice(0, 3), { method: 'post', verb: 'create', action: 'post' }]
+
+/** The paths of one type. */
+export function pathsOf(info: ResourceInfo): JsonObject {
+  const root = `${info.group === '' ? '/api' : '/apis'}/${apiVersionOf(info)}`
+  const collection = info.namespaced ? `${root}/namespaces/{namespace}/${info.plural}` : `${root}/${info.plural}`
+  const scope = info.namespaced ? ['namespace'] : []
+  const object = { ...info, component: componentName(info, info.kind) }
+  const paths: JsonObject = {}
+  const add = (path: string, parameters: string[], target: Target, operations: readonly Operation[], verbs: readonly Verb[]): void => {
+    const offered = operations.filter(({ verb }) => verbs.includes(verb))
+    if (offered.length === 0) return
+    const entries = offered.map((operation): [string, JsonValue] => [operation.method, operationJson(info, target, operation, path)])
+    paths[path] = { ...Object.fromEntries(entries), parameters: parameters.map(pathParameter) }
+  }
+  add(collection, scope, object, collectionOperations, info.verbs)
+  add(`${collection}/{name}`, [...scope, 'name'], object, itemOperations, info.verbs)
+  for (const [name, sub] of Object.entries(info.subresources)) {
+    const target = {
+      group: sub.group ?? info.group,
+      version: sub.version ?? info.version,
+      kind: sub.kind,
+      component: sub.kind === info.kind ? object.component : undefined,
+    }
+    add(`${collection}/{name}/${name}`, [...scope, 'name'], target, subresourceOperations, sub.verbs)
+  }
+  if (info.namespaced) add(`${root}/${info.plural}`, [], object, [list], info.verbs)
+  return paths
+}
+
+/** What an operation reads and writes. */
+interface Target {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  /** Absent: a type that this document does not describe. */
+  readonly component: string | undefined
+}
+
+function operationJson(info: ResourceInfo, target: Target, { method, action }: Operation, path: string): JsonObject {
+  const object: JsonObject = target.component === undefined ? { type: 'object' } : refTo(target.component)
+  const listed = action === 'list' ? refTo(componentName(info, info.listKind)) : object
+  return {
+    operationId: `${action}${path.replaceAll(/[^A-Za-z0-9]+(.)?/g, (_, next: string | undefined) => next?.toUpperCase() ?? '')}`,
+    tags: [apiVersionOf(info).replaceAll(/[./]/g, '_')],
+    description: `${action} ${target.kind}`,
+    parameters: queryParameters(method, action),
+    ...requestBody(method, object),
+    responses: {
+      '200': { description: 'OK', content: content(bodyTypes, method === 'delete' ? refTo(`${metaPrefix}.Status`) : listed) },
+      '401': { description: 'Unauthorized' },
+    },
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': gvkOf(target, target.kind),
+  }
+}
+
+function requestBody(method: Operation['method'], object: JsonObject): JsonObject {
+  switch (method) {
+    case 'get':
+      return {}
+    case 'patch':
+      return { requestBody: { required: true, content: content(patchTypes, refTo(`${metaPrefix}.Patch`)) } }
+    case 'delete':
+      return { requestBody: { content: content(bodyTypes, refTo(`${metaPrefix}.DeleteOptions`)) } }
+    case 'post':
+    case 'put':
+      return { requestBody: { required: true, content: content(bodyTypes, object) } }
+  }
+}
+
+function content(types: readonly string[], schema: JsonObject): JsonObject {
+  return Object.fromEntries(types.map((type) => [type, { schema }]))
+}
+
+function queryParameters(method: Operation['method'], action: string): JsonObject[] {
+  const dryRun = query(
+    'dryRun',
+    'string',
+    'When present, indicates that modifications should not be persisted. The only valid value is All.',
+  )
+  switch (method) {
+    case 'get':
+      return action === 'list' ? listParameters() : []
+    case 'delete':
+      return [
+        dryRun,
+        query('gracePeriodSeconds', 'integer', 'The duration in seconds before the object should be deleted.'),
+        query('propagationPolicy', 'string', 'Whether and how garbage collection will be performed: Orphan, Background or Foreground.'),
+        ...(action === 'deletecollection' ? listParameters() : []),
+      ]
+    default:
+      return [
+        dryRun,
+        query('fieldManager', 'string', 'The name of the actor that makes these changes.'),
+        query('fieldValidation', 'string', 'What to do with objects that contain unknown or duplicate fields: Ignore, Warn or Strict.'),
+        ...(method === 'patch' ? [query('force', 'boolean', 'For apply patches: take fields over that other managers own.')] : []),
+      ]
+  }
+}
+
+function listParameters(): JsonObject[] {
+  return [
+    query('labelSelector', 'string', 'Restricts the objects by their labels.'),
+    query('fieldSelector', 'string', 'Restricts the objects by their fields.'),
+    query('limit', 'integer', 'The greatest number of objects in one answer.'),
+    query('continue', 'string', 'The token of the answer before.'),
+    query('resourceVersion', 'string', 'Which state may be shown.'),
+    query('resourceVersionMatch', 'string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
+    query('watch', 'boolean', 'Watch for changes and return them as a stream.'),
+    query('timeoutSeconds', 'integer', 'How long a watch lasts.'),
+    query('allowWatchBookmarks', 'boolean', 'Whether a watch may contain events of the type BOOKMARK.'),
+    query('sendInitialEvents', 'boolean', 'Whether a watch begins with the objects that are there.'),
+  ]
+}
+
+function query(name: string, type: string, description: string): JsonObject {
+  return { name, in: 'query', description, schema: { type, uniqueItems: true } }
+}
+
+function pathParameter(name: string): JsonObject {
+  return { name, in: 'path', description: `The ${name} of the object.`, required: true, schema: { type: 'string', uniqueItems: true } }
+}

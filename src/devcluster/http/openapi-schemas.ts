@@ -1,0 +1,150 @@
+/** The schemas of the OpenAPI v3 documents: custom types as their CRDs have them, built-in types as far as the catalog knows their fields. */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { setOwn } from '../../api/json.ts'
+import type { StructuralSchema } from '../../api/structural-schema.ts'
+import type { ResourceInfo, Shape } from '../resources/resource-info.ts'
+import { metaPrefix, metaSchemas } from './openapi-meta.ts'
+
+const objectMeta = `${metaPrefix}.ObjectMeta`
+const listMeta = `${metaPrefix}.ListMeta`
+
+const apiVersion: JsonObject = {
+  type: 'string',
+  description:
+    'APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values.',
+}
+const kind: JsonObject = {
+  type: 'string',
+  description:
+    'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase.',
+}
+
+/** A reference to a component. */
+export function refTo(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/** A reference with a description of its own, which OpenAPI 3.0 allows only around it. */
+function describedRef(name: string, description: string): JsonObject {
+  return { description, allOf: [refTo(name)], default: {} }
+}
+
+/** The component of a type: `io.k8s.api.apps.v1.Deployment`, `com.example.cache.v1.Memcached`. */
+export function componentName(info: Pick<ResourceInfo, 'group' | 'version' | 'custom'>, kindName: string): string {
+  const prefix = info.custom
+    ? info.group.split('.').reverse().join('.')
+    : `io.k8s.api.${info.group === '' ? 'core' : info.group.split('.')[0]!}`
+  return `${prefix}.${info.version}.${kindName}`
+}
+
+/** All components that the types of one group version need. */
+export function componentsOf(rows: readonly ResourceInfo[]): JsonObject {
+  const components: JsonObject = { ...metaSchemas }
+  for (const info of rows) {
+    components[componentName(info, info.kind)] = {
+      ...objectSchema(info, components),
+      'x-kubernetes-group-version-kind': [gvkOf(info, info.kind)],
+    }
+    if (info.verbs.includes('list')) components[componentName(info, info.listKind)] = listSchema(info)
+  }
+  return components
+}
+
+export function gvkOf(type: { readonly group: string; readonly version: string }, kindName: string): JsonObject {
+  return { group: type.group, kind: kindName, version: type.version }
+}
+
+function objectSchema(info: ResourceInfo, components: JsonObject): JsonObject {
+  const metadata = describedRef(objectMeta, "Standard object's metadata.")
+  if (info.openapi !== undefined) {
+    const schema = published(info.openapi)
+    return { ...schema, properties: { apiVersion, kind, metadata, ...withoutTypeMeta(schema.properties) } }
+  }
+  const { shape } = info.strategy
+  const fields = typeof shape === 'object' && 'fields' in shape ? fieldsOf(shape.fields, info, components) : unknownFields(info)
+  return {
+    type: 'object',
+    description: `${info.kind} of the API version ${info.group === '' ? '' : `${info.group}/`}${info.version}.`,
+    properties: { apiVersion, kind, ...withoutTypeMeta(fields), metadata },
+    'x-kubernetes-preserve-unknown-fields': true,
+  }
+}
+
+/** What is known of a type whose fields the catalog does not have: that what has a status has a spec. */
+function unknownFields({ kind: kindName, subresources }: ResourceInfo): JsonObject {
+  if (subresources.status === undefined) return {}
+  const any = (description: string): JsonObject => ({ type: 'object', description, 'x-kubernetes-preserve-unknown-fields': true })
+  return { spec: any(`What is wanted of the ${kindName}.`), status: any(`What is observed of the ${kindName}. Read-only.`) }
+}
+
+function listSchema(info: ResourceInfo): JsonObject {
+  const items = { type: 'array', description: `List of ${info.plural}.`, items: refTo(componentName(info, info.kind)) }
+  return {
+    type: 'object',
+    description: `${info.listKind} is a list of ${info.kind}.`,
+    required: ['items'],
+    properties: { apiVersion, kind, metadata: describedRef(listMeta, 'Standard list metadata.'), items },
+    'x-kubernetes-group-version-kind': [gvkOf(info, info.listKind)],
+  }
+}
+
+function withoutTypeMeta(properties: JsonValue | undefined): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = (properties ?? {}) as JsonObject
+  return rest
+}
+
+/** A CRD's schema as it is published: embedded resources get the fields that they always have. */
+function published(schema: StructuralSchema): JsonObject {
+  const { properties, items, additionalProperties, ...rest } = schema
+  const result = { ...rest } as JsonObject
+  const embedded: JsonObject = schema['x-kubernetes-embedded-resource'] === true ? { apiVersion, kind, metadata: refTo(objectMeta) } : {}
+  if (properties !== undefined || Object.keys(embedded).length > 0) {
+    const fields: JsonObject = {}
+    for (const [name, field] of Object.entries(properties ?? {})) setOwn(fields, name, published(field))
+    result.properties = { ...fields, ...embedded }
+  }
+  if (items !== undefined) result.items = published(items)
+  if (additionalProperties !== undefined) {
+    result.additionalProperties = typeof additionalProperties === 'boolean' ? additionalProperties : published(additionalProperties)
+  }
+  return result
+}
+
+function fieldsOf(fields: Readonly<Record<string, Shape>>, info: ResourceInfo, components: JsonObject): JsonObject {
+  const result: JsonObject = {}
+  for (const [name, shape] of Object.entries(fields)) setOwn(result, name, shapeSchema(shape, info, components))
+  return result
+}
+
+/** Objects become components by the name of their Go type, so that a type may contain itself. */
+function shapeSchema(shape: Shape, info: ResourceInfo, components: JsonObject): JsonObject {
+  if (typeof shape === 'string') return leafSchema(shape)
+  if ('mapOf' in shape) return { type: 'object', additionalProperties: shapeSchema(shape.mapOf, info, components) }
+  if (!('fields' in shape)) return { type: 'array', items: shapeSchema(shape[0], info, components) }
+  const name = shape.type === 'ObjectMeta' ? objectMeta : componentName(info, shape.type)
+  if (!Object.hasOwn(components, name)) {
+    // Set before its fields are visited: a field may lead back here.
+    const component: JsonObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+    components[name] = component
+    component.properties = fieldsOf(shape.fields, info, components)
+  }
+  return refTo(name)
+}
+
+function leafSchema(shape: Extract<Shape, string>): JsonObject {
+  switch (shape) {
+    case 'string':
+      return { type: 'string' }
+    case 'quantity':
+      return { oneOf: [{ type: 'string' }, { type: 'number' }], description: 'A quantity such as 100m, 1.5 or 2Gi.' }
+    case 'int32':
+    case 'int64':
+      return { type: 'integer', format: shape }
+    case 'bool':
+      return { type: 'boolean' }
+    case 'intOrString':
+      return { oneOf: [{ type: 'integer' }, { type: 'string' }], format: 'int-or-string' }
+    case 'any':
+      return { 'x-kubernetes-preserve-unknown-fields': true }
+  }
+}

@@ -1,0 +1,65 @@
+/** OpenAPI v3: an index with a hash for each group version, and a document for each. */
+import { createHash } from 'node:crypto'
+import { apiVersionOf } from '../../api/group-version-kind.ts'
+import type { JsonObject } from '../../api/json.ts'
+import type { Catalog } from '../resources/catalog.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import { pathsOf } from './openapi-paths.ts'
+import { componentsOf } from './openapi-schemas.ts'
+
+export interface OpenApiDocument {
+  readonly text: string
+  /** Part of the document's address in the index, so that clients may keep it for good. */
+  readonly hash: string
+}
+
+/** Documents made from the catalog when they are asked for; those of unchanged types stay as they are. */
+export class OpenApi {
+  readonly #catalog: Catalog
+  readonly #version: string
+  readonly #documents = new Map<string, { rows: readonly ResourceInfo[]; document: OpenApiDocument }>()
+
+  /** @param version what the documents' `info.version` says */
+  constructor(catalog: Catalog, version: string) {
+    this.#catalog = catalog
+    this.#version = version
+  }
+
+  /** `/openapi/v3` */
+  index(): JsonObject {
+    const paths = this.#catalog.groups().flatMap(({ name, versions }) =>
+      versions.map((version) => {
+        const path = documentPath(name, version)
+        const { hash } = this.document(path)!
+        return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const
+      }),
+    )
+    return { paths: Object.fromEntries(paths) }
+  }
+
+  /** `api/v1`, `apis/GROUP/VERSION`; undefined when there is no such group version. */
+  document(path: string): OpenApiDocument | undefined {
+    const match = /^api(?:s\/([^/]+))?\/([^/]+)$/.exec(path)
+    const rows = match === null ? [] : this.#catalog.ofGroupVersion(match[1] ?? '', match[2]!)
+    if (rows.length === 0) {
+      this.#documents.delete(path)
+      return undefined
+    }
+    const known = this.#documents.get(path)
+    if (known !== undefined && known.rows.length === rows.length && known.rows.every((row, index) => row === rows[index]))
+      return known.document
+    const text = JSON.stringify({
+      openapi: '3.0.0',
+      info: { title: 'Kubernetes', version: this.#version },
+      paths: Object.assign({}, ...rows.map(pathsOf)) as JsonObject,
+      components: { schemas: componentsOf(rows) },
+    })
+    const document = { text, hash: createHash('sha512').update(text).digest('hex').toUpperCase() }
+    this.#documents.set(path, { rows, document })
+    return document
+  }
+}
+
+function documentPath(group: string, version: string): string {
+  return `${group === '' ? 'api' : 'apis'}/${apiVersionOf({ group, version })}`
+}

@@ -1,0 +1,93 @@
+/** GET of an object, a subresource, a collection. */
+import type { ObjectKey } from '../../api/object.ts'
+import { unknownResource } from '../registry/status-error.ts'
+import type { Exchange } from './exchange.ts'
+import { negotiate } from './negotiate.ts'
+import type { Presentation } from './present.ts'
+import { presentList, presentObject } from './present.ts'
+import { respondObject, respondText } from './respond.ts'
+import type { RequestInfo } from './request-info.ts'
+import type { ResourceRequest, Services } from './services.ts'
+import { parseIncludeObject } from './table.ts'
+import { integer } from './write-options.ts'
+
+/** The key of the object that a request names. */
+export function keyOf({ info, target }: ResourceRequest): ObjectKey {
+  return info.namespaced ? { namespace: target.namespace, name: target.name } : { name: target.name }
+}
+
+/** How the answer is to be shown. */
+export function presentationOf(exchange: Exchange, { info, target }: ResourceRequest, services: Services, stream = false): Presentation {
+  const subresource = target.subresource === '' ? undefined : info.subresources[target.subresource]
+  const transformations = info.review === undefined && (subresource === undefined || subresource.kind === info.kind)
+  return {
+    info,
+    form: negotiate(exchange.request.headers.accept, { transformations, stream }),
+    includeObject: parseIncludeObject(exchange.query.get('includeObject')),
+    now: services.clock.now(),
+  }
+}
+
+export async function getObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
+  const { info, target } = request
+  const presentation = presentationOf(exchange, request, services)
+  const object = services.registry.get(info, keyOf(request), target.subresource)
+  return send(exchange, 200, presentObject(object, presentation), presentation, services)
+}
+
+export function isPodLog({ verb, group, resource, subresource, namespace }: RequestInfo): boolean {
+  return verb === 'get' && group === '' && resource === 'pods' && subresource === 'log' && namespace !== ''
+}
+
+/** Simulated Pods write nothing; the log of a missing one is still missing. */
+export async function getPodLog(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<void> {
+  registry.get(request.info, keyOf(request))
+  return respondText(exchange, 200, '')
+}
+
+export async function listObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
+  const presentation = presentationOf(exchange, request, services)
+  const { items, metadata } = services.registry.list(request.info, listOptions(exchange.query, request))
+  return send(exchange, 200, presentList(items, { ...metadata }, presentation), presentation, services)
+}
+
+/** Sends an object in the negotiated encoding. */
+export function send(
+  exchange: Exchange,
+  code: number,
+  object: ReturnType<typeof presentObject>,
+  { form }: Pick<Presentation, 'form'>,
+  { jsonText }: Services,
+): Promise<void> {
+  return respondObject(exchange, code, object, jsonText.of(object), form.as === 'object' ? form.encoding : 'json')
+}
+
+/** The query parameters that choose objects of a collection. */
+export interface SelectionOptions {
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly limit?: number
+  readonly continue?: string
+  readonly resourceVersion?: string
+  readonly resourceVersionMatch?: string
+}
+
+export function listOptions(query: URLSearchParams, { info, target }: ResourceRequest): SelectionOptions {
+  // A cluster-scoped type below a namespace is no path of the API.
+  if (!info.namespaced && target.namespace !== '' && info.plural !== 'namespaces') throw unknownResource()
+  const text = <Name extends keyof SelectionOptions>(name: Name): { [Key in Name]?: string } => {
+    const value = query.get(name)
+    return value === null || value === '' ? {} : ({ [name]: value } as { [Key in Name]: string })
+  }
+  const limit = query.get('limit')
+  return {
+    ...(info.namespaced && target.namespace !== '' ? { namespace: target.namespace } : {}),
+    ...text('labelSelector'),
+    ...text('fieldSelector'),
+    ...text('continue'),
+    ...text('resourceVersion'),
+    ...text('resourceVersionMatch'),
+    ...(limit === null || limit === '' ? {} : { limit: integer('limit', limit) }),
+  }
+}

@@ -1,0 +1,89 @@
+/** Writing answers: JSON, YAML or text, with warnings, compressed when that pays. */
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { stringify } from 'yaml'
+import type { JsonObject } from '../../api/json.ts'
+import type { Status } from '../../api/status.ts'
+import type { Exchange } from './exchange.ts'
+
+const gzipAsync = promisify(gzip)
+
+/** From here on an answer is compressed when the client takes it, as the API server does. */
+const gzipThreshold = 128 * 1024
+
+/** What all warnings of one answer may take; beyond, each is cut (k8s.io/apiserver `pkg/endpoints/filters/warning.go`). */
+const warningBudget = 4096
+const cutWarning = 256
+
+export interface Answer {
+  readonly code: number
+  readonly contentType: string
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Sends a complete answer. Resolves when it was handed to the socket. */
+export async function respond(exchange: Exchange, { code, contentType, body, headers = {} }: Answer): Promise<void> {
+  const { request, response } = exchange
+  if (response.headersSent || response.destroyed) return
+  let bytes: Buffer = Buffer.from(body)
+  const acceptsGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+  const compress = acceptsGzip && bytes.length > gzipThreshold
+  if (compress) bytes = await gzipAsync(bytes, { level: 1 })
+  if (response.headersSent || response.destroyed) return
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  if (!response.hasHeader('cache-control')) response.setHeader('Cache-Control', 'no-cache, private')
+  if (compress) response.setHeader('Content-Encoding', 'gzip').setHeader('Vary', 'Accept-Encoding')
+  setWarnings(exchange)
+  response.writeHead(code, code === 304 ? {} : { 'Content-Type': contentType, 'Content-Length': bytes.length })
+  response.end(code === 304 ? undefined : bytes)
+}
+
+/** An object as JSON, or as YAML for a client that asked for it. */
+export function respondObject(
+  exchange: Exchange,
+  code: number,
+  object: JsonObject,
+  text: string,
+  encoding: 'json' | 'yaml',
+): Promise<void> {
+  if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: stringify(object) })
+  const body = exchange.query.get('pretty') === 'true' ? `${JSON.stringify(object, null, 2)}\n` : `${text}\n`
+  return respond(exchange, { code, contentType: 'application/json', body })
+}
+
+export function respondStatus(exchange: Exchange, status: Status, headers: Readonly<Record<string, string>> = {}): Promise<void> {
+  const code = status.code ?? 500
+  const retryAfter = status.details?.retryAfterSeconds
+  return respond(exchange, {
+    code,
+    contentType: 'application/json',
+    body: `${JSON.stringify(status)}\n`,
+    headers: { ...headers, ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }) },
+  })
+}
+
+export function respondText(exchange: Exchange, code: number, body: string): Promise<void> {
+  return respond(exchange, { code, contentType: 'text/plain; charset=utf-8', body, headers: { 'X-Content-Type-Options': 'nosniff' } })
+}
+
+/** Puts the collected warnings into the headers. */
+export function setWarnings({ response, warnings }: Exchange): void {
+  if (warnings.size === 0) return
+  const texts = [...warnings]
+  const total = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  const kept: string[] = []
+  let left = warningBudget
+  for (const text of total > warningBudget ? texts.map((long) => long.slice(0, cutWarning)) : texts) {
+    left -= Buffer.byteLength(text)
+    if (left < 0) break
+    kept.push(warningHeader(text))
+  }
+  response.setHeader('Warning', kept)
+}
+
+/** `299 - "text"`. UTF-8 goes out byte by byte, which is what Go does and what Node would refuse. */
+function warningHeader(text: string): string {
+  const printable = text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/["\\]/g, '\\$&')
+  return Buffer.from(`299 - "${printable}"`).toString('latin1')
+}

@@ -1,0 +1,187 @@
+/** The HTTPS server of the embedded API server. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Clock } from '../../api/clock.ts'
+import { sleep } from '../../api/clock.ts'
+import { ProreusError, messageOf } from '../../api/errors.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { UserInfo } from '../registry/request-context.ts'
+import type { Catalog } from '../resources/catalog.ts'
+import { tokenAuthenticator } from './authenticate.ts'
+import type { Authorizer } from './authorizer.ts'
+import { Discovery } from './discovery.ts'
+import type { Exchange } from './exchange.ts'
+import type { RequestRecord } from './handle.ts'
+import { handle } from './handle.ts'
+import { JsonText } from './json-text.ts'
+import { OpenApi } from './openapi.ts'
+import { serverVersion } from './paths.ts'
+import type { Resources, Services } from './services.ts'
+
+export interface ApiServerOptions {
+  readonly registry: Resources
+  readonly catalog: Catalog
+  readonly tls: { readonly cert: string; readonly key: string; readonly ca: string }
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  /** Default 0: any free one. */
+  readonly port?: number
+  readonly tokens: ReadonlyMap<string, UserInfo>
+  readonly authorizer: Authorizer
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Called after each answer; for a watch when it ends. */
+  readonly onRequest?: (record: RequestRecord) => void
+}
+
+export interface ApiServer {
+  readonly url: string
+  readonly port: number
+  /** Ends watches at once, gives other requests a moment, and closes all connections. */
+  close(): Promise<void>
+}
+
+/** How long a client may take for the headers, and for the whole request. */
+const headersTimeoutMs = 10_000
+const requestTimeoutMs = 60_000
+/** Longer than the 90 s for which Go's clients keep an idle connection, so that it is they who close it. */
+const keepAliveTimeoutMs = 120_000
+const maxHeaderBytes = 64 * 1024
+/** How long `close` waits for what is being answered. */
+const closeGraceMs = 500
+
+/**
+ * Starts listening.
+ *
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when another program has the port.
+ */
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { catalog, authorizer, clock, logger, host = '127.0.0.1' } = options
+  const services: Services = {
+    registry: options.registry,
+    catalog,
+    authorizer,
+    clock,
+    logger,
+    jsonText: new JsonText(),
+    discovery: new Discovery(catalog),
+    openApi: new OpenApi(catalog, serverVersion.gitVersion),
+  }
+  const tokens = tokenAuthenticator(options.tokens)
+  const closing = new AbortController()
+  const sockets = new Set<Duplex>()
+  const running = new Set<Promise<void>>()
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    // A socket that breaks while an answer is written shows as `close`; the event must only not go unheard.
+    response.on('error', () => gone.abort())
+    const signal = AbortSignal.any([gone.signal, closing.signal])
+    const closed = new Promise<void>((resolve) => response.once('close', resolve))
+    const record = await handle(exchangeOf(request, response, signal), tokens, services)
+    options.onRequest?.(record)
+    // An answer is under way until the socket has taken it; `close` waits for that.
+    await closed
+  }
+  const server = createServer(
+    {
+      cert: options.tls.cert,
+      key: options.tls.key,
+      minVersion: 'TLSv1.2',
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+    },
+    (request, response) => {
+      const done = answer(request, response)
+        .catch((error: unknown) => {
+          logger.error({ err: error }, 'a request failed')
+          response.destroy()
+        })
+        .finally(() => running.delete(done))
+      running.add(done)
+    },
+  )
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('clientError', refuseMalformed)
+  // Handshakes that fail are the client's business: a wrong CA, a port scan.
+  server.on('tlsClientError', (error) => logger.debug({ err: messageOf(error) }, 'a TLS handshake failed'))
+  const port = await listen(server, host, options.port ?? 0)
+
+  return {
+    url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      closing.abort()
+      const patience = new AbortController()
+      await Promise.race([Promise.allSettled(running), sleep(clock, closeGraceMs, patience.signal).catch(() => undefined)])
+      patience.abort()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Exchange {
+  const target = request.url ?? '/'
+  const question = target.indexOf('?')
+  return {
+    request,
+    response,
+    method: request.method ?? 'GET',
+    path: question < 0 ? target : target.slice(0, question),
+    query: new URLSearchParams(question < 0 ? '' : target.slice(question)),
+    warnings: new Set(),
+    signal,
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const refused = (error: NodeJS.ErrnoException): void => reject(listenError(error, host, port))
+    server.once('error', refused)
+    server.listen(port, host, () => {
+      server.off('error', refused)
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): ProreusError {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new ProreusError('PRO_PORT_IN_USE', `Port ${port} on ${host} is in use by another program: stop it, or choose another port.`, {
+        cause: error,
+      })
+    case 'EACCES':
+      return new ProreusError('PRO_PERMISSION', `This user may not listen on port ${port}: choose a port above 1023.`, { cause: error })
+    default:
+      return new ProreusError('PRO_CONFIG_INVALID', `The API server cannot listen on ${host}, port ${port}: ${messageOf(error)}.`, {
+        cause: error,
+      })
+  }
+}
+
+/** What cannot be parsed as HTTP gets the status that tells why, and the connection ends. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? '431 Request Header Fields Too Large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? '408 Request Timeout'
+        : '400 Bad Request'
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+}

@@ -1,0 +1,33 @@
+/** What the handlers of all requests share. */
+import type { Clock } from '../../api/clock.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { UserInfo } from '../registry/request-context.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { Catalog } from '../resources/catalog.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { Authorizer } from './authorizer.ts'
+import type { Discovery } from './discovery.ts'
+import type { JsonText } from './json-text.ts'
+import type { OpenApi } from './openapi.ts'
+import type { RequestInfo } from './request-info.ts'
+
+/** What HTTP needs of the registry. */
+export type Resources = Pick<Registry, 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deleteCollection'>
+
+export interface Services {
+  readonly registry: Resources
+  readonly catalog: Catalog
+  readonly authorizer: Authorizer
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly jsonText: JsonText
+  readonly discovery: Discovery
+  readonly openApi: OpenApi
+}
+
+/** A request for a resource that exists, by somebody who may. */
+export interface ResourceRequest {
+  readonly info: ResourceInfo
+  readonly target: RequestInfo
+  readonly user: UserInfo
+}

@@ -1,0 +1,73 @@
+/** Tables, which `kubectl get` prints, and objects reduced to their metadata. */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { getOwn, isObject } from '../../api/json.ts'
+import { badRequest } from '../registry/status-error.ts'
+import type { Column, ResourceInfo } from '../resources/resource-info.ts'
+import { genericColumns } from '../resources/columns.ts'
+
+/** What a row carries of its object. */
+export type IncludeObject = 'None' | 'Metadata' | 'Object'
+
+export function parseIncludeObject(value: string | null): IncludeObject {
+  if (value === null || value === '') return 'Metadata'
+  if (value === 'None' || value === 'Metadata' || value === 'Object') return value
+  throw badRequest(`unrecognized includeObject value: ${JSON.stringify(value)}: must be None, Metadata or Object`)
+}
+
+export interface TableOptions {
+  readonly version: 'v1' | 'v1beta1'
+  readonly includeObject: IncludeObject
+  readonly now: number
+  /** False for all but the first event of a watch. */
+  readonly columnDefinitions?: boolean
+}
+
+/** A table of objects; `metadata` is that of the list, or of the one object. */
+export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], metadata: JsonObject, options: TableOptions): JsonObject {
+  const columns = info.columns.length === 0 ? genericColumns : info.columns
+  return {
+    kind: 'Table',
+    apiVersion: `meta.k8s.io/${options.version}`,
+    metadata,
+    columnDefinitions: options.columnDefinitions === false ? [] : columns.map(definitionOf),
+    rows: objects.map((object) => ({
+      cells: columns.map((column) => column.cell(object, options.now)),
+      ...rowObject(object, options),
+    })),
+  }
+}
+
+function definitionOf({ name, type, format, description, priority }: Column): JsonObject {
+  return { name, type, format, description, priority }
+}
+
+function rowObject(object: JsonObject, { includeObject, version }: TableOptions): JsonObject {
+  if (includeObject === 'None') return {}
+  return { object: includeObject === 'Object' ? object : partialOf(object, version) }
+}
+
+/** The metadata of one object. */
+export function partialOf(object: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: metadataOf(object) }
+}
+
+/** The metadata of the objects of a list. */
+export function partialListOf(objects: readonly JsonObject[], metadata: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
+  return {
+    kind: 'PartialObjectMetadataList',
+    apiVersion: `meta.k8s.io/${version}`,
+    metadata,
+    items: objects.map((object) => partialOf(object, version)),
+  }
+}
+
+/** What a table or list of one object has for metadata. */
+export function listMetadataOf(object: JsonObject): JsonObject {
+  const resourceVersion = getOwn(metadataOf(object), 'resourceVersion')
+  return resourceVersion === undefined ? {} : { resourceVersion }
+}
+
+function metadataOf(object: JsonObject): JsonObject {
+  const metadata: JsonValue | undefined = getOwn(object, 'metadata')
+  return isObject(metadata) ? metadata : {}
+}

@@ -1,0 +1,156 @@
+/** Watches: a stream of JSON lines that ends with its timeout, with the client, or with the server. */
+import { once } from 'node:events'
+import { forbidden } from '../../api/field-error.ts'
+import type { Status } from '../../api/status.ts'
+import { messageOf } from '../../api/errors.ts'
+import type { JsonObject } from '../../api/json.ts'
+import type { WatchOptions } from '../registry/registry.ts'
+import { StatusError, internalError, invalidObject } from '../registry/status-error.ts'
+import type { Exchange } from './exchange.ts'
+import { presentEvent } from './present.ts'
+import { listOptions, presentationOf } from './read.ts'
+import { flag } from './request-info.ts'
+import { setWarnings } from './respond.ts'
+import type { ResourceRequest, Services } from './services.ts'
+import { integer } from './write-options.ts'
+
+/** Lines that are collected before they are written. */
+const batchLength = 64 * 1024
+
+/** A watcher that takes nothing for so long is cut off; it lists and watches anew. */
+const stallMs = 60_000
+
+export async function watchObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
+  const presentation = presentationOf(exchange, request, services, true)
+  const options = watchOptions(exchange.query, request)
+  // What is wrong with the request shows at once and gets an ordinary answer. Everything else happens in the stream.
+  const events = opened(() => services.registry.watch(request.info, options, exchange.signal))
+  let next = settled(events.next())
+  const first = await Promise.race([next, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))])
+  if (first !== undefined && 'error' in first && !isExpired(first.error)) throw first.error
+
+  const lines = begin(exchange, presentation.form.as === 'object' ? 'application/json' : 'application/json;stream=watch')
+  let columnDefinitions = true
+  try {
+    for (;;) {
+      const outcome = await next
+      if (exchange.signal.aborted) break
+      if ('error' in outcome) {
+        lines.write(services.jsonText.event('ERROR', statusOf(outcome.error, services)))
+        break
+      }
+      if (outcome.result.done === true) break
+      const { type, object } = outcome.result.value
+      const shown = presentEvent(type, object, { ...presentation, now: services.clock.now() }, columnDefinitions)
+      columnDefinitions &&= type === 'ERROR'
+      if (!lines.write(services.jsonText.event(type, shown)) && !(await drained(exchange, services))) break
+      next = settled(events.next())
+    }
+  } finally {
+    await events.return?.()
+    lines.end()
+  }
+}
+
+type Events = AsyncIterator<{ type: string; object: JsonObject }>
+
+/** The iterator of a watch; one that could not be opened fails with its first event. */
+function opened(open: () => AsyncIterable<{ type: string; object: JsonObject }>): Events {
+  try {
+    return open()[Symbol.asyncIterator]()
+  } catch (error) {
+    return { next: () => Promise.reject(error as Error) }
+  }
+}
+
+function watchOptions(query: URLSearchParams, request: ResourceRequest): WatchOptions {
+  checkInitialEvents(query)
+  const timeoutSeconds = query.get('timeoutSeconds')
+  const { limit: _limit, continue: _continue, resourceVersionMatch: _match, ...selection } = listOptions(query, request)
+  return {
+    ...selection,
+    allowWatchBookmarks: flag(query, 'allowWatchBookmarks'),
+    ...(query.has('sendInitialEvents') ? { sendInitialEvents: flag(query, 'sendInitialEvents') } : {}),
+    ...(timeoutSeconds === null || timeoutSeconds === '' ? {} : { timeoutSeconds: integer('timeoutSeconds', timeoutSeconds) }),
+  }
+}
+
+/** A stream that begins with the state must say how old that may be, and only such a stream may say it. */
+function checkInitialEvents(query: URLSearchParams): void {
+  const match = query.get('resourceVersionMatch') ?? ''
+  const path = 'resourceVersionMatch'
+  const error = query.has('sendInitialEvents')
+    ? match !== 'NotOlderThan' && forbidden(path, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
+    : match !== '' && forbidden(path, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided')
+  if (error !== false) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [error])
+}
+
+/** Writing of lines; `write` is false when the client has to take some before more is written. */
+interface Lines {
+  write(line: string): boolean
+  end(): void
+}
+
+/** Sends the headers at once, for clients wait for them before they wait for events. Lines of one turn leave together. */
+function begin(exchange: Exchange, contentType: string): Lines {
+  const { response, signal } = exchange
+  response.setHeader('Content-Type', contentType)
+  response.setHeader('Cache-Control', 'no-cache, private')
+  response.setHeader('Transfer-Encoding', 'chunked')
+  setWarnings(exchange)
+  response.writeHead(200)
+  response.flushHeaders()
+  let pending = ''
+  const flush = (): void => {
+    if (pending !== '' && response.writable) response.write(pending)
+    pending = ''
+  }
+  const end = (): void => {
+    flush()
+    response.end()
+  }
+  signal.addEventListener('abort', end, { once: true })
+  return {
+    end,
+    write(line) {
+      if (pending === '') process.nextTick(flush)
+      pending += line
+      if (pending.length > batchLength) flush()
+      return !response.writableNeedDrain
+    },
+  }
+}
+
+/** Waits until the client has taken what was written; false when it will not. */
+async function drained({ response, signal }: Exchange, { clock }: Services): Promise<boolean> {
+  const stalled = new AbortController()
+  const timer = clock.after(stallMs, () => stalled.abort())
+  try {
+    await once(response, 'drain', { signal: AbortSignal.any([signal, stalled.signal]) })
+    return true
+  } catch {
+    // Both signals mean the end of the watch; a stalled socket would never take the rest.
+    response.destroy()
+    return false
+  } finally {
+    timer.cancel()
+  }
+}
+
+/** A promise that does not reject, so that one nobody waits for yet is no unhandled rejection. */
+function settled<T>(promise: Promise<T>): Promise<{ result: T } | { error: unknown }> {
+  return promise.then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  )
+}
+
+function isExpired(error: unknown): boolean {
+  return error instanceof StatusError && error.status.code === 410
+}
+
+function statusOf(error: unknown, { logger }: Services): Status {
+  if (error instanceof StatusError) return error.status
+  logger.error({ err: error }, 'a watch failed')
+  return internalError(messageOf(error)).status
+}

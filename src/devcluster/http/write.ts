@@ -1,0 +1,127 @@
+/** POST, PUT, PATCH, DELETE of objects, subresources and collections. */
+import { apiVersionOf } from '../../api/group-version-kind.ts'
+import { isObject } from '../../api/json.ts'
+import type { JsonValue } from '../../api/json.ts'
+import { failure } from '../../api/status.ts'
+import type { DecodedObject } from '../registry/request-context.ts'
+import { StatusError, badRequest, unsupportedMediaType } from '../registry/status-error.ts'
+import type { DecodedBody } from './codec.ts'
+import { decodeJson, decodeObject, decodeYaml, mediaTypeOf, readBody, unknownMediaType } from './codec.ts'
+import type { Exchange } from './exchange.ts'
+import { presentObject } from './present.ts'
+import { keyOf, listOptions, presentationOf, send } from './read.ts'
+import { flag } from './request-info.ts'
+import type { ResourceRequest, Services } from './services.ts'
+import { deleteOptions, writeContext } from './write-options.ts'
+
+type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
+
+const patchTypes: Readonly<Record<string, PatchType>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+}
+
+/** The API server's limit for one JSON patch. */
+const maxJsonPatchOperations = 10_000
+
+export async function createObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
+  const { info, target, user } = request
+  const presentation = presentationOf(exchange, request, services)
+  const context = writeContext(exchange, user, 'CreateOptions')
+  const decoded = await decodedObject(exchange, request)
+  const namespace = info.namespaced ? target.namespace : undefined
+  const name = target.subresource === '' ? undefined : target.name
+  const object = await services.registry.create(info, namespace, decoded, context, name, target.subresource)
+  return send(exchange, 201, presentObject(object, presentation), presentation, services)
+}
+
+export async function updateObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
+  const presentation = presentationOf(exchange, request, services)
+  const context = writeContext(exchange, request.user, 'UpdateOptions')
+  const decoded = await decodedObject(exchange, request)
+  const object = await services.registry.update(request.info, keyOf(request), decoded, context, subresourceOf(request))
+  return send(exchange, 200, presentObject(object, presentation), presentation, services)
+}
+
+export async function patchObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
+  const { info, user } = request
+  const presentation = presentationOf(exchange, request, services)
+  const type = patchTypeOf(exchange, request)
+  const context = writeContext(exchange, user, 'PatchOptions', type === 'apply')
+  const { value, duplicates } = decodePatch(await readBody(exchange.request), type, request)
+  const patch = { type, body: value, duplicates, ...(type === 'apply' ? { force: flag(exchange.query, 'force') } : {}) }
+  const { object, created } = await services.registry.patch(info, keyOf(request), patch, context, subresourceOf(request))
+  return send(exchange, created ? 201 : 200, presentObject(object, presentation), presentation, services)
+}
+
+export async function deleteObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
+  const presentation = presentationOf(exchange, request, services)
+  const { options, context } = deleteOptions(exchange, request.user, await readBody(exchange.request))
+  const { object } = await services.registry.delete(request.info, keyOf(request), options, context)
+  return send(exchange, 200, presentObject(object, presentation), presentation, services)
+}
+
+export async function deleteObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
+  const { options, context } = deleteOptions(exchange, request.user, await readBody(exchange.request))
+  const list = await services.registry.deleteCollection(request.info, listOptions(exchange.query, request), options, context)
+  return send(exchange, 200, list, { form: { as: 'object', encoding: 'json' } }, services)
+}
+
+/** The subresource, for calls where its absence is undefined. */
+function subresourceOf({ target }: ResourceRequest): string | undefined {
+  return target.subresource === '' ? undefined : target.subresource
+}
+
+async function decodedObject(exchange: Exchange, { info, target }: ResourceRequest): Promise<DecodedObject> {
+  const kind = target.subresource === '' ? info.kind : (info.subresources[target.subresource]?.kind ?? info.kind)
+  const { value, duplicates } = decodeObject(await readBody(exchange.request), exchange.request.headers['content-type'], kind)
+  if (!isObject(value)) {
+    const problem = `json: cannot unmarshal ${goKindOf(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`
+    throw badRequest(`couldn't get version/kind; json parse error: ${problem}`)
+  }
+  return { object: value, duplicates }
+}
+
+/** How Go's decoder calls a JSON value. */
+function goKindOf(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array'
+  return value === null ? 'null' : typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+function patchTypeOf(exchange: Exchange, { info }: ResourceRequest): PatchType {
+  const mediaType = mediaTypeOf(exchange.request.headers['content-type'])
+  // Plain JSON never reaches the handler of patches in the API server; its HTTP layer refuses it.
+  if (mediaType === 'application/json') throw unsupportedMediaType('415: Unsupported Media Type')
+  const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType] : undefined
+  if (type !== undefined && !(type === 'strategic' && info.custom)) return type
+  throw unknownMediaType(
+    Object.keys(patchTypes)
+      .filter((name) => !(info.custom && patchTypes[name] === 'strategic'))
+      .join(', '),
+  )
+}
+
+function decodePatch(body: Buffer, type: PatchType, { info }: ResourceRequest): DecodedBody {
+  if (type === 'apply') {
+    const decoded = decodeYaml(body, (text) => badRequest(`error decoding YAML: ${text}`))
+    if (isObject(decoded.value)) return decoded
+    throw badRequest(`an apply patch must be an object of the kind ${info.kind} in ${apiVersionOf(info)}`)
+  }
+  const decoded = decodeJson(body, (text) => badRequest(`error decoding patch: ${text}`))
+  if (type !== 'json') return decoded
+  if (!Array.isArray(decoded.value))
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(decoded.value)} into Go value of type jsonpatch.Patch`)
+  const operations = decoded.value.length
+  if (operations > maxJsonPatchOperations) {
+    throw new StatusError(
+      failure(
+        413,
+        'RequestEntityTooLarge',
+        `The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${operations}`,
+      ),
+    )
+  }
+  return decoded
+}

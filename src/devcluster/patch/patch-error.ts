@@ -1,0 +1,12 @@
+/** Why a patch could not be applied. */
+
+export class PatchError extends Error {
+  override readonly name = 'PatchError'
+  /** `malformed`: the patch is no patch. `failed`: it does not fit the object. */
+  readonly reason: 'malformed' | 'failed'
+
+  constructor(reason: PatchError['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}

@@ -1,0 +1,35 @@
+/** The kubeconfig with which kubectl, and any other client, reaches the embedded API server. */
+import { stringify } from 'yaml'
+import { writePrivateFile } from './private-file.ts'
+
+export interface KubeconfigFields {
+  readonly server: string
+  /** PEM. */
+  readonly ca: string
+  readonly userName: string
+  readonly token: string
+  readonly namespace?: string
+}
+
+const clusterName = 'proreus'
+
+export function kubeconfigYaml({ server, ca, userName, token, namespace }: KubeconfigFields): string {
+  const user = `${clusterName}-${userName}`
+  return stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: clusterName, cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+      users: [{ name: user, user: { token } }],
+      contexts: [{ name: clusterName, context: { cluster: clusterName, user, ...(namespace === undefined ? {} : { namespace }) } }],
+      'current-context': clusterName,
+    },
+    // A folded certificate would be read by all parsers, but not by people who copy it.
+    { lineWidth: 0 },
+  )
+}
+
+/** Writes the kubeconfig atomically, readable by its owner alone: that it is there means that the cluster is ready. */
+export async function writeKubeconfig(path: string, fields: KubeconfigFields): Promise<void> {
+  await writePrivateFile(path, kubeconfigYaml(fields))
+}

@@ -1,0 +1,69 @@
+/** What must survive a restart so that kubeconfigs stay valid: the certificate authority and the administrator's token. */
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ProreusError, messageOf } from '../../api/errors.ts'
+import { isObject } from '../../api/json.ts'
+import { pairProblem } from '../../certs/certificate.ts'
+import type { KeyPair } from '../../certs/issue.ts'
+import { issueAuthority, issueLeaf } from '../../certs/issue.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { writePrivateFile } from './private-file.ts'
+
+export interface ClusterState {
+  readonly authority: KeyPair
+  /** The administrator's bearer token. */
+  readonly token: string
+}
+
+/** An authority with less time left is replaced at start, so that it does not expire under a running cluster. */
+const renewBeforeMs = 30 * 24 * 3_600_000
+
+/** 256 bits, in letters that need no escaping anywhere. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/**
+ * The state that is kept in `directory`, made anew when there is none yet; without a directory always a new one.
+ * A damaged or outdated file is replaced, with one warning: clients then need the new kubeconfig.
+ */
+export async function openState(directory: string | undefined, options: { readonly now: number; readonly logger: Logger }): Promise<ClusterState> {
+  const path = directory === undefined ? undefined : join(directory, 'state.json')
+  const found = path === undefined ? undefined : await readState(path, options.now)
+  if (found !== undefined && 'state' in found) return found.state
+  if (found !== undefined) options.logger.warn(`${path} is replaced because ${found.problem}: clients need the new kubeconfig.`)
+  const state: ClusterState = { authority: await issueAuthority(options.now), token: newToken() }
+  if (path !== undefined) await writePrivateFile(path, `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`)
+  return state
+}
+
+async function readState(path: string, now: number): Promise<{ readonly state: ClusterState } | { readonly problem: string } | undefined> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new ProreusError('PRO_STATE_FILE', `Cannot read ${path}: ${messageOf(error)}. Make it readable, or delete it to start with a new state.`, { cause: error })
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { problem: 'it is no JSON' }
+  }
+  if (!isObject(value) || !isObject(value.authority) || typeof value.token !== 'string' || value.token.length < 32) return { problem: 'something is missing in it' }
+  const { cert, key } = value.authority
+  if (typeof cert !== 'string' || typeof key !== 'string') return { problem: 'its certificate authority is missing' }
+  const problem = pairProblem(cert, key, now) ?? (pairProblem(cert, key, now + renewBeforeMs) === undefined ? undefined : 'its certificate authority expires soon')
+  return problem === undefined ? { state: { authority: { cert, key }, token: value.token } } : { problem }
+}
+
+/** The API server's certificate, for loopback and for the names that Pods would use. */
+export function issueServingCertificate(authority: KeyPair, now: number): Promise<KeyPair> {
+  return issueLeaf(authority, {
+    names: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
+    ips: ['127.0.0.1', '::1'],
+    now,
+  })
+}

@@ -1,0 +1,79 @@
+/** POST: a new object. */
+import type { JsonObject } from '../../api/json.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import { checkNamespace, decodeBody, renormalize } from './decode.ts'
+import type { Environment } from './environment.ts'
+import { metadataText, startMetadata, withFields, withMetadata } from './metadata.ts'
+import { checkNamespaceIsActive } from './namespace-lifecycle.ts'
+import type { DecodedObject, RequestContext } from './request-context.ts'
+import { alreadyExists, bareError, badRequest } from './status-error.ts'
+import { validateForWrite } from './validate.ts'
+import { trackUpdate, writerOf } from './writer.ts'
+
+/** How often `generateName` is tried when the name is taken. */
+const generateNameAttempts = 8
+/** A generated name is a label: 63 characters with the suffix of five. */
+const generatedBaseLength = 58
+
+export async function createObject(
+  environment: Environment,
+  info: ResourceInfo,
+  namespace: string | undefined,
+  decoded: DecodedObject,
+  context: RequestContext,
+): Promise<JsonObject> {
+  const object = decodeBody(info, decoded, context)
+  if (info.review !== undefined) return info.review(object, context)
+  const writer = writerOf(info, context, 'Update', '', environment.clock.now())
+  return insertObject(environment, info, namespace, object, context, (prepared) => trackUpdate(info, undefined, prepared, writer))
+}
+
+/**
+ * The rest of a create, after decoding; server-side apply comes here for an object that does not exist.
+ * `track` adds managedFields to the prepared object.
+ */
+export async function insertObject(
+  environment: Environment,
+  info: ResourceInfo,
+  namespace: string | undefined,
+  object: JsonObject,
+  context: RequestContext,
+  track: (prepared: JsonObject) => JsonObject,
+): Promise<JsonObject> {
+  const { store, admission, representation } = environment
+  checkNamespace(info, object, namespace)
+  if (metadataText(object, 'resourceVersion') !== '') throw bareError('resourceVersion should not be set on objects to be created')
+  if (info.namespaced && namespace === undefined) throw badRequest('an empty namespace may not be set during creation')
+
+  const started = { namespace, uid: environment.newUid(), now: environment.clock.now() }
+  const prepare = (given: JsonObject): JsonObject => {
+    const reset = startMetadata(info, given, started)
+    const dropsStatus = Object.hasOwn(info.subresources, 'status') && info.strategy.keepsStatus !== true
+    const clean = dropsStatus ? withFields(reset, { status: undefined }) : reset
+    return info.strategy.prepareForCreate?.(clean, context) ?? clean
+  }
+  const tracked = track(prepare(object))
+  const prepared = info.strategy.admit?.(tracked) ?? tracked
+  const givenName = metadataText(prepared, 'name')
+  checkNamespaceIsActive(store, info, namespace, givenName)
+
+  const attributes = { info, subresource: '', operation: 'CREATE' as const, ...(namespace === undefined ? {} : { namespace }), context }
+  const mutated = await admission.mutate({ ...attributes, name: givenName, object: prepared }, (changed) => renormalize(info, changed))
+  const admitted = mutated === undefined || mutated === prepared ? prepared : prepare(renormalize(info, mutated))
+
+  const generateName = metadataText(admitted, 'name') === '' ? metadataText(admitted, 'generateName') : ''
+  for (let attempt = 1; ; attempt += 1) {
+    const named = generateName === '' ? admitted : withMetadata(admitted, { name: generateName.slice(0, generatedBaseLength) + environment.randomSuffix() })
+    validateForWrite(info, named, undefined, '')
+    const name = metadataText(named, 'name')
+    const key = { namespace, name }
+    const taken = (): boolean => store.get(info.storageKey, key) !== undefined
+    if (taken() && generateName !== '' && attempt < generateNameAttempts) continue
+    await admission.validate({ ...attributes, name, object: named })
+    // Admission may have taken its time: whatever was true before must be true in the turn that writes.
+    checkNamespaceIsActive(store, info, namespace, name)
+    if (taken()) throw alreadyExists(info, name)
+    if (context.dryRun) return named
+    return representation.present(info, store.put(info.storageKey, key, representation.toStorage(info, named), undefined)!)
+  }
+}

@@ -1,0 +1,151 @@
+/** DELETE: at once, or by a mark that finalizers and grace periods keep the object behind. */
+import { formatTime } from '../../api/conditions.ts'
+import { invalid, notSupported } from '../../api/field-error.ts'
+import type { JsonObject } from '../../api/json.ts'
+import { isObject, jsonEqual } from '../../api/json.ts'
+import type { ObjectKey } from '../../api/object.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { Environment } from './environment.ts'
+import { finalizersOf, metadataOf, metadataText, withMetadata } from './metadata.ts'
+import type { RequestContext } from './request-context.ts'
+import { StatusError, conflict, invalidObject, notFound } from './status-error.ts'
+import { mayBeRemoved } from './update.ts'
+
+const attempts = 5
+const policies = ['Foreground', 'Background', 'Orphan']
+const policyFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' }
+
+export interface Deletion {
+  /** A `Status`, or the object where it is still there or the type answers so. */
+  readonly object: JsonObject
+  /** The object is still there. */
+  readonly accepted: boolean
+  /** The object's last state. */
+  readonly last: JsonObject
+}
+
+export async function deleteObject(environment: Environment, info: ResourceInfo, key: ObjectKey, options: JsonObject, context: RequestContext): Promise<Deletion> {
+  validateOptions(options)
+  const { store, representation, admission } = environment
+  for (let attempt = 1; ; attempt += 1) {
+    const stored = store.get(info.storageKey, key)
+    if (stored === undefined) throw notFound(info, key.name)
+    const old = representation.present(info, stored)
+    checkPreconditions(info, old, options)
+    refuseDeletion(info, old)
+    const namespace = key.namespace === undefined ? {} : { namespace: key.namespace }
+    const attributes = { info, subresource: '', operation: 'DELETE' as const, ...namespace, name: key.name, oldObject: old, context }
+    await admission.mutate(attributes, (object) => object)
+    await admission.validate(attributes)
+
+    const marked = markForDeletion(info, old, options, environment.clock.now())
+    const goes = mayBeRemoved(info, marked)
+    if (context.dryRun) return answer(info, marked, goes)
+    if (goes) {
+      if (store.delete(info.storageKey, key, stored) !== undefined) return answer(info, marked, true)
+    } else if (jsonEqual(marked, old)) {
+      if (store.get(info.storageKey, key) === stored) return answer(info, old, false)
+    } else {
+      const result = store.put(info.storageKey, key, representation.toStorage(info, marked), stored)
+      if (result !== undefined) return answer(info, representation.present(info, result), false)
+    }
+    if (attempt === attempts) throw conflict(info, key.name)
+  }
+}
+
+function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
+  if (!gone || info.strategy.returnsDeleted === true) return { object: last, accepted: !gone, last }
+  const details = { name: metadataText(last, 'name'), ...(info.group === '' ? {} : { group: info.group }), kind: info.plural, uid: metadataText(last, 'uid') }
+  return { object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, accepted: false, last }
+}
+
+/** The object as a DELETE leaves it, if it stays: with a deletion timestamp, and finalizers for the propagation policy. */
+function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonObject, now: number): JsonObject {
+  const metadata = metadataOf(object)
+  const finalizers = finalizersFor(object, options)
+  const held = withMetadata(object, { finalizers: finalizers.length === 0 ? undefined : [...finalizers] })
+  const asked = typeof options.gracePeriodSeconds === 'number' ? options.gracePeriodSeconds : undefined
+  const grace = info.strategy.gracePeriodSeconds === undefined ? 0 : Math.max(0, asked ?? info.strategy.gracePeriodSeconds(object))
+  const effective = info.strategy.gracePeriodSeconds?.(object) === 0 ? 0 : grace
+  const { deletionTimestamp, deletionGracePeriodSeconds: before, generation } = metadata
+  if (typeof deletionTimestamp === 'string') {
+    // A second DELETE can only shorten the time that is left.
+    if (asked === undefined || typeof before !== 'number' || asked >= before) return held
+    const due = Date.parse(deletionTimestamp) - (before - effective) * 1000
+    return withMetadata(held, { deletionTimestamp: formatTime(due), deletionGracePeriodSeconds: effective })
+  }
+  const marked = withMetadata(held, {
+    deletionTimestamp: formatTime(now + effective * 1000),
+    deletionGracePeriodSeconds: effective,
+    ...(typeof generation === 'number' && generation > 0 ? { generation: generation + 1 } : {}),
+  })
+  return info.strategy.beginDelete?.(marked) ?? marked
+}
+
+/** The finalizers with that of the wanted propagation policy, and without that of the other. */
+function finalizersFor(object: JsonObject, options: JsonObject): readonly string[] {
+  const finalizers = finalizersOf(object)
+  const policy = options.orphanDependents === true ? 'Orphan' : options.propagationPolicy
+  if (typeof policy !== 'string') return finalizers
+  const others = finalizers.filter((finalizer) => !Object.values(policyFinalizers).includes(finalizer))
+  const wanted = policyFinalizers[policy]
+  return wanted === undefined ? others : [...others, wanted]
+}
+
+function checkPreconditions(info: ResourceInfo, object: JsonObject, options: JsonObject): void {
+  const preconditions = isObject(options.preconditions) ? options.preconditions : {}
+  const name = metadataText(object, 'name')
+  const uid = metadataText(object, 'uid')
+  if (typeof preconditions.uid === 'string' && preconditions.uid !== uid) {
+    const text = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
+    throw conflict(info, name, text)
+  }
+  const resourceVersion = metadataText(object, 'resourceVersion')
+  if (typeof preconditions.resourceVersion === 'string' && preconditions.resourceVersion !== resourceVersion) {
+    const text = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`
+    throw conflict(info, name, text)
+  }
+}
+
+function refuseDeletion(info: ResourceInfo, object: JsonObject): void {
+  const refusal = info.strategy.canDelete?.(object)
+  if (refusal !== undefined) throw new StatusError(refusal)
+}
+
+function validateOptions(options: JsonObject): void {
+  const { propagationPolicy, orphanDependents, gracePeriodSeconds } = options
+  const errors = [
+    ...(propagationPolicy === undefined || propagationPolicy === null || policies.includes(String(propagationPolicy))
+      ? []
+      : [notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil'])]),
+    ...(typeof orphanDependents === 'boolean' && typeof propagationPolicy === 'string'
+      ? [invalid('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set')]
+      : []),
+    ...(gracePeriodSeconds === undefined || gracePeriodSeconds === null || Number.isInteger(gracePeriodSeconds)
+      ? []
+      : [invalid('gracePeriodSeconds', gracePeriodSeconds, 'must be an integer')]),
+  ]
+  if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors)
+}
+
+/** DELETE of a collection: deletes one after the other, and answers with the list of what it deleted. */
+export async function deleteObjects(
+  environment: Environment,
+  info: ResourceInfo,
+  items: readonly JsonObject[],
+  options: JsonObject,
+  context: RequestContext,
+): Promise<JsonObject[]> {
+  const deleted: JsonObject[] = []
+  for (const item of items) {
+    const namespace = metadataText(item, 'namespace')
+    const key = { ...(namespace === '' ? {} : { namespace }), name: metadataText(item, 'name') }
+    try {
+      deleted.push((await deleteObject(environment, info, key, options, context)).last)
+    } catch (error) {
+      // Gone meanwhile: that is what was asked for.
+      if (!(error instanceof StatusError && error.status.code === 404)) throw error
+    }
+  }
+  return deleted
+}

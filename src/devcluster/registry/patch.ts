@@ -1,0 +1,135 @@
+/** PATCH: JSON patch, merge patch, strategic merge patch, server-side apply. */
+import { forbidden as forbiddenField, required } from '../../api/field-error.ts'
+import { apiVersionOf } from '../../api/group-version-kind.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+import type { ObjectKey } from '../../api/object.ts'
+import { trackedPart } from '../apply/managed-fields.ts'
+import { applyConfiguration, typedPatchError } from '../apply/server-side-apply.ts'
+import { jsonPatch } from '../patch/json-patch.ts'
+import { mergePatch } from '../patch/merge-patch.ts'
+import { PatchError } from '../patch/patch-error.ts'
+import { strategicMergePatch } from '../patch/strategic-merge-patch.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import { insertObject } from './create.ts'
+import { decodeBody, decodePatched, refusePatch } from './decode.ts'
+import type { Environment } from './environment.ts'
+import { metadataOf, metadataText, withMetadata } from './metadata.ts'
+import type { RequestContext } from './request-context.ts'
+import { badRequest, conflict, invalidObject, notFound, unprocessable, unsupportedMediaType } from './status-error.ts'
+import { changeObject } from './update.ts'
+import { writerOf } from './writer.ts'
+
+export interface Patch {
+  readonly type: 'json' | 'merge' | 'strategic' | 'apply'
+  readonly body: JsonValue
+  /** Paths of keys that stood twice in the body. */
+  readonly duplicates: readonly string[]
+  /** Apply: takes over fields that others own. */
+  readonly force?: boolean
+}
+
+const patchOptions = { group: 'meta.k8s.io', kind: 'PatchOptions' }
+
+export async function patchObject(
+  environment: Environment,
+  info: ResourceInfo,
+  key: ObjectKey,
+  patch: Patch,
+  context: RequestContext,
+  subresource: string,
+): Promise<{ object: JsonObject; created: boolean }> {
+  if (patch.type === 'apply') return applyObject(environment, info, key, patch, context, subresource)
+  if (patch.force !== undefined) throw invalidObject(patchOptions, '', [forbiddenField('force', 'may not be specified for non-apply patch')])
+  if (patch.type === 'strategic' && info.custom) {
+    throw unsupportedMediaType(
+      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+    )
+  }
+  const foreign = info.subresources[subresource]?.write !== undefined
+  const object = await changeObject(environment, info, {
+    key,
+    subresource,
+    context,
+    change: (old) => {
+      const patched = applyPatch(old, patch)
+      return foreign ? patched : decodePatched(info, patched, patch.duplicates, context)
+    },
+  })
+  return { object, created: false }
+}
+
+function applyPatch(old: JsonObject, patch: Patch): JsonObject {
+  try {
+    const patched = patch.type === 'json' ? jsonPatch(old, patch.body) : patch.type === 'merge' ? mergePatch(old, patch.body) : strategicMergePatch(old, patch.body)
+    if (!isObject(patched)) throw refusePatch(JSON.stringify(patch.body), 'the patch makes the object something else than an object')
+    return patched
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error
+    throw error.reason === 'malformed' ? badRequest(error.message) : unprocessable()
+  }
+}
+
+async function applyObject(
+  environment: Environment,
+  info: ResourceInfo,
+  key: ObjectKey,
+  patch: Patch,
+  context: RequestContext,
+  subresource: string,
+): Promise<{ object: JsonObject; created: boolean }> {
+  if (context.fieldManager === '') throw invalidObject(patchOptions, '', [required('fieldManager', 'is required for apply patch')])
+  const config = readConfiguration(info, key, patch.body)
+  checkKnownFields(info, config)
+  const writer = writerOf(info, context, 'Apply', subresource, environment.clock.now())
+  const force = patch.force === true
+
+  if (environment.store.get(info.storageKey, key) === undefined) {
+    if (subresource !== '') throw notFound(info, key.name)
+    const uid = metadataText(config, 'uid')
+    if (uid !== '') throw conflict(info, key.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
+    const merged = applyConfiguration({ info, live: undefined, config, force, writer })
+    const { managedFields } = metadataOf(merged)
+    const decoded = decodeBody(info, { object: merged, duplicates: patch.duplicates }, context)
+    const object = await insertObject(environment, info, key.namespace, decoded, context, (prepared) => withMetadata(prepared, { managedFields }))
+    return { object, created: true }
+  }
+  let reported = false
+  const object = await changeObject(environment, info, {
+    key,
+    subresource,
+    context,
+    tracked: true,
+    change: (old) => {
+      const merged = applyConfiguration({ info, live: old, config, force, writer })
+      // A repeated attempt must not repeat the warnings.
+      const duplicates = reported ? [] : patch.duplicates
+      reported = true
+      return decodeBody(info, { object: merged, duplicates }, context)
+    },
+  })
+  return { object, created: false }
+}
+
+/** An apply patch is an object of the type, with the name that the URL has. */
+function readConfiguration(info: ResourceInfo, key: ObjectKey, body: JsonValue): JsonObject {
+  if (!isObject(body)) throw badRequest('error decoding YAML: an apply patch is an object')
+  const expected = apiVersionOf(info)
+  const apiVersion = typeof body.apiVersion === 'string' ? body.apiVersion : ''
+  if (apiVersion !== expected) throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${apiVersion}, expected: ${expected}`)
+  if (body.kind !== info.kind) throw badRequest(`Incorrect kind specified in apply patch. Specified patch kind: ${String(body.kind ?? '')}, expected: ${info.kind}`)
+  if (metadataOf(body).managedFields !== undefined && metadataOf(body).managedFields !== null) throw badRequest('metadata.managedFields must be nil')
+  const name = metadataText(body, 'name')
+  if (name !== '' && name !== key.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${key.name})`)
+  const namespace = metadataText(body, 'namespace')
+  if (info.namespaced && namespace !== '' && namespace !== key.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  return withMetadata(body, { name: key.name, managedFields: undefined, ...(info.namespaced ? { namespace: key.namespace } : {}) })
+}
+
+/** What the schema does not know cannot be owned, whatever `fieldValidation` says. */
+function checkKnownFields(info: ResourceInfo, config: JsonObject): void {
+  const unknown = info.schema?.prune(trackedPart(info, config, '')).unknown ?? []
+  if (unknown.length > 0) throw typedPatchError(info, config, unknown.map((path) => `.${path}: field not declared in schema`).join(', '))
+}

@@ -1,0 +1,62 @@
+/** Which objects of a type a list, a watch or a deletecollection is about. */
+import type { JsonObject } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+import type { LabelRequirement, Labels } from '../../api/label-selector.ts'
+import { matchesLabels, parseLabelSelector } from '../../api/label-selector.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { FieldRequirement } from '../storage/field-selector.ts'
+import { matchesFields, parseFieldSelector } from '../storage/field-selector.ts'
+import { metadataOf, metadataText } from './metadata.ts'
+import { badRequest } from './status-error.ts'
+
+export interface Selection {
+  /** Whether it takes every object: only then it is known how many are left after a page. */
+  readonly everything: boolean
+  matches(object: JsonObject): boolean
+}
+
+/** Throws 400 for selectors that are malformed or name a field that cannot be selected by. */
+export function selectionOf(info: ResourceInfo, options: { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined }): Selection {
+  const labels = parse(options.labelSelector, parseLabelSelector)
+  const fields = parse(options.fieldSelector, parseFieldSelector)
+  checkFields(info, fields)
+  const needsFields = fields.length > 0
+  return {
+    everything: labels.length === 0 && !needsFields,
+    matches: (object) => matchesLabels(labels, labelsOf(object)) && (!needsFields || matchesFields(fields, fieldsOf(info, object))),
+  }
+}
+
+function parse<T extends LabelRequirement | FieldRequirement>(text: string | undefined, parser: (text: string) => T[]): T[] {
+  if (text === undefined || text === '') return []
+  try {
+    return parser(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(error.message)
+    throw error
+  }
+}
+
+function checkFields(info: ResourceInfo, requirements: readonly FieldRequirement[]): void {
+  const own = info.selectableFields({})
+  const ownFields = Object.keys(own)
+  for (const { field } of requirements) {
+    if (field === 'metadata.name' || field === 'metadata.namespace' || Object.hasOwn(own, field)) continue
+    throw badRequest(
+      ownFields.length > 0 ? `field label not supported: ${field}` : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    )
+  }
+}
+
+function fieldsOf(info: ResourceInfo, object: JsonObject): Record<string, string> {
+  return {
+    'metadata.name': metadataText(object, 'name'),
+    'metadata.namespace': metadataText(object, 'namespace'),
+    ...info.selectableFields(object),
+  }
+}
+
+function labelsOf(object: JsonObject): Labels {
+  const { labels } = metadataOf(object)
+  return isObject(labels) ? (labels as Labels) : {}
+}

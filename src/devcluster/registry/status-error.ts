@@ -1,0 +1,107 @@
+/** The error that everything below the HTTP layer throws: an API answer, in the API server's words. */
+import type { FieldError } from '../../api/field-error.ts'
+import { invalidStatus } from '../../api/field-error.ts'
+import { groupResourceOf } from '../../api/group-version-kind.ts'
+import type { Status, StatusCause, StatusDetails } from '../../api/status.ts'
+import { failure } from '../../api/status.ts'
+
+/** Names of a type as far as error texts need them; every `ResourceInfo` is one. */
+export interface ErrorSubject {
+  readonly group: string
+  readonly kind: string
+  readonly plural: string
+}
+
+export class StatusError extends Error {
+  override readonly name = 'StatusError'
+  readonly status: Status
+
+  constructor(status: Status) {
+    super(status.message ?? status.reason ?? 'unknown error')
+    this.status = status
+  }
+}
+
+/** Name, group and plural, as most answers carry them. */
+function detailsOf(info: ErrorSubject, name: string): StatusDetails {
+  return { ...(name === '' ? {} : { name }), ...(info.group === '' ? {} : { group: info.group }), kind: info.plural }
+}
+
+export function notFound(info: ErrorSubject, name: string): StatusError {
+  return new StatusError(failure(404, 'NotFound', `${groupResourceOf(info)} "${name}" not found`, detailsOf(info, name)))
+}
+
+/** 404 for a path below a known group version that names no resource. */
+export function unknownResource(): StatusError {
+  return new StatusError(failure(404, 'NotFound', 'the server could not find the requested resource', {}))
+}
+
+export function alreadyExists(info: ErrorSubject, name: string): StatusError {
+  return new StatusError(failure(409, 'AlreadyExists', `${groupResourceOf(info)} "${name}" already exists`, detailsOf(info, name)))
+}
+
+/** What a stale resourceVersion is told. */
+export const objectModified = 'the object has been modified; please apply your changes to the latest version and try again'
+
+export function conflict(info: ErrorSubject, name: string, detail: string = objectModified): StatusError {
+  const message = `Operation cannot be fulfilled on ${groupResourceOf(info)} "${name}": ${detail}`
+  return new StatusError(failure(409, 'Conflict', message, detailsOf(info, name)))
+}
+
+/** 409 of a server-side apply that would take fields away from other managers. */
+export function applyConflict(message: string, causes: StatusCause[]): StatusError {
+  return new StatusError(failure(409, 'Conflict', message, { causes }))
+}
+
+export function badRequest(text: string): StatusError {
+  return new StatusError(failure(400, 'BadRequest', text))
+}
+
+/** 422 with one cause for each field error. */
+export function invalidObject(info: Pick<ErrorSubject, 'group' | 'kind'>, name: string, errors: readonly FieldError[]): StatusError {
+  return new StatusError(invalidStatus(info, name, errors))
+}
+
+/** 422 without a word about where, e.g. for a JSON patch whose test fails. */
+export function unprocessable(message = 'the server rejected our request due to an error in our request'): StatusError {
+  return new StatusError(failure(422, 'Invalid', message, {}))
+}
+
+export function forbidden(info: ErrorSubject, name: string, detail: string, causes?: StatusCause[]): StatusError {
+  const subject = name === '' ? groupResourceOf(info) : `${groupResourceOf(info)} "${name}"`
+  const details = { ...detailsOf(info, name), ...(causes && { causes }) }
+  return new StatusError(failure(403, 'Forbidden', `${subject} is forbidden: ${detail}`, details))
+}
+
+/** 410: the resourceVersion or continue token is older than what is kept. `continueToken` lets a list go on, inconsistently. */
+export function expired(message: string, continueToken?: string): StatusError {
+  const status = failure(410, 'Expired', message)
+  return new StatusError(continueToken === undefined ? status : { ...status, metadata: { continue: continueToken } })
+}
+
+export function methodNotAllowed(text = 'the server does not allow this method on the requested resource'): StatusError {
+  return new StatusError(failure(405, 'MethodNotAllowed', text, {}))
+}
+
+export function unsupportedMediaType(text: string): StatusError {
+  return new StatusError(failure(415, 'UnsupportedMediaType', text))
+}
+
+export function internalError(text: string): StatusError {
+  return new StatusError(failure(500, 'InternalError', `Internal error occurred: ${text}`, { causes: [{ message: text }] }))
+}
+
+/** 500 without a reason, as the API server gives it where Go code returned a bare error. */
+export function bareError(text: string): StatusError {
+  return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: text, code: 500 })
+}
+
+/** 504 for a resourceVersion that is yet to come. */
+export function tooLargeResourceVersion(asked: number, current: number): StatusError {
+  return new StatusError(
+    failure(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    }),
+  )
+}

@@ -1,0 +1,59 @@
+/** WATCH: the changes of a type from a revision on. */
+import { apiVersionOf } from '../../api/group-version-kind.ts'
+import type { JsonObject } from '../../api/json.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import { Watcher } from '../storage/watcher.ts'
+import type { Environment } from './environment.ts'
+import { parseResourceVersion } from './list.ts'
+import { selectionOf } from './selection.ts'
+
+export interface WatchOptions {
+  readonly namespace?: string | undefined
+  readonly labelSelector?: string | undefined
+  readonly fieldSelector?: string | undefined
+  /** Unset or `0`: first an ADDED for everything that is there. */
+  readonly resourceVersion?: string | undefined
+  readonly allowWatchBookmarks?: boolean | undefined
+  /** First everything that is there, then a bookmark that says so. False: nothing but changes, also without a resourceVersion. */
+  readonly sendInitialEvents?: boolean | undefined
+  readonly timeoutSeconds?: number | undefined
+}
+
+export function watchObjects(environment: Environment, info: ResourceInfo, options: WatchOptions, signal: AbortSignal): Watcher {
+  const { store, clock, catalog, representation } = environment
+  const selection = selectionOf(info, options)
+  const present = (object: JsonObject): JsonObject => representation.present(info, object)
+  const watcher = new Watcher(
+    {
+      store,
+      clock,
+      storageKey: info.storageKey,
+      namespace: options.namespace,
+      since: sinceOf(store.revision, options),
+      matches: (object) => selection.everything || selection.matches(present(object)),
+      present,
+      bookmark: options.allowWatchBookmarks === true ? (revision, initialEventsEnd) => bookmarkOf(info, revision, initialEventsEnd) : undefined,
+      sendInitialEvents: options.sendInitialEvents === true,
+      timeoutMs: options.timeoutSeconds === undefined || options.timeoutSeconds <= 0 ? undefined : options.timeoutSeconds * 1000,
+    },
+    signal,
+  )
+  // A type that is no longer served has no watches.
+  const unlisten = catalog.onChange(() => {
+    if (catalog.find(info.group, info.version, info.plural) === undefined) watcher.end()
+  })
+  watcher.onEnd(unlisten)
+  return watcher
+}
+
+function sinceOf(current: number, options: WatchOptions): number | undefined {
+  const asked = parseResourceVersion(options.resourceVersion)
+  if (options.sendInitialEvents === true) return undefined
+  if (asked !== undefined && asked !== 0) return asked
+  return options.sendInitialEvents === false ? current : undefined
+}
+
+function bookmarkOf(info: ResourceInfo, revision: number, initialEventsEnd: boolean): JsonObject {
+  const annotations = initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}
+  return { kind: info.kind, apiVersion: apiVersionOf(info), metadata: { resourceVersion: String(revision), creationTimestamp: null, ...annotations } }
+}

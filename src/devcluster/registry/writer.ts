@@ -1,0 +1,23 @@
+/** Who owns the fields that a request writes. */
+import { apiVersionOf } from '../../api/group-version-kind.ts'
+import type { JsonObject } from '../../api/json.ts'
+import type { Writer } from '../apply/managed-fields.ts'
+import { managersAfterUpdate, writeManagers } from '../apply/managed-fields.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import { withMetadata } from './metadata.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** How many bytes of a user agent name a manager at most. */
+const maxManagerLength = 128
+
+export function writerOf(info: ResourceInfo, context: RequestContext, operation: Writer['operation'], subresource: string, now: number): Writer {
+  const userAgent = context.userAgent.split('/')[0] ?? ''
+  const manager = context.fieldManager === '' ? userAgent.slice(0, maxManagerLength) || 'unknown' : context.fieldManager
+  return { manager, operation, apiVersion: apiVersionOf(info), subresource, now }
+}
+
+/** The object with `managedFields` as they are after an update from `live` (undefined: a create). */
+export function trackUpdate(info: ResourceInfo, live: JsonObject | undefined, object: JsonObject, writer: Writer): JsonObject {
+  const entries = writeManagers(managersAfterUpdate(info, live, object, writer))
+  return withMetadata(object, { managedFields: entries.length === 0 ? undefined : entries })
+}

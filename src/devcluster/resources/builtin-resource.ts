@@ -1,0 +1,52 @@
+/** Makes rows for Kubernetes' own types from what is particular about them. */
+import { genericColumns } from './columns.ts'
+import type { Column, ResourceInfo, Strategy, SubresourceInfo, Verb } from './resource-info.ts'
+import { storedVerbs } from './resource-info.ts'
+
+export interface BuiltinDefinition {
+  /** Default: the core group. */
+  readonly group?: string
+  /** Default `v1`. */
+  readonly version?: string
+  readonly kind: string
+  readonly plural: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  /** Default true. */
+  readonly namespaced?: boolean
+  readonly verbs?: readonly Verb[]
+  /** Has the `status` subresource. Default false. */
+  readonly status?: boolean
+  readonly subresources?: Readonly<Record<string, SubresourceInfo>>
+  readonly strategy?: Strategy
+  readonly columns?: readonly Column[]
+  readonly selectableFields?: ResourceInfo['selectableFields']
+  /** Where the objects are kept, when it is not with the type's own name. */
+  readonly storageKey?: string
+}
+
+const statusVerbs: readonly Verb[] = ['get', 'patch', 'update']
+
+export function builtinResource(definition: BuiltinDefinition): ResourceInfo {
+  const { group = '', version = 'v1', kind, plural } = definition
+  const status = definition.status === true ? { status: { kind, verbs: statusVerbs } } : {}
+  return Object.freeze({
+    group,
+    version,
+    kind,
+    listKind: `${kind}List`,
+    plural,
+    singular: kind.toLowerCase(),
+    shortNames: definition.shortNames ?? [],
+    categories: definition.categories ?? [],
+    namespaced: definition.namespaced ?? true,
+    verbs: definition.verbs ?? storedVerbs,
+    storageKey: definition.storageKey ?? `${group}/${plural}`,
+    storageVersion: version,
+    subresources: { ...status, ...definition.subresources },
+    custom: false,
+    strategy: definition.strategy ?? {},
+    columns: definition.columns ?? genericColumns,
+    selectableFields: definition.selectableFields ?? (() => ({})),
+  })
+}

@@ -1,0 +1,57 @@
+/** Namespaces: held by `spec.finalizers` until their content is gone. */
+import type { JsonObject, JsonValue } from '../../../api/json.ts'
+import { isObject } from '../../../api/json.ts'
+import { dns1123Label } from '../../../api/names.ts'
+import { failure } from '../../../api/status.ts'
+import { builtinResource } from '../builtin-resource.ts'
+import { ageColumn, listAt, nameColumn, textAt, textColumn } from '../columns.ts'
+import { changeObjectField, withDefaults } from '../defaults.ts'
+import { kindShape } from '../shape.ts'
+import type { ResourceInfo } from '../resource-info.ts'
+
+/** Namespaces that a cluster cannot be without. */
+const immortal = new Set(['default', 'kube-system', 'kube-public'])
+
+export const namespaces: ResourceInfo = builtinResource({
+  kind: 'Namespace',
+  plural: 'namespaces',
+  shortNames: ['ns'],
+  namespaced: false,
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+  status: true,
+  subresources: { finalize: { kind: 'Namespace', verbs: ['update'], write: (namespace, written) => withFinalizers(namespace, listAt(written, 'spec', 'finalizers')) } },
+  columns: [nameColumn, textColumn('Status', (namespace) => textAt(namespace, 'status', 'phase')), ageColumn],
+  selectableFields: (namespace) => ({ 'status.phase': textAt(namespace, 'status', 'phase') }),
+  strategy: {
+    name: dns1123Label,
+    returnsDeleted: true,
+    shape: kindShape('Namespace', { spec: { type: 'NamespaceSpec', fields: { finalizers: ['string'] } }, status: 'any' }),
+    default: labelled,
+    prepareForCreate: (namespace) => ({ ...withFinalizers(namespace, ['kubernetes']), status: { phase: 'Active' } }),
+    prepareForUpdate: (namespace, old, subresource) => (subresource === '' ? withFinalizers(namespace, listAt(old, 'spec', 'finalizers')) : namespace),
+    heldBy: (namespace) => listAt(namespace, 'spec', 'finalizers').filter((finalizer) => typeof finalizer === 'string'),
+    canDelete: (namespace) => {
+      const name = textAt(namespace, 'metadata', 'name')
+      if (!immortal.has(name)) return undefined
+      return failure(403, 'Forbidden', `namespaces "${name}" is forbidden: this namespace may not be deleted`, { name, kind: 'namespaces' })
+    },
+    beginDelete: (namespace) => {
+      const marked = changeObjectField(namespace, 'metadata', ({ deletionGracePeriodSeconds: _grace, ...metadata }) => metadata)
+      return { ...marked, status: { ...(isObject(namespace.status) ? namespace.status : {}), phase: 'Terminating' } }
+    },
+  },
+})
+
+/** Every namespace can be selected by its name. */
+function labelled(namespace: JsonObject): JsonObject {
+  const name = textAt(namespace, 'metadata', 'name')
+  if (name === '' || textAt(namespace, 'metadata', 'labels', 'kubernetes.io/metadata.name') === name) return namespace
+  return changeObjectField(namespace, 'metadata', (metadata) =>
+    changeObjectField(withDefaults(metadata, { labels: {} }), 'labels', (labels) => ({ ...labels, 'kubernetes.io/metadata.name': name })),
+  )
+}
+
+function withFinalizers(namespace: JsonObject, finalizers: readonly JsonValue[]): JsonObject {
+  const { finalizers: _finalizers, ...spec } = isObject(namespace.spec) ? namespace.spec : {}
+  return { ...namespace, spec: finalizers.length === 0 ? spec : { ...spec, finalizers: [...finalizers] } }
+}

@@ -1,0 +1,31 @@
+/** Quantities such as `100m`, `1.5Gi` or `2e3`. */
+import type { JsonValue } from '../../api/json.ts'
+
+const multipliers: Readonly<Record<string, number>> = {
+  '': 1,
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60,
+}
+
+/** The number that a quantity stands for, precise enough to compare; undefined when it is none. */
+export function parseQuantity(value: JsonValue | undefined): number | undefined {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string') return undefined
+  const match = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/.exec(value)
+  if (match === null) return undefined
+  const [, digits = '', exponent, suffix = ''] = match
+  return exponent === undefined ? Number(digits) * multipliers[suffix]! : Number(digits + exponent)
+}

@@ -1,0 +1,116 @@
+/** What the API server knows about one served version of one type: a row of the table that drives everything else. */
+import type { FieldError } from '../../api/field-error.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import type { Status } from '../../api/status.ts'
+import type { StructuralSchema } from '../../api/structural-schema.ts'
+import type { CompiledSchema } from '../../schema/compile.ts'
+import type { RequestContext } from '../registry/request-context.ts'
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
+
+/** The verbs of an ordinary, stored type, in the order in which discovery lists them. */
+export const storedVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+/** A column of a table, as `kubectl get` shows it. */
+export interface Column {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  readonly format: string
+  readonly description: string
+  /** Above 0: for `-o wide` alone. */
+  readonly priority: number
+  cell(object: JsonObject, now: number): JsonValue
+}
+
+export interface SubresourceInfo {
+  readonly kind: string
+  /** Default: the group and version of the type. */
+  readonly group?: string
+  readonly version?: string
+  readonly verbs: readonly Verb[]
+  /** What a read shows; default: the object itself. */
+  readonly read?: (object: JsonObject) => JsonObject
+  /** The stored object with what was written (PUT, PATCH, POST) to the subresource laid in; default: the strategy's `prepareForUpdate`. */
+  readonly write?: (object: JsonObject, written: JsonObject, context: { readonly now: number }) => JsonObject
+  /** What a POST answers; default: the written object. */
+  readonly created?: (object: JsonObject) => JsonObject
+}
+
+/** Where a type differs from the generic write path. Every member may be left out. */
+export interface Strategy {
+  /** Syntax of names; default: a DNS-1123 subdomain. */
+  readonly name?: (value: string) => string[]
+  /** Built-in defaults, copy on write. */
+  readonly default?: (object: JsonObject) => JsonObject
+  /** Called again after admission: it must change nothing when called twice. */
+  readonly prepareForCreate?: (object: JsonObject, context: RequestContext) => JsonObject
+  /** What built-in admission plugins add to a new object; nobody owns it. */
+  readonly admit?: (object: JsonObject) => JsonObject
+  readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string) => JsonObject
+  readonly validate?: (object: JsonObject, old: JsonObject | undefined, subresource?: string) => readonly FieldError[]
+  /** How long a deleted object goes on living when the request does not say; default 0: no graceful deletion. */
+  readonly gracePeriodSeconds?: (object: JsonObject) => number
+  /** A refusal to delete, e.g. of the namespace `default`. */
+  readonly canDelete?: (object: JsonObject) => Status | undefined
+  /** The object as it is marked for deletion, e.g. with phase `Terminating`. */
+  readonly beginDelete?: (object: JsonObject) => JsonObject
+  /** Finalizers outside metadata that hold an object that is being deleted (`spec.finalizers` of namespaces). */
+  readonly heldBy?: (object: JsonObject) => readonly string[]
+  /** A create may bring the status with it, although there is a status subresource (nodes). */
+  readonly keepsStatus?: boolean
+  /** Counts `metadata.generation`; default: custom resources, and what the row says. */
+  readonly generation?: boolean
+  /** JSON types of the fields, where a wrong one must be refused while decoding. */
+  readonly shape?: Shape
+  /** DELETE answers with the object instead of a `Status` (pods, namespaces, …). */
+  readonly returnsDeleted?: boolean
+}
+
+/**
+ * JSON types of a built-in object's fields, for decoding errors in the words of Go's decoder.
+ * A string names a leaf; objects name fields; one-element arrays are lists.
+ */
+export type Shape = 'string' | 'int32' | 'int64' | 'bool' | 'intOrString' | 'quantity' | 'any' | ObjectShape | readonly [Shape] | MapShape
+
+export interface ObjectShape {
+  /** The Go type, as decoding errors name it: `Container`. */
+  readonly type: string
+  readonly fields: Readonly<Record<string, Shape>>
+}
+
+export interface MapShape {
+  readonly mapOf: Shape
+}
+
+/** One served version of one type. */
+export interface ResourceInfo {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly listKind: string
+  readonly plural: string
+  readonly singular: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly namespaced: boolean
+  /** Only `create` for reviews (SubjectAccessReview …): they are not stored, `review` answers them. */
+  readonly verbs: readonly Verb[]
+  /** `group/plural`; the versions of one type share it. */
+  readonly storageKey: string
+  readonly storageVersion: string
+  /** `status`, `scale`, `binding`, … */
+  readonly subresources: Readonly<Record<string, SubresourceInfo>>
+  /** From a CRD: strict about resourceVersion on PUT, no strategic merge patch. */
+  readonly custom: boolean
+  /** Custom resources: prunes, defaults, validates. */
+  readonly schema?: CompiledSchema
+  /** What /openapi/v3 describes; absent: an object with unknown fields. */
+  readonly openapi?: StructuralSchema
+  readonly strategy: Strategy
+  /** For tables, `Name` first; the generic Name and Age when empty. */
+  readonly columns: readonly Column[]
+  /** Values for field selectors, beyond metadata.name and metadata.namespace. */
+  readonly selectableFields: (object: JsonObject) => Readonly<Record<string, string>>
+  readonly deprecationWarning?: string
+  readonly review?: (object: JsonObject, request: RequestContext) => Promise<JsonObject>
+}

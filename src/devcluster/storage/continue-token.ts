@@ -1,0 +1,30 @@
+/** The opaque `continue` of a list in pages: where to go on, and at which revision. */
+import { isObject } from '../../api/json.ts'
+
+export interface ContinueToken {
+  /** The revision of the whole list; -1: whatever is there now, after the wanted revision was compacted. */
+  readonly revision: number
+  /** The first key that the next page may contain, relative to the listed namespace. */
+  readonly start: string
+}
+
+const tokenVersion = 'meta.k8s.io/v1'
+
+export function encodeContinueToken(token: ContinueToken): string {
+  return Buffer.from(JSON.stringify({ v: tokenVersion, rv: token.revision, start: token.start })).toString('base64url')
+}
+
+/** Throws `SyntaxError` with what is wrong. */
+export function decodeContinueToken(text: string): ContinueToken {
+  let token: unknown
+  try {
+    token = JSON.parse(Buffer.from(text, 'base64url').toString())
+  } catch {
+    throw new SyntaxError('continue key is not valid: it is no base64url of JSON')
+  }
+  if (!isObject(token) || token.v !== tokenVersion) throw new SyntaxError('continue key is not valid: server does not recognize this encoded version')
+  const { rv, start } = token
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) throw new SyntaxError('continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)')
+  if (typeof start !== 'string' || start === '' || start.includes('..')) throw new SyntaxError('continue key is not valid: encoded start key empty (version meta.k8s.io/v1)')
+  return { revision: rv, start }
+}

@@ -1,0 +1,46 @@
+/** Field selectors: `metadata.name=a,status.phase!=Running`. */
+
+export interface FieldRequirement {
+  readonly field: string
+  readonly operator: '=' | '!='
+  readonly value: string
+}
+
+/** Parses the text of a `fieldSelector` parameter. Throws `SyntaxError` in the API server's words. */
+export function parseFieldSelector(text: string): FieldRequirement[] {
+  return splitTerms(text)
+    .filter((term) => term !== '')
+    .map((term) => {
+      const match = /^([^=!\\]*)(!=|==|=)((?:[^\\=,]|\\.)*)$/s.exec(term)
+      if (match === null) throw new SyntaxError(`invalid selector: '${text}'; can't understand '${term}'`)
+      const [, field = '', operator = '', value = ''] = match
+      if (/\\[^\\,=]/.test(value)) throw new SyntaxError(`invalid field selector: invalid escape sequence in ${JSON.stringify(value)}`)
+      return { field, operator: operator === '!=' ? '!=' : '=', value: value.replace(/\\(.)/gs, '$1') }
+    })
+}
+
+export function matchesFields(requirements: readonly FieldRequirement[], fields: Readonly<Record<string, string>>): boolean {
+  return requirements.every(({ field, operator, value }) => {
+    const actual = Object.hasOwn(fields, field) ? fields[field] : ''
+    return operator === '=' ? actual === value : actual !== value
+  })
+}
+
+/** Splits at commas that no backslash protects. */
+function splitTerms(text: string): string[] {
+  const terms: string[] = []
+  let term = ''
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index]!
+    if (character === '\\') {
+      term += character + (text[index + 1] ?? '')
+      index += 1
+    } else if (character === ',') {
+      terms.push(term)
+      term = ''
+    } else {
+      term += character
+    }
+  }
+  return [...terms, term]
+}

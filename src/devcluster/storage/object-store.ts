@@ -1,0 +1,175 @@
+/**
+ * All objects of the API server, in memory: one counter of revisions, a log of the latest changes, and older states as far back as the log goes.
+ *
+ * Every method is synchronous: what happens in one turn of the event loop is one transaction.
+ * Objects are frozen and shared with everyone who reads them.
+ */
+import type { JsonObject } from '../../api/json.ts'
+import { deepFreeze, isObject } from '../../api/json.ts'
+import type { ObjectKey } from '../../api/object.ts'
+import { firstAtOrAfter, insertSorted, removeSorted } from './sorted-keys.ts'
+
+/** One write, as the log keeps it. */
+export interface Change {
+  readonly revision: number
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly storageKey: string
+  /** `namespace/name`, or the name alone. */
+  readonly key: string
+  /** The object after the write; after a deletion its last state, with the deletion's resourceVersion. */
+  readonly object: JsonObject
+  readonly previous: JsonObject | undefined
+}
+
+export interface Subscriber {
+  change(change: Change): void
+  /** The clients of the store are to come back anew. Whoever stays is told of further changes all the same. */
+  end(): void
+}
+
+/** The objects of one type at one revision, in the order of their keys. */
+export interface Snapshot {
+  readonly revision: number
+  readonly keys: readonly string[]
+  get(key: string): JsonObject | undefined
+}
+
+interface Shelf {
+  readonly objects: Map<string, JsonObject>
+  /** Sorted. */
+  readonly keys: string[]
+}
+
+/** As many changes as kube-apiserver's watch caches hold at most for one type; here for all types together. */
+const defaultHistoryLimit = 10_000
+
+export class ObjectStore {
+  readonly #shelves = new Map<string, Shelf>()
+  readonly #subscribers = new Map<string, Set<Subscriber>>()
+  readonly #historyLimit: number
+  /** Changes with the revisions `#compacted + 1` … `#revision`, without gaps. */
+  readonly #log: Change[] = []
+  #revision = 1
+  #compacted = 1
+
+  constructor(options: { readonly historyLimit?: number } = {}) {
+    this.#historyLimit = options.historyLimit ?? defaultHistoryLimit
+  }
+
+  /** The revision of the latest write. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** The oldest revision that can still be read, and from which a watch can start. */
+  get compactedRevision(): number {
+    return this.#compacted
+  }
+
+  get(storageKey: string, key: ObjectKey): JsonObject | undefined {
+    return this.#shelves.get(storageKey)?.objects.get(storeKey(key))
+  }
+
+  /**
+   * Writes an object if what is stored is still `expected` (the very object that was read; undefined: nothing).
+   * Returns the stored object with its resourceVersion, or undefined when somebody else was faster.
+   */
+  put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): JsonObject | undefined {
+    const shelf = this.#shelfOf(storageKey)
+    const text = storeKey(key)
+    if (shelf.objects.get(text) !== expected) return undefined
+    const stored = deepFreeze(withRevision(object, this.#revision + 1))
+    shelf.objects.set(text, stored)
+    if (expected === undefined) insertSorted(shelf.keys, text)
+    this.#record({ type: expected === undefined ? 'ADDED' : 'MODIFIED', storageKey, key: text, object: stored, previous: expected })
+    return stored
+  }
+
+  /** Removes an object if what is stored is still `expected`. Returns its last state with the deletion's resourceVersion. */
+  delete(storageKey: string, key: ObjectKey, expected: JsonObject): JsonObject | undefined {
+    const shelf = this.#shelfOf(storageKey)
+    const text = storeKey(key)
+    if (shelf.objects.get(text) !== expected) return undefined
+    const last = deepFreeze(withRevision(expected, this.#revision + 1))
+    shelf.objects.delete(text)
+    removeSorted(shelf.keys, text)
+    this.#record({ type: 'DELETED', storageKey, key: text, object: last, previous: expected })
+    return last
+  }
+
+  /** The objects of a type, all or those of one namespace, now or at an earlier revision that is not compacted. */
+  snapshot(storageKey: string, namespace?: string, revision = this.#revision): Snapshot {
+    const shelf = this.#shelfOf(storageKey)
+    if (revision >= this.#revision) {
+      return { revision: this.#revision, keys: inNamespace(shelf.keys, namespace), get: (key) => shelf.objects.get(key) }
+    }
+    const undone = new Map<string, JsonObject | undefined>()
+    for (const change of this.changesSince(revision).reverse()) {
+      if (change.storageKey === storageKey) undone.set(change.key, change.previous)
+    }
+    const get = (key: string): JsonObject | undefined => (undone.has(key) ? undone.get(key) : shelf.objects.get(key))
+    const keys = [...new Set([...shelf.keys, ...undone.keys()])].filter((key) => get(key) !== undefined).sort()
+    return { revision, keys: inNamespace(keys, namespace), get }
+  }
+
+  /** The changes after a revision, oldest first. The revision must not be compacted. */
+  changesSince(revision: number): Change[] {
+    return this.#log.slice(Math.max(0, revision - this.#compacted))
+  }
+
+  /** Tells of every later change of a type, in order. Returns the function that ends it. */
+  subscribe(storageKey: string, subscriber: Subscriber): () => void {
+    const subscribers = this.#subscribers.get(storageKey) ?? new Set()
+    this.#subscribers.set(storageKey, subscribers.add(subscriber))
+    return () => subscribers.delete(subscriber)
+  }
+
+  /** Asks all subscribers to end, as a restart of the server would: watches do. */
+  endSubscriptions(): void {
+    for (const subscribers of this.#subscribers.values()) for (const subscriber of [...subscribers]) subscriber.end()
+  }
+
+  /** Forgets the states before `revision`: older continue tokens and watches get 410. */
+  compact(revision = this.#revision): void {
+    const upTo = Math.min(revision, this.#revision)
+    if (upTo <= this.#compacted) return
+    this.#log.splice(0, upTo - this.#compacted)
+    this.#compacted = upTo
+  }
+
+  #shelfOf(storageKey: string): Shelf {
+    let shelf = this.#shelves.get(storageKey)
+    if (shelf === undefined) {
+      shelf = { objects: new Map(), keys: [] }
+      this.#shelves.set(storageKey, shelf)
+    }
+    return shelf
+  }
+
+  #record(write: Omit<Change, 'revision'>): void {
+    this.#revision += 1
+    const change: Change = { ...write, revision: this.#revision }
+    this.#log.push(change)
+    // Trimmed a tenth at a time: moving the whole log for each write would cost more than the write.
+    const slack = Math.ceil(this.#historyLimit / 10)
+    if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
+    for (const subscriber of [...(this.#subscribers.get(write.storageKey) ?? [])]) subscriber.change(change)
+  }
+}
+
+/** An object's key within its type. */
+export function storeKey(key: ObjectKey): string {
+  return key.namespace ? `${key.namespace}/${key.name}` : key.name
+}
+
+/** The object with another resourceVersion. */
+export function withRevision(object: JsonObject, revision: number): JsonObject {
+  const metadata = isObject(object.metadata) ? object.metadata : {}
+  return { ...object, metadata: { ...metadata, resourceVersion: String(revision) } }
+}
+
+function inNamespace(keys: readonly string[], namespace: string | undefined): readonly string[] {
+  if (namespace === undefined || namespace === '') return keys.slice()
+  // '0' is the character after '/'.
+  return keys.slice(firstAtOrAfter(keys, `${namespace}/`), firstAtOrAfter(keys, `${namespace}0`))
+}

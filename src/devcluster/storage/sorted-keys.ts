@@ -1,0 +1,23 @@
+/** A sorted array of unique strings: quick to read in order, and quick enough to change at the sizes of a development cluster. */
+
+/** The index of the first key that is not below `key`. */
+export function firstAtOrAfter(keys: readonly string[], key: string): number {
+  let low = 0
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (keys[middle]! < key) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+export function insertSorted(keys: string[], key: string): void {
+  const index = firstAtOrAfter(keys, key)
+  if (keys[index] !== key) keys.splice(index, 0, key)
+}
+
+export function removeSorted(keys: string[], key: string): void {
+  const index = firstAtOrAfter(keys, key)
+  if (keys[index] === key) keys.splice(index, 1)
+}

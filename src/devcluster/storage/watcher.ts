@@ -1,0 +1,209 @@
+/** One watch: replays the log from a revision (or shows the present state first), then follows the store. */
+import type { Clock, Timer } from '../../api/clock.ts'
+import type { JsonObject } from '../../api/json.ts'
+import { deepFreeze } from '../../api/json.ts'
+import type { Status } from '../../api/status.ts'
+import { failure } from '../../api/status.ts'
+import type { Change, ObjectStore } from './object-store.ts'
+import { withRevision } from './object-store.ts'
+
+export interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
+  readonly object: JsonObject
+}
+
+export interface WatcherOptions {
+  readonly store: ObjectStore
+  readonly clock: Clock
+  readonly storageKey: string
+  readonly namespace?: string | undefined
+  /** Later changes than this revision; undefined: first an ADDED for each object that is there. */
+  readonly since: number | undefined
+  readonly matches: (object: JsonObject) => boolean
+  /** The object as the watcher's version of the type shows it. */
+  readonly present: (object: JsonObject) => JsonObject
+  /** Makes bookmarks; without it there are none. `initialEventsEnd`: the one that follows the objects that were there. */
+  readonly bookmark?: ((revision: number, initialEventsEnd: boolean) => JsonObject) | undefined
+  /** With `since` undefined: a bookmark says where the objects that were there end. */
+  readonly sendInitialEvents?: boolean
+  /** Ends the watch after this time. */
+  readonly timeoutMs?: number | undefined
+  /** Live events that may wait for a slow reader before the watch is ended; the reader comes back with its last resourceVersion. */
+  readonly queueLimit?: number
+}
+
+/** About as often as kube-apiserver. */
+const bookmarkIntervalMs = 60_000
+const defaultQueueLimit = 10_000
+
+/** An endless sequence of events, for one reader. It follows the store from its construction on, whether it is read or not. */
+export class Watcher implements AsyncIterableIterator<WatchEvent> {
+  readonly #options: WatcherOptions
+  #queue: WatchEvent[] = []
+  #head = 0
+  #ended = false
+  #wake: ((result: IteratorResult<WatchEvent>) => void) | undefined
+  #unsubscribe: () => void = () => {}
+  #timers: Timer[] = []
+  readonly #signal: AbortSignal
+  #onEnd: () => void = () => {}
+  readonly #onAbort = (): void => this.#end('now')
+
+  constructor(options: WatcherOptions, signal: AbortSignal) {
+    this.#options = options
+    this.#signal = signal
+    if (signal.aborted) {
+      this.#ended = true
+      return
+    }
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+    if (!this.#replay()) return
+    this.#unsubscribe = options.store.subscribe(options.storageKey, {
+      change: (change) => this.#follow(change),
+      end: () => this.#end('now'),
+    })
+    if (options.timeoutMs !== undefined) {
+      this.#timers.push(
+        options.clock.after(options.timeoutMs, () => {
+          this.#sendBookmark(false)
+          this.#end('when read')
+        }),
+      )
+    }
+    if (options.bookmark !== undefined) this.#bookmarkLater()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<WatchEvent>> {
+    const event = this.#queue[this.#head]
+    if (event !== undefined) {
+      this.#head += 1
+      if (this.#head === this.#queue.length) {
+        this.#queue = []
+        this.#head = 0
+      }
+      return Promise.resolve({ done: false, value: event })
+    }
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined })
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  return(): Promise<IteratorResult<WatchEvent>> {
+    this.#end('now')
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  /** Ends the watch, e.g. because its type is no longer served. */
+  end(): void {
+    this.#end('now')
+  }
+
+  /** Calls `listener` when the watch has ended, at once if it has already. */
+  onEnd(listener: () => void): void {
+    if (this.#ended) listener()
+    else this.#onEnd = listener
+  }
+
+  /** Queues what happened before now. Returns false when that is no longer known. */
+  #replay(): boolean {
+    const { store, storageKey, namespace, since, matches, present } = this.#options
+    if (since === undefined) {
+      const snapshot = store.snapshot(storageKey, namespace)
+      for (const key of snapshot.keys) {
+        const object = snapshot.get(key)!
+        if (matches(object)) this.#push({ type: 'ADDED', object: present(object) })
+      }
+      if (this.#options.sendInitialEvents === true) this.#sendBookmark(true)
+      return true
+    }
+    if (since < store.compactedRevision) {
+      const text = `too old resource version: ${since} (${store.compactedRevision})`
+      this.#push({ type: 'ERROR', object: statusObject(failure(410, 'Expired', text)) })
+      this.#end('when read')
+      return false
+    }
+    for (const change of store.changesSince(since)) {
+      if (change.storageKey !== storageKey) continue
+      const event = this.#translate(change)
+      if (event !== undefined) this.#push(event)
+    }
+    return true
+  }
+
+  #follow(change: Change): void {
+    const event = this.#translate(change)
+    if (event === undefined) return
+    if (this.#queue.length - this.#head >= (this.#options.queueLimit ?? defaultQueueLimit)) {
+      this.#end('now')
+      return
+    }
+    this.#push(event)
+  }
+
+  /** What a change means to somebody who sees only the selected objects: one that comes into view is ADDED, one that leaves it DELETED. */
+  #translate(change: Change): WatchEvent | undefined {
+    const { namespace, since, matches, present } = this.#options
+    if (namespace && !change.key.startsWith(`${namespace}/`)) return undefined
+    // A resourceVersion of the future was asked for: silence until then.
+    if (since !== undefined && change.revision <= since) return undefined
+    const before = change.previous !== undefined && matches(change.previous)
+    const now = change.type !== 'DELETED' && matches(change.object)
+    if (now) return { type: before ? 'MODIFIED' : 'ADDED', object: present(change.object) }
+    if (!before) return undefined
+    const last = change.type === 'DELETED' ? change.object : deepFreeze(withRevision(change.previous!, change.revision))
+    return { type: 'DELETED', object: present(last) }
+  }
+
+  #push(event: WatchEvent): void {
+    const wake = this.#wake
+    if (wake === undefined) {
+      this.#queue.push(event)
+    } else {
+      this.#wake = undefined
+      wake({ done: false, value: event })
+    }
+  }
+
+  #sendBookmark(initialEventsEnd: boolean): void {
+    const { bookmark, store } = this.#options
+    const { since = 0 } = this.#options
+    if (bookmark === undefined || this.#ended || store.revision < since) return
+    this.#push({ type: 'BOOKMARK', object: bookmark(store.revision, initialEventsEnd) })
+  }
+
+  #bookmarkLater(): void {
+    // The timer that has just fired needs no cancelling any more: its place is taken by the next one.
+    const index = this.#timers.length
+    const arm = (): void => {
+      this.#timers[index] = this.#options.clock.after(bookmarkIntervalMs, () => {
+        this.#sendBookmark(false)
+        if (!this.#ended) arm()
+      })
+    }
+    arm()
+  }
+
+  #end(how: 'now' | 'when read'): void {
+    if (how === 'now') {
+      this.#queue = []
+      this.#head = 0
+    }
+    if (this.#ended) return
+    this.#ended = true
+    this.#unsubscribe()
+    this.#signal.removeEventListener('abort', this.#onAbort)
+    for (const timer of this.#timers) timer.cancel()
+    this.#onEnd()
+    this.#wake?.({ done: true, value: undefined })
+    this.#wake = undefined
+  }
+}
+
+function statusObject(status: Status): JsonObject {
+  return status as unknown as JsonObject
+}

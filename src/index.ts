@@ -1,0 +1,39 @@
+/** The public API of Proreus. */
+export { defineKind, Conditions } from './api/kind.ts'
+export type { Infer, InferInput, Kind, KindDefinition, PrinterColumn, VersionDefinition } from './api/kind.ts'
+export { Type } from './api/type.ts'
+export type { Static, TSchema } from './api/type.ts'
+export { resourceType, apiVersionOf, groupResourceOf } from './api/group-version-kind.ts'
+export type { GroupVersionKind, ObjectOf, ResourceType } from './api/group-version-kind.ts'
+export { formatKey, keyOf } from './api/object.ts'
+export type { KubernetesObject, ObjectInput, ObjectKey, ObjectList, ObjectMeta, OwnerReference } from './api/object.ts'
+export { controllerOf, controllerReference, isControlledBy } from './api/owner-reference.ts'
+export { findCondition, mergeConditions } from './api/conditions.ts'
+export type { Condition, ConditionInput } from './api/conditions.ts'
+export { duplicate, forbidden, invalid, notSupported, required, tooLong, tooMany, typeInvalid } from './api/field-error.ts'
+export type { FieldError, FieldErrorReason } from './api/field-error.ts'
+export type { Status, StatusCause } from './api/status.ts'
+export { ProreusError } from './api/errors.ts'
+export type { ErrorCode } from './api/errors.ts'
+export { systemClock } from './api/clock.ts'
+export type { Clock, Timer } from './api/clock.ts'
+export type { DeepReadonly, JsonObject, JsonValue } from './api/json.ts'
+export type { LabelSelector } from './api/label-selector.ts'
+export type { PolicyRule } from './api/policy-rule.ts'
+export {
+  configMap,
+  customResourceDefinition,
+  deployment,
+  event,
+  lease,
+  mutatingWebhookConfiguration,
+  namespace,
+  node,
+  pod,
+  secret,
+  service,
+  serviceAccount,
+  subjectAccessReview,
+  validatingWebhookConfiguration,
+} from './api/builtin.ts'
+export type { ConfigMap, Deployment, Event, Jsonify, Lease, Namespace, Node, Pod, PodSpec, Secret, Service, ServiceAccount } from './api/builtin.ts'

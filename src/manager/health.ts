@@ -1,0 +1,62 @@
+/** Named checks, and how `/healthz` and `/readyz` answer with them: in the form of the API server's own. */
+import type { Answer, Handler } from './http-endpoint.ts'
+import { messageOf } from '../api/errors.ts'
+
+export interface Check {
+  readonly name: string
+  /** Default true. False: shown by `?verbose`, but no reason to answer with a failure. */
+  readonly decides?: boolean
+  /** Undefined when all is well, otherwise why not. What it throws is a reason too. */
+  problem(): Promise<string | undefined> | string | undefined
+}
+
+interface Finding {
+  readonly check: Check
+  readonly problem: string | undefined
+}
+
+/**
+ * Serves `/path`, `/path?verbose`, `/path?exclude=name` and `/path/name`.
+ * `checks` is asked with each request: what there is to check changes while a process starts.
+ */
+export function healthHandler(path: string, checks: () => readonly Check[]): Handler {
+  return async (url) => {
+    if (url.pathname === path) {
+      const excluded = url.searchParams.getAll('exclude')
+      const findings = await Promise.all(checks().filter(({ name }) => !excluded.includes(name)).map(find))
+      return summary(path.slice(1), findings, url.searchParams.has('verbose'))
+    }
+    if (!url.pathname.startsWith(`${path}/`)) return undefined
+    const name = decodeName(url.pathname.slice(path.length + 1))
+    const check = checks().find((candidate) => candidate.name === name)
+    if (check === undefined) return undefined
+    const { problem } = await find(check)
+    return problem === undefined ? { code: 200, body: 'ok' } : { code: 500, body: `${problem}\n` }
+  }
+}
+
+async function find(check: Check): Promise<Finding> {
+  try {
+    return { check, problem: await check.problem() }
+  } catch (error) {
+    return { check, problem: messageOf(error) }
+  }
+}
+
+function summary(name: string, findings: readonly Finding[], verbose: boolean): Answer {
+  const healthy = findings.every(({ check, problem }) => problem === undefined || check.decides === false)
+  if (healthy && !verbose) return { code: 200, body: 'ok' }
+  const lines = findings.map(({ check, problem }) => {
+    if (problem === undefined) return `[+]${check.name} ok`
+    return check.decides === false ? `[~]${check.name}: ${problem} (does not decide)` : `[-]${check.name} failed: ${problem}`
+  })
+  return { code: healthy ? 200 : 500, body: `${lines.join('\n')}\n${name} check ${healthy ? 'passed' : 'failed'}\n` }
+}
+
+function decodeName(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,90 @@
+/** A small plain HTTP server, for probes and metrics. */
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ListenAddress } from './listen-address.ts'
+import { messageOf, ProreusError } from '../api/errors.ts'
+import { formatListenAddress } from './listen-address.ts'
+
+export interface Answer {
+  readonly code: number
+  readonly body: string
+  /** Default: plain text. */
+  readonly contentType?: string
+}
+
+/** Answers a GET; undefined when there is nothing under this path. */
+export type Handler = (url: URL) => Promise<Answer | undefined> | Answer | undefined
+
+export interface HttpEndpointOptions {
+  readonly address: ListenAddress
+  /** The flag that sets the address, for error messages. */
+  readonly flag: string
+  readonly handlers: readonly Handler[]
+}
+
+export interface HttpEndpoint {
+  readonly address: ListenAddress
+  /** Ends connections that are open, too. */
+  close(): Promise<void>
+}
+
+/**
+ * Listens and answers.
+ *
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is taken; `PRO_CONFIG_INVALID` when the address cannot be listened on.
+ */
+export async function startHttpEndpoint({ address, flag, handlers }: HttpEndpointOptions): Promise<HttpEndpoint> {
+  const server = createServer((request, response) => void answer(request, response, handlers))
+  // A server that slow clients could fill up would fail its own probes.
+  server.headersTimeout = 10_000
+  server.requestTimeout = 30_000
+  await listen(server, address, flag)
+  return {
+    address: { ...address, port: (server.address() as AddressInfo).port },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function listen(server: Server, { host, port }: ListenAddress, flag: string): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+  } catch (cause) {
+    const text = formatListenAddress({ port, ...(host === undefined ? {} : { host }) })
+    if ((cause as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+      throw new ProreusError('PRO_PORT_IN_USE', `The address ${text} is in use by another process: stop that one, or choose another address with ${flag} (0 switches it off).`, { cause })
+    }
+    throw new ProreusError('PRO_CONFIG_INVALID', `This process cannot listen on ${text}; choose another address with ${flag} (0 switches it off): ${messageOf(cause)}`, { cause })
+  }
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, handlers: readonly Handler[]): Promise<void> {
+  const { code, body, contentType = 'text/plain; charset=utf-8' } = await answerTo(request, handlers)
+  response.writeHead(code, { 'content-type': contentType, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
+  response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+async function answerTo(request: IncomingMessage, handlers: readonly Handler[]): Promise<Answer> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return { code: 405, body: 'only GET is answered here\n' }
+  if (!URL.canParse(request.url ?? '', 'http://localhost')) return { code: 400, body: 'this is no URL\n' }
+  const url = new URL(request.url ?? '', 'http://localhost')
+  try {
+    for (const handler of handlers) {
+      const found = await handler(url)
+      if (found !== undefined) return found
+    }
+    return { code: 404, body: 'not found\n' }
+  } catch (error) {
+    return { code: 500, body: `${messageOf(error)}\n` }
+  }
+}

@@ -1,0 +1,83 @@
+/** `defineOperator`: kinds with the webhooks and controllers that belong to them, as one unit to run, install and ship. */
+import type { Kind } from '../api/kind.ts'
+import type { PolicyRule } from '../api/policy-rule.ts'
+import type { ControllerDefinition } from '../controller/builder.ts'
+import type { WebhookDefinition } from '../webhook/definition.ts'
+import { ProreusError } from '../api/errors.ts'
+import { groupKindOf } from '../api/group-version-kind.ts'
+import { dns1123Label } from '../api/names.ts'
+
+export interface OperatorDefinition {
+  /** Lower case, digits and dashes; how `--operators` names it. */
+  readonly name: string
+  /** The custom kinds that it brings along. */
+  readonly kinds: readonly Kind[]
+  readonly webhooks?: readonly WebhookDefinition[]
+  readonly controllers?: readonly ControllerDefinition[]
+  /** What it needs to be allowed beyond what its webhooks and controllers declare. */
+  readonly rbac?: readonly PolicyRule[]
+  /** Settings of its own, for those who read them. */
+  readonly options?: Readonly<Record<string, unknown>>
+}
+
+/** An operator that is complete and does not change any more. */
+export interface Operator {
+  readonly name: string
+  readonly kinds: readonly Kind[]
+  readonly webhooks: readonly WebhookDefinition[]
+  readonly controllers: readonly ControllerDefinition[]
+  readonly rbac: readonly PolicyRule[]
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Defines an operator.
+ *
+ * @example
+ * export const operator = defineOperator({
+ *   name: 'memcached',
+ *   kinds: [memcached],
+ *   webhooks: [webhook(memcached)],
+ *   controllers: [controller(memcached, { reconcile, owns: [deployment] })],
+ * })
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed or something is there twice.
+ */
+export function defineOperator(definition: OperatorDefinition): Operator {
+  const { name, kinds, webhooks = [], controllers = [], rbac = [], options = {} } = definition
+  const problems = [
+    ...dns1123Label(name).map((message) => `name: ${message}`),
+    ...duplicates(kinds.map(groupKindOf)).map((kind) => `kinds: ${kind} is there twice`),
+    ...duplicates(webhooks.map(({ kind }) => groupKindOf(kind))).map((kind) => `webhooks: there are two for ${kind}: define one with all handlers`),
+    ...duplicates(controllers.map((controller) => controller.name)).map((controller) => `controllers: two are called "${controller}": give one another name`),
+  ]
+  if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is not well defined: ${problems.join('; ')}.`)
+  return Object.freeze({
+    name,
+    kinds: Object.freeze([...kinds]),
+    webhooks: Object.freeze([...webhooks]),
+    controllers: Object.freeze([...controllers]),
+    rbac: Object.freeze([...rbac]),
+    options: Object.freeze({ ...options }),
+  })
+}
+
+/** Whether a value is an operator, also one that another copy of this package has defined. */
+export function isOperator(value: unknown): value is Operator {
+  if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return false
+  const { name, kinds, webhooks, controllers, rbac } = value as Partial<Record<keyof Operator, unknown>>
+  return typeof name === 'string' && [kinds, webhooks, controllers, rbac].every((part) => Array.isArray(part))
+}
+
+/** Refuses operators that cannot be in one process: two of one name, or with controllers of one name. */
+export function checkOperators(operators: readonly Operator[]): void {
+  const problems = [
+    ...duplicates(operators.map(({ name }) => name)).map((name) => `two operators are called "${name}"`),
+    ...duplicates(operators.flatMap(({ controllers }) => controllers.map(({ name }) => name))).map((name) => `two controllers are called "${name}"`),
+  ]
+  if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `These operators cannot run together: ${problems.join('; ')}.`)
+}
+
+function duplicates(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))]
+}

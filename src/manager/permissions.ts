@@ -1,0 +1,116 @@
+/** Asking the API server, before anything starts, whether the operators may read what they watch. */
+import type { KubernetesObject } from '../api/object.ts'
+import type { Client } from '../client/client.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Operator } from './operator.ts'
+import { ProreusError } from '../api/errors.ts'
+import { groupResourceOf, resourceType } from '../api/group-version-kind.ts'
+import { isApiError } from '../client/api-error.ts'
+
+interface SelfSubjectAccessReview extends KubernetesObject {
+  apiVersion: 'authorization.k8s.io/v1'
+  kind: 'SelfSubjectAccessReview'
+  spec: { resourceAttributes: { group: string; resource: string; verb: string; namespace?: string } }
+  status?: { allowed?: boolean; reason?: string }
+}
+
+const selfSubjectAccessReview = resourceType<SelfSubjectAccessReview>({
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SelfSubjectAccessReview',
+  plural: 'selfsubjectaccessreviews',
+  namespaced: false,
+})
+
+export interface PermissionOptions {
+  readonly operators: readonly Operator[]
+  readonly client: Pick<Client, 'create'>
+  /** Absent or empty: all. */
+  readonly namespaces?: readonly string[] | undefined
+  /** Which user of which API server, for the message. */
+  readonly connection: { readonly describe: string }
+  readonly logger: Logger
+  readonly signal?: AbortSignal | undefined
+}
+
+const verbs = ['list', 'watch'] as const
+
+interface Need {
+  readonly group: string
+  readonly plural: string
+  readonly namespaced: boolean
+  /** Without it nothing of a controller works; without others it waits for them and says so. */
+  readonly primary: boolean
+}
+
+interface Refusal {
+  readonly need: Need
+  readonly verb: string
+  readonly namespace: string | undefined
+}
+
+/**
+ * Checks with SelfSubjectAccessReviews that each watched type may be listed and watched.
+ * What is missing beside the primary kinds is a warning: the reflector goes on trying, and somebody may grant it meanwhile.
+ *
+ * @throws {ProreusError} `PRO_PERMISSION` when a primary kind may not be read.
+ */
+export async function checkPermissions(options: PermissionOptions): Promise<void> {
+  const { connection, logger } = options
+  const refusals = await findRefusals(options)
+  const [vital, others] = [refusals.filter(({ need }) => need.primary), refusals.filter(({ need }) => !need.primary)]
+  const advice = 'grant it with the rules that "proreus generate" writes to config/rbac/role.yaml'
+  if (vital.length > 0) {
+    throw new ProreusError('PRO_PERMISSION', `The user of ${connection.describe} may not ${describe(vital)}, which the operators cannot do without: ${advice}.`)
+  }
+  if (others.length > 0) {
+    logger.warn({ missing: others.map(({ need, verb }) => `${verb} ${groupResourceOf(need)}`) }, `the user of ${connection.describe} may not ${describe(others)}; the controllers that need it wait: ${advice}`)
+  }
+}
+
+async function findRefusals(options: PermissionOptions): Promise<readonly Refusal[]> {
+  const { namespaces = [] } = options
+  const questions = needsOf(options.operators).flatMap((need) => {
+    const scopes = need.namespaced && namespaces.length > 0 ? namespaces : [undefined]
+    return scopes.flatMap((namespace) => verbs.map((verb): Refusal => ({ need, verb, namespace })))
+  })
+  const answers = await Promise.all(questions.map((question) => isRefused(question, options)))
+  return questions.filter((_, index) => answers[index])
+}
+
+async function isRefused({ need, verb, namespace }: Refusal, { client, logger, signal }: PermissionOptions): Promise<boolean> {
+  const resourceAttributes = { group: need.group, resource: need.plural, verb, ...(namespace === undefined ? {} : { namespace }) }
+  try {
+    const review = await client.create(selfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } }, { signal })
+    return review.status?.allowed === false
+  } catch (error) {
+    if (!isApiError(error)) throw error
+    // A server that will not say is no reason to refuse the start: the first list will tell.
+    logger.debug({ err: error }, `the API server does not say whether this user may ${verb} ${groupResourceOf(need)}`)
+    return false
+  }
+}
+
+/** What the controllers watch, each type once. */
+function needsOf(operators: readonly Operator[]): readonly Need[] {
+  const needs = new Map<string, Need>()
+  for (const { type: primaryType, types } of operators.flatMap(({ controllers }) => controllers)) {
+    for (const type of types) {
+      const key = groupResourceOf(type)
+      const primary = type === primaryType || (needs.get(key)?.primary ?? false)
+      needs.set(key, { group: type.group, plural: type.plural, namespaced: type.namespaced, primary })
+    }
+  }
+  return [...needs.values()]
+}
+
+/** `list and watch pods, and list nodes in the namespace "a"`. */
+function describe(refusals: readonly Refusal[]): string {
+  const byTarget = new Map<string, string[]>()
+  for (const { need, verb, namespace } of refusals) {
+    const where = namespace !== undefined ? ` in the namespace "${namespace}"` : need.namespaced ? ' in all namespaces' : ''
+    const target = `${groupResourceOf(need)}${where}`
+    byTarget.set(target, [...(byTarget.get(target) ?? []), verb])
+  }
+  return [...byTarget].map(([target, missing]) => `${missing.join(' and ')} ${target}`).join(', and ')
+}

@@ -1,0 +1,85 @@
+/** What `run` is told, and its defaults. */
+import { hostname } from 'node:os'
+import type { Clock } from '../api/clock.ts'
+import type { Connection } from '../client/connection.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { CertificateOptions } from './certificates.ts'
+import type { ListenAddress } from './listen-address.ts'
+import { systemClock } from '../api/clock.ts'
+import { createLogger } from '../telemetry/logger.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+
+export interface WebhookOptions {
+  /** Default: all addresses. */
+  readonly host?: string
+  /** Default 9443; 0 takes any free one. */
+  readonly port?: number
+  /** Where the API server reaches the webhooks, for an operator outside the cluster; its host goes into the certificate. */
+  readonly url?: string
+}
+
+/** Which webhook configurations get their `caBundle` from this process. */
+export interface InjectionTargets {
+  readonly mutating: readonly string[]
+  readonly validating: readonly string[]
+}
+
+/** Where the process can be reached. */
+export interface Endpoints {
+  /** Undefined when no operator has webhooks. */
+  readonly webhook: { readonly port: number; readonly url: string; readonly caBundle: string } | undefined
+  /** Undefined when switched off. */
+  readonly probes: ListenAddress | undefined
+  readonly metrics: ListenAddress | undefined
+}
+
+export interface RunOptions {
+  readonly connection: Connection
+  /** Its abort starts the ordered stop. */
+  readonly signal: AbortSignal
+  readonly certificates: CertificateOptions
+  readonly webhook?: WebhookOptions
+  /** Default: `proreus-mutating` and `proreus-validating`. Empty lists leave `caBundle` to others, e.g. cert-manager. */
+  readonly webhookConfigurations?: InjectionTargets
+  /** Default `:8081`; `0` switches the probes off. */
+  readonly probeBindAddress?: string
+  /** Default `:8080`; `0` switches the metrics off. */
+  readonly metricsBindAddress?: string
+  /** Which namespaces the controllers watch. Absent or empty: all. */
+  readonly namespaces?: readonly string[]
+  /** How long the webhooks go on accepting after the stop began, so that nobody still sends to a closed port. Default 10 s. */
+  readonly drainDelayMs?: number
+  /** How long what is in flight may take after that. Default 30 s. */
+  readonly drainDeadlineMs?: number
+  /** Which replica this is, for events. Default: the host name, in a cluster that of the Pod. */
+  readonly instance?: string
+  readonly logger?: Logger
+  readonly clock?: Clock
+  readonly metrics?: Metrics
+  /** Called when the webhooks are served, before anything is watched: the moment to install their configurations. */
+  readonly onServing?: (endpoints: Endpoints) => Promise<void> | void
+  /** Called when everything has been started. */
+  readonly onStarted?: (endpoints: Endpoints) => Promise<void> | void
+}
+
+export type CompleteOptions = RunOptions & Required<Pick<RunOptions, 'webhook' | 'webhookConfigurations' | 'drainDelayMs' | 'drainDeadlineMs' | 'instance' | 'logger' | 'clock' | 'metrics'>>
+
+export function withDefaults(options: RunOptions): CompleteOptions {
+  return {
+    ...options,
+    webhook: options.webhook ?? {},
+    webhookConfigurations: options.webhookConfigurations ?? { mutating: ['proreus-mutating'], validating: ['proreus-validating'] },
+    drainDelayMs: options.drainDelayMs ?? 10_000,
+    drainDeadlineMs: options.drainDeadlineMs ?? 30_000,
+    instance: options.instance ?? hostname(),
+    logger: options.logger ?? createLogger(),
+    clock: options.clock ?? systemClock,
+    metrics: options.metrics ?? processMetrics(),
+  }
+}
+
+function processMetrics(): Metrics {
+  const metrics = new Metrics()
+  metrics.collectProcess()
+  return metrics
+}

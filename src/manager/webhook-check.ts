@@ -1,0 +1,69 @@
+/** Whether the webhook port really answers as the API server needs it: TLS, with a leaf that the published bundle trusts. */
+import { connect } from 'node:tls'
+import type { Clock } from '../api/clock.ts'
+import type { CertificateSource } from '../certs/serving-certificate.ts'
+import type { Check } from './health.ts'
+import { messageOf } from '../api/errors.ts'
+
+export interface WebhookCheckOptions {
+  /** The host that the server was told to listen on. */
+  readonly host?: string | undefined
+  readonly port: number
+  /** A DNS name that the API server expects in the certificate. */
+  readonly serverName: string
+  readonly certificates: Pick<CertificateSource, 'current'>
+  readonly clock: Clock
+}
+
+/** A handshake costs a signature: several probes share one. Failures are looked at anew. */
+const trustMs = 5_000
+/** The kubelet waits no longer than that for an answer, by default one second. */
+const timeoutMs = 900
+
+/** The readiness check named `webhook`. */
+export function webhookCheck(options: WebhookCheckOptions): Check {
+  const { certificates, clock } = options
+  let passed: { readonly at: number; readonly bundle: string } | undefined
+  let dialing: Promise<string | undefined> | undefined
+
+  async function dialOnce(): Promise<string | undefined> {
+    const { caBundle } = certificates.current()
+    const problem = await dial(options, caBundle)
+    passed = problem === undefined ? { at: clock.now(), bundle: caBundle } : undefined
+    return problem
+  }
+
+  return {
+    name: 'webhook',
+    problem() {
+      const { caBundle } = certificates.current()
+      // The age is also too great after the clock was set back.
+      if (passed !== undefined && passed.bundle === caBundle && Math.abs(clock.now() - passed.at) < trustMs) return undefined
+      dialing ??= dialOnce().finally(() => (dialing = undefined))
+      return dialing
+    },
+  }
+}
+
+/** One handshake with our own port; undefined when it succeeds, otherwise why it did not. */
+function dial({ host, port, serverName }: WebhookCheckOptions, ca: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: loopbackFor(host), port, ca, servername: serverName, timeout: timeoutMs })
+    const fail = (problem: string): void => {
+      resolve(problem)
+      socket.destroy()
+    }
+    socket.once('secureConnect', () => {
+      resolve(undefined)
+      // Closed from both sides in peace: a reset would be a failed handshake to the server.
+      socket.resume().end()
+    })
+    socket.on('timeout', () => fail(`port ${port} gave no answer within ${timeoutMs} ms`))
+    socket.on('error', (error) => fail(`port ${port} does not answer with a certificate that caBundle trusts: ${messageOf(error)}`))
+  })
+}
+
+function loopbackFor(host: string | undefined): string {
+  if (host === '::') return '::1'
+  return host === undefined || host === '0.0.0.0' ? '127.0.0.1' : host
+}

@@ -1,0 +1,106 @@
+/** From a structural schema to the functions that prune, default and validate objects. */
+import type { ValidateFunction } from 'ajv'
+import { ProreusError } from '../api/errors.ts'
+import type { FieldError } from '../api/field-error.ts'
+import { formatFieldError, invalid } from '../api/field-error.ts'
+import type { JsonObject } from '../api/json.ts'
+import type { StructuralSchema } from '../api/structural-schema.ts'
+import { applyDefaults } from './default.ts'
+import { explain } from './explain.ts'
+import type { SchemaNode } from './node.ts'
+import { buildRootNode } from './node.ts'
+import { childPath, fieldOf, indexPath } from './path.ts'
+import { prune } from './prune.ts'
+import { checkStructural } from './structural.ts'
+import { compileCheck } from './translate.ts'
+
+export interface CompiledSchema {
+  readonly schema: StructuralSchema
+  /**
+   * Removes what the schema does not name, but never apiVersion, kind and metadata. The same object when nothing was removed.
+   * `unknown` are the removed fields' paths, such as `spec.foo` and `spec.list[0].bar`, in document order.
+   */
+  prune(object: JsonObject): { object: JsonObject; unknown: readonly string[] }
+  /**
+   * Drops nulls (of fields that are not nullable and have no default) and fills in defaults. The same object when nothing changed.
+   * Defaults that are objects are shared and frozen.
+   */
+  default(object: JsonObject): JsonObject
+  /**
+   * Everything that is wrong with the structure of the object, unsorted; empty when it is valid. The object's own metadata is not
+   * looked at (`validateObjectMeta`). An update need not mend lists that were no proper sets or maps in `oldObject` already.
+   */
+  validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
+}
+
+const compiled = new WeakMap<StructuralSchema, CompiledSchema>()
+const nothingWrong: readonly FieldError[] = Object.freeze([])
+
+/**
+ * Compiles a schema, once for each schema object.
+ *
+ * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would not accept the schema.
+ */
+export function compileSchema(schema: StructuralSchema): CompiledSchema {
+  const known = compiled.get(schema)
+  if (known !== undefined) return known
+  const problems = checkStructural(schema)
+  if (problems.length > 0) {
+    throw new ProreusError(
+      'PRO_SCHEMA_INVALID',
+      `The schema is not one that a CustomResourceDefinition may have: ${problems.map(formatFieldError).join('; ')}.`,
+    )
+  }
+  const result = createCompiledSchema(schema)
+  compiled.set(schema, result)
+  return result
+}
+
+function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
+  const root = buildRootNode(schema)
+  const prunable = { ...root, embeddedResource: true }
+  // Compiling for ajv is the dear part, and a process that only reads never needs it.
+  let check: ValidateFunction | undefined
+  return Object.freeze({
+    schema,
+    prune: (object) => {
+      const { value, unknown } = prune(prunable, object)
+      return { object: value, unknown }
+    },
+    default: (object) => applyDefaults(root, object) as JsonObject,
+    validate: (object, oldObject) => {
+      check ??= compileCheck(root)
+      return check(object) ? nothingWrong : errorsOf(root, check, object, oldObject)
+    },
+  } satisfies CompiledSchema)
+}
+
+/**
+ * The renderer's errors for an object that ajv refused. The rules in `x-kubernetes-validations` belong behind these,
+ * where none of them is of a kind that makes the API server skip the rules.
+ */
+function errorsOf(root: SchemaNode, check: ValidateFunction, object: JsonObject, oldObject: JsonObject | undefined): readonly FieldError[] {
+  const refusal = check.errors?.[0]
+  const { errors, lists } = explain(root, object)
+  if (errors.length === 0 && lists.length === 0) {
+    // The two disagree, which is a defect of ours; ajv's word counts, so that nothing invalid passes.
+    const path = pathOf(refusal?.instancePath ?? '')
+    return [invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`)]
+  }
+  const tolerated = lists.length > 0 && oldObject !== undefined && explain(root, oldObject).lists.length > 0
+  return unique(tolerated ? errors : [...errors, ...lists])
+}
+
+/** Branches of a schema repeat each other. */
+function unique(errors: readonly FieldError[]): FieldError[] {
+  return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
+}
+
+/** A JSON pointer as a field path. */
+function pathOf(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, segment) => (/^\d+$/.test(segment) ? indexPath(path, Number(segment)) : childPath(path, segment)), '')
+}

@@ -1,0 +1,57 @@
+/** Defaulting: drops nulls that mean "not set", and fills in what is missing. */
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { getOwn, setOwn } from '../api/json.ts'
+import type { SchemaNode } from './node.ts'
+
+type Node = Pick<SchemaNode, 'properties' | 'defaulted' | 'additional' | 'items'>
+
+/**
+ * The value with its defaults. The API server drops nulls everywhere first and fills in afterwards;
+ * no null that is dropped can change what is filled in elsewhere, so that one walk does both.
+ * What needs no change is shared, down to the whole value.
+ */
+export function applyDefaults(node: Node, value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return node.items === undefined ? value : defaultItems(node.items, value)
+  return defaultFields(node, value)
+}
+
+function defaultItems(items: SchemaNode, list: JsonValue[]): JsonValue[] {
+  let copy: JsonValue[] | undefined
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list[index]!
+    // A null item is never dropped: without a default it stays, and fails the type check.
+    const next = item === null && !items.nullable ? (items.default ?? null) : applyDefaults(items, item)
+    if (next === item) continue
+    copy ??= list.slice()
+    copy[index] = next
+  }
+  return copy ?? list
+}
+
+function defaultFields(node: Node, object: JsonObject): JsonObject {
+  const { properties, defaulted } = node
+  const additional = node.additional === 'any' ? undefined : node.additional
+  let copy: JsonObject | undefined
+  if (properties.size > 0 || additional !== undefined) {
+    for (const key in object) {
+      const child = properties.get(key) ?? additional
+      const value = object[key]
+      if (child === undefined || value === undefined) continue
+      let next: JsonValue | undefined
+      if (value === null && !child.nullable) next = child.default
+      else next = applyDefaults(child, value)
+      if (next === value) continue
+      copy ??= { ...object }
+      if (next === undefined) delete copy[key]
+      else setOwn(copy, key, next)
+    }
+  }
+  for (let index = 0; index < defaulted.length; index += 1) {
+    const { key, value } = defaulted[index]!
+    if (getOwn(object, key) !== undefined) continue
+    copy ??= { ...object }
+    setOwn(copy, key, value)
+  }
+  return copy ?? object
+}

@@ -1,0 +1,26 @@
+/** A limit on nesting, so that no object can exhaust the stack of anything that walks it. */
+import type { FieldError } from '../api/field-error.ts'
+import { invalid } from '../api/field-error.ts'
+import { fieldOf } from './path.ts'
+
+/**
+ * How deep a value may go below a field whose schema does not say (the API server's decoder stops at 10,000 levels in all).
+ * A call stack of Node.js has room for about 10,000 small frames, and a walker takes up to three a level.
+ */
+export const maxNesting = 1000
+
+/** Whether objects and arrays nest deeper than `limit` levels. */
+export function isDeeperThan(value: unknown, limit = maxNesting): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (limit === 0) return true
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) if (isDeeperThan(value[index], limit - 1)) return true
+    return false
+  }
+  for (const key in value) if (isDeeperThan((value as Record<string, unknown>)[key], limit - 1)) return true
+  return false
+}
+
+export function tooDeep(path: string, value: unknown): FieldError {
+  return invalid(fieldOf(path), Array.isArray(value) ? 'array' : 'object', `must not be nested deeper than ${maxNesting} levels`)
+}

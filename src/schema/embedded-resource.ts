@@ -1,0 +1,49 @@
+/** `x-kubernetes-embedded-resource`: a whole Kubernetes object inside a field (apiextensions `schema/objectmeta`). */
+import type { FieldError } from '../api/field-error.ts'
+import { invalid, required } from '../api/field-error.ts'
+import type { JsonObject } from '../api/json.ts'
+import { getOwn, isObject } from '../api/json.ts'
+import { dns1035Label } from '../api/names.ts'
+import { validateObjectMeta } from '../api/object-meta.ts'
+import { childPath } from './path.ts'
+
+/** Fields that every Kubernetes object has, whatever its schema says. */
+export const objectFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
+
+/** apiVersion and kind are required and checked; metadata may be missing, and so may its name. */
+export function embeddedResourceErrors(object: JsonObject, path: string): FieldError[] {
+  const metadata = getOwn(object, 'metadata')
+  return [
+    ...apiVersionErrors(getOwn(object, 'apiVersion'), childPath(path, 'apiVersion')),
+    ...kindErrors(getOwn(object, 'kind'), childPath(path, 'kind')),
+    ...(metadata === undefined ? [] : metadataErrors(metadata, childPath(path, 'metadata'))),
+  ]
+}
+
+function apiVersionErrors(value: unknown, path: string): FieldError[] {
+  if (value === undefined) return [required(path)]
+  if (typeof value !== 'string') return [invalid(path, value, 'must be a string')]
+  if (value === '') return [invalid(path, value, 'must not be empty')]
+  return value.split('/').length > 2 ? [invalid(path, value, `unexpected GroupVersion string: ${value}`)] : []
+}
+
+function kindErrors(value: unknown, path: string): FieldError[] {
+  if (value === undefined) return [required(path)]
+  if (typeof value !== 'string') return [invalid(path, value, 'must be a string')]
+  if (value === '') return [invalid(path, value, 'must not be empty')]
+  const problems = dns1035Label(value.toLowerCase())
+  return problems.length === 0 ? [] : [invalid(path, value, `may have mixed case, but should otherwise match: ${problems.join(',')}`)]
+}
+
+function metadataErrors(metadata: unknown, path: string): FieldError[] {
+  if (!isObject(metadata)) return [invalid(path, metadata, 'must be an object')]
+  const named = typeof metadata.name === 'string' && metadata.name !== '' ? metadata : { ...metadata, name: 'unnamed' }
+  const namespaced = typeof metadata.namespace === 'string' && metadata.namespace !== ''
+  return validateObjectMeta(named, { namespaced, name: pathSegmentName }, path)
+}
+
+/** What any object may be called at all: the name is a segment of its URL. */
+function pathSegmentName(name: string): string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`]
+  return ['/', '%'].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`)
+}

@@ -1,0 +1,94 @@
+/** Addresses, host names and URIs as Go's `net` and `net/url` read them. */
+import { isIP, isIPv4, isIPv6 } from 'node:net'
+
+/** Whether Go's `net.ParseIP` takes it: unlike Node.js it knows no zones. */
+function isAddress(text: string): boolean {
+  return isIP(text) !== 0 && !text.includes('%')
+}
+
+/** Also an IPv4 address in IPv6 notation, which has dots. */
+export function isIpv4(text: string): boolean {
+  return isAddress(text) && text.includes('.')
+}
+
+export function isIpv6(text: string): boolean {
+  return isAddress(text) && text.includes(':')
+}
+
+/** `address/bits`. */
+export function isCidr(text: string): boolean {
+  const slash = text.indexOf('/')
+  const address = text.slice(0, slash)
+  const bits = text.slice(slash + 1)
+  if (slash < 0 || address.includes('%') || !/^\d{1,8}$/.test(bits)) return false
+  return (isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128)
+}
+
+const octets = /^[0-9a-f]{2}(?:([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2})*)$/i
+const words = /^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$/i
+
+/** 6, 8 or 20 octets: `01:23:45:67:89:ab`, `01-23-…`, `0123.4567.89ab`. */
+export function isMac(text: string): boolean {
+  if (octets.test(text)) return [17, 23, 59].includes(text.length)
+  return words.test(text) && [14, 19, 49].includes(text.length)
+}
+
+const letter = String.raw`[a-zA-Z0-9\p{S}\p{L}]`
+const letterOrDash = String.raw`[a-zA-Z0-9\-\p{S}\p{L}]`
+const hostname = new RegExp(
+  `^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${letter}(?:-?${letter}){1,62})$`,
+  'u',
+)
+
+/** kube-openapi's own idea of RFC 1034, letters of any script and symbols included. */
+export function isHostname(text: string): boolean {
+  // The limits come first: they bound the work of the pattern.
+  return Buffer.byteLength(text) <= 255 && text.split('.').every((part) => Buffer.byteLength(part) <= 63) && hostname.test(text)
+}
+
+const validEscapes = /^(?:[^%]|%[0-9a-f]{2})*$/i
+const userinfo = /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/
+const hostCharacters = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=[\]<>":\u0080-\uffff]|%25|%[89a-f][0-9a-f])*$/i
+
+/** An absolute URI or an absolute path: Go's `url.ParseRequestURI`. */
+export function isRequestUri(text: string): boolean {
+  // Go counts the control characters of ASCII alone.
+  if (text === '' || hasControlCharacter(text)) return false
+  if (text === '*') return true
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(text)?.[0]
+  if (scheme === undefined && text.startsWith(':')) return false
+  const [rest = ''] = text.slice(scheme?.length ?? 0).split('?', 1)
+  if (!rest.startsWith('/')) return scheme !== undefined
+  if (scheme === undefined || !rest.startsWith('//')) return validEscapes.test(rest)
+  const slash = rest.indexOf('/', 2)
+  const authority = slash < 0 ? rest.slice(2) : rest.slice(2, slash)
+  return isAuthority(authority) && validEscapes.test(slash < 0 ? '' : rest.slice(slash))
+}
+
+function hasControlCharacter(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code < 0x20 || code === 0x7f) return true
+  }
+  return false
+}
+
+function isAuthority(authority: string): boolean {
+  const at = authority.lastIndexOf('@')
+  if (at >= 0) {
+    const user = authority.slice(0, at)
+    if (!userinfo.test(user) || !validEscapes.test(user)) return false
+  }
+  const host = authority.slice(at + 1)
+  if (host.startsWith('[')) {
+    const end = host.lastIndexOf(']')
+    const [address = '', zone] = host.slice(1, Math.max(end, 0)).split('%25', 2)
+    return (
+      end > 0 &&
+      isIPv6(address) &&
+      (zone === undefined || (zone !== '' && validEscapes.test(zone))) &&
+      /^(?::\d*)?$/.test(host.slice(end + 1))
+    )
+  }
+  return /^[^:]*(?::\d*)?$/.test(host) && hostCharacters.test(host)
+}

@@ -1,0 +1,47 @@
+/** Dates, times and durations as Go's `time` and kube-openapi's `strfmt` read them. */
+
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
+const timePattern = /^(\d{2}):(\d{2}):(\d{2})(?:[^\n]\d+)?(?:z|[+-]\d{2}:\d{2})$/
+
+/** `2006-01-02`, a day that exists. */
+export function isDate(text: string): boolean {
+  const match = datePattern.exec(text)
+  if (match === null) return false
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  if (month < 1 || month > 12 || day < 1) return false
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+  return day <= days[month - 1]!
+}
+
+/** RFC 3339 in either case; what follows a second `t` is not looked at, and no second is a leap second. */
+export function isDateTime(text: string): boolean {
+  const [date = '', time] = text.toLowerCase().split('t', 2)
+  const match = time === undefined ? null : timePattern.exec(time)
+  return match !== null && isDate(date) && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59'
+}
+
+const goDuration = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
+const goPart = /(\d*)(?:\.\d*)?(ns|us|µs|μs|ms|s|m|h)/g
+const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 }
+const maxNanoseconds = 2 ** 63
+
+const scalaDuration = /^[\t\n\f\r ]*(?:\d+[\t\n\f\r ]*[A-Za-zµ]+[\t\n\f\r ]*)+$/
+const scalaPart = /(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
+/** A unit in full, or a word that begins with the last form: `d`, `day`, `days`. */
+const scalaUnit = /^(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|min|hour|day|week)/i
+
+/** Go's `1h30m`, or Scala's `22 ns`, `1 day 2 hours`: one known unit in it is enough. */
+export function isDuration(text: string): boolean {
+  if (isGoDuration(text)) return true
+  if (!scalaDuration.test(text)) return false
+  const parts = [...text.matchAll(scalaPart)]
+  return parts.every(([, count]) => Number(count) < maxNanoseconds) && parts.some(([, , unit]) => scalaUnit.test(unit!))
+}
+
+function isGoDuration(text: string): boolean {
+  if (!goDuration.test(text)) return false
+  let sum = 0
+  for (const [, count, unit] of text.matchAll(goPart)) sum += Number(count) * nanoseconds[unit!]!
+  return sum < maxNanoseconds || (sum === maxNanoseconds && text.startsWith('-'))
+}

@@ -1,0 +1,114 @@
+/**
+ * Numbers as the API server compares them (kube-openapi `numberValidator`).
+ * Go tells integers from floats and compares an integer with a truncated bound; these rules are kept, oddities included.
+ */
+import type { FieldError } from '../api/field-error.ts'
+import type { StructuralSchema } from '../api/structural-schema.ts'
+import { childless, fieldOf } from './path.ts'
+
+export interface NumberRules {
+  /** Only a single type has a range. */
+  readonly type: 'integer' | 'number' | undefined
+  readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined
+  readonly minimum: number | undefined
+  readonly maximum: number | undefined
+  readonly exclusiveMinimum: boolean
+  readonly exclusiveMaximum: boolean
+  readonly multipleOf: number | undefined
+}
+
+/** Beyond this, Go's decoder makes a float of an integer. 2^63 itself cannot be told from the greatest int64. */
+export const maxInt64 = 2 ** 63
+export const maxInt32 = 2 ** 31 - 1
+/** Halfway between the greatest float32 and what would come next: rounds up to infinity. */
+const float32Overflow = 2 ** 128 - 2 ** 103
+/** Go's `swag` takes floats beyond the exactly representable integers for no integers. */
+const maxExactInteger = Number.MAX_SAFE_INTEGER
+const relativeTolerance = 1e-9
+
+export function numberRules(schema: StructuralSchema, types: readonly string[]): NumberRules {
+  const single = types.length === 1 ? types[0] : undefined
+  const type = single === 'integer' || single === 'number' ? single : undefined
+  const { format } = schema
+  return {
+    type,
+    format:
+      (type === 'integer' && (format === 'int32' || format === 'int64')) ||
+      (type === 'number' && (format === 'float' || format === 'double'))
+        ? format
+        : undefined,
+    minimum: schema.minimum,
+    maximum: schema.maximum,
+    exclusiveMinimum: schema.exclusiveMinimum === true,
+    exclusiveMaximum: schema.exclusiveMaximum === true,
+    multipleOf: schema.multipleOf,
+  }
+}
+
+/** Whether a JSON number counts as an integer: integral, and within 64 bits. `1.0` and `1e3` do. */
+export function isInteger(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) <= maxInt64
+}
+
+/** Whether a number, of the value or of a bound, fits the type and format. */
+export function inRange(rules: NumberRules, value: number): boolean {
+  if (rules.type === 'integer') {
+    if (!isInteger(value)) return false
+    return rules.format !== 'int32' || (value >= -maxInt32 - 1 && value <= maxInt32)
+  }
+  return rules.format !== 'float' || Math.abs(value) < float32Overflow
+}
+
+/** Everything that is wrong with a number at `path`, but for its type. */
+export function numberErrors(rules: NumberRules, value: number, path: string): FieldError[] {
+  const errors: FieldError[] = []
+  const checkRange = (number: number, what: string): boolean => {
+    if (inRange(rules, number)) return true
+    const format = rules.format === undefined ? '(default format)' : `with format ${rules.format}`
+    errors.push(childless(`${what} value must be of type ${rules.type ?? ''} ${format} in ${path}`))
+    return false
+  }
+  /** Compares as integers when both are, else as floats. */
+  const check = (bound: number | undefined, what: string, holds: (bound: number, integer: boolean) => boolean, detail: string): void => {
+    if (bound === undefined) return
+    const integer = checkRange(bound, what) && isInteger(value)
+    const compared = integer ? Math.trunc(bound) : bound
+    if (holds(compared, integer)) return
+    const format = integer ? String : formatFloat
+    errors.push(numberError(path, format(value), `${path} in body should be ${detail} ${format(compared)}`))
+  }
+  checkRange(value, 'Checked')
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = rules
+  check(multipleOf, 'MultipleOf', (factor, integer) => isMultiple(value, factor, integer), 'a multiple of')
+  check(minimum, 'Minimum boundary', (bound) => (exclusiveMinimum ? value > bound : value >= bound), exclusiveMinimum ? 'greater than' : 'greater than or equal to')
+  check(maximum, 'Maximum boundary', (bound) => (exclusiveMaximum ? value < bound : value <= bound), exclusiveMaximum ? 'less than' : 'less than or equal to')
+  return errors
+}
+
+function numberError(path: string, value: string, detail: string): FieldError {
+  return { path: fieldOf(path), reason: 'FieldValueInvalid', message: `Invalid value: ${value}: ${detail}` }
+}
+
+function isMultiple(value: number, factor: number, integer: boolean): boolean {
+  if (integer) return value % factor === 0
+  return isNearlyInteger(factor < 1 ? (1 / factor) * value : value / factor)
+}
+
+/** Go's `swag.IsFloat64AJSONInteger`: a relative error below 1e-9 is forgiven, upwards of positive integers alone. */
+function isNearlyInteger(value: number): boolean {
+  if (!Number.isFinite(value) || Math.abs(value) > maxExactInteger) return false
+  const whole = Math.trunc(value)
+  if (value === whole) return true
+  return value > 0 && whole > 0 && (value - whole) / (value + whole) < relativeTolerance
+}
+
+/** A number as Go's `%v` prints it: an integer in full, a float with an exponent from 1e-5 down and from 1e6 up. */
+export function formatNumber(value: number): string {
+  return isInteger(value) ? String(value) : formatFloat(value)
+}
+
+function formatFloat(value: number): string {
+  const size = Math.abs(value)
+  const text = value !== 0 && (size < 1e-4 || size >= 1e6) ? value.toExponential() : String(value)
+  return text.replace(/e([+-])(\d)$/, 'e$10$2')
+}

@@ -1,0 +1,79 @@
+/** Pruning: removes what the schema does not name (apiextensions `schema/pruning`). */
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { setOwn } from '../api/json.ts'
+import { maxNesting } from './depth.ts'
+import { objectFields } from './embedded-resource.ts'
+import type { SchemaNode } from './node.ts'
+import { childPath, indexPath } from './path.ts'
+
+type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'preserveUnknownFields' | 'embeddedResource'>
+
+/** Where the walk is, and what it has removed. */
+interface Walk {
+  readonly segments: (string | number)[]
+  readonly unknown: string[]
+}
+
+/** The value without unknown fields, and their paths in document order. The same value when there are none. */
+export function prune<Value extends JsonValue>(node: Node, value: Value): { value: Value; unknown: readonly string[] } {
+  const walk: Walk = { segments: [], unknown: [] }
+  return { value: pruneValue(node, value, walk) as Value, unknown: walk.unknown }
+}
+
+function pruneValue(node: Node | undefined, value: JsonValue | undefined, walk: Walk): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null) return value
+  const keep = node?.preserveUnknownFields === true
+  return Array.isArray(value) ? pruneItems(node, value, walk, keep) : pruneFields(node, value, walk, keep)
+}
+
+function pruneItems(node: Node | undefined, list: JsonValue[], walk: Walk, keep: boolean): JsonValue[] {
+  // Lists of lists of lists where the schema knows nothing: validation refuses them, here they must only not exhaust the stack.
+  if (walk.segments.length > maxNesting) return list
+  let copy: JsonValue[] | undefined
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list[index]!
+    walk.segments.push(index)
+    const next = keep ? keepValue(node?.items, item, walk) : pruneValue(node?.items, item, walk)
+    walk.segments.pop()
+    if (next === item) continue
+    copy ??= list.slice()
+    copy[index] = next!
+  }
+  return copy ?? list
+}
+
+function pruneFields(node: Node | undefined, object: JsonObject, walk: Walk, keep: boolean): JsonObject {
+  let copy: JsonObject | undefined
+  for (const key in object) {
+    if (node?.embeddedResource === true && objectFields.has(key)) continue
+    const child = node?.properties.get(key)
+    const additional = node?.additional
+    if (child === undefined && additional === undefined) {
+      if (keep) continue
+      walk.unknown.push(pathOf(walk.segments, key))
+      copy ??= { ...object }
+      delete copy[key]
+      continue
+    }
+    const value = object[key]
+    walk.segments.push(key)
+    const next = pruneValue(child ?? (additional === 'any' ? undefined : additional), value, walk)
+    walk.segments.pop()
+    if (next === value) continue
+    copy ??= { ...object }
+    setOwn(copy, key, next!)
+  }
+  return copy ?? object
+}
+
+/** Below `x-kubernetes-preserve-unknown-fields`: nothing is unknown, but what the schema names is pruned by its own rules. */
+function keepValue(node: Node | undefined, value: JsonValue, walk: Walk): JsonValue {
+  if (node === undefined || typeof value !== 'object' || value === null) return value
+  return Array.isArray(value) ? pruneItems(node, value, walk, true) : pruneFields(node, value, walk, true)
+}
+
+function pathOf(segments: readonly (string | number)[], key: string): string {
+  let path = ''
+  for (const segment of segments) path = typeof segment === 'number' ? indexPath(path, segment) : childPath(path, segment)
+  return childPath(path, key)
+}

@@ -1,0 +1,161 @@
+/**
+ * The structural schema in ajv's words. ajv decides whether an object is valid; it never says why, so that it stops
+ * at the first failure and builds no messages.
+ */
+import { Ajv } from 'ajv'
+import type { AnySchemaObject, ValidateFunction } from 'ajv'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { isDeeperThan } from './depth.ts'
+import { embeddedResourceErrors } from './embedded-resource.ts'
+import { listErrors } from './list-types.ts'
+import type { SchemaNode } from './node.ts'
+import { inRange, maxInt32, maxInt64, numberErrors } from './numbers.ts'
+
+/** Compiles the check of a whole value. Compiling takes milliseconds, checking microseconds. */
+export function compileCheck(root: SchemaNode): ValidateFunction {
+  const ajv = new Ajv({
+    strict: false,
+    validateSchema: false,
+    meta: false,
+    logger: false,
+    // Fields that objects inherit, such as `constructor`, are not there; asking costs, so that it is done only where it matters.
+    ownProperties: namesInheritedField(root),
+  })
+  // What JSON Schema has no word for: the keyword's value is the check itself.
+  for (const type of ['string', 'number', 'array', 'object'] as const) {
+    ajv.addKeyword({
+      keyword: `${type}Check`,
+      type,
+      errors: false,
+      validate: (check: (value: unknown) => boolean, value: unknown) => check(value),
+    })
+  }
+  ajv.addKeyword({ keyword: 'depthCheck', errors: false, validate: (_: true, value: unknown) => !isDeeperThan(value) })
+  ajv.addKeyword({
+    keyword: 'protoProperty',
+    type: 'object',
+    errors: false,
+    compile: (schema: AnySchemaObject) => {
+      const check = ajv.compile(schema)
+      return (object: JsonObject) => !Object.hasOwn(object, '__proto__') || check(object.__proto__)
+    },
+  })
+  return ajv.compile(translate(root))
+}
+
+function translate(node: SchemaNode): AnySchemaObject {
+  const { schema } = node
+  const checks: AnySchemaObject = {
+    ...(node.enum === undefined ? {} : enumCheck(node.enum)),
+    ...lengthChecks(schema.minLength, schema.maxLength),
+    ...stringCheck(node),
+    ...numberChecks(node),
+    ...arrayChecks(node),
+    ...objectChecks(node),
+    ...(node.open ? { depthCheck: true } : {}),
+    ...junctorChecks(node),
+  }
+  // A format by itself demands something that can have one; the API server lets lists pass.
+  if (node.types.length === 0) return node.format === undefined ? checks : { type: ['string', 'array', 'null'], ...checks }
+  return { type: node.nullable ? [...node.types, 'null'] : [...node.types], ...checks }
+}
+
+function defined(keywords: Record<string, unknown>): AnySchemaObject {
+  return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value !== undefined))
+}
+
+function enumCheck(values: readonly JsonValue[]): AnySchemaObject {
+  // ajv takes an enum of nothing for a mistake; it is one that nothing passes.
+  return values.length === 0 ? { allOf: [false] } : { enum: values }
+}
+
+function lengthChecks(minLength: number | undefined, maxLength: number | undefined): AnySchemaObject {
+  return defined({ minLength, maxLength })
+}
+
+function stringCheck({ pattern, format }: SchemaNode): AnySchemaObject {
+  if (pattern === undefined && format === undefined) return {}
+  return { stringCheck: (text: string) => (pattern?.test(text) ?? true) && (format?.test(text) ?? true) }
+}
+
+function numberChecks(node: SchemaNode): AnySchemaObject {
+  const rules = node.numbers
+  const bounds = [rules.minimum, rules.maximum].filter((bound) => bound !== undefined)
+  // Where the API server's arithmetic is not that of JSON Schema, its own rules decide.
+  if (
+    rules.multipleOf !== undefined ||
+    rules.format === 'float' ||
+    bounds.some((bound) => !Number.isInteger(bound) || !inRange(rules, bound))
+  ) {
+    return { ...integerRange(node), numberCheck: (value: number) => numberErrors(rules, value, '').length === 0 }
+  }
+  const { minimum: least, maximum: most } = integerRange(node) as { minimum?: number; maximum?: number }
+  return defined({
+    minimum: greatest(least, rules.exclusiveMinimum ? undefined : rules.minimum),
+    maximum: smallest(most, rules.exclusiveMaximum ? undefined : rules.maximum),
+    exclusiveMinimum: rules.exclusiveMinimum ? rules.minimum : undefined,
+    exclusiveMaximum: rules.exclusiveMaximum ? rules.maximum : undefined,
+  })
+}
+
+function integerRange(node: SchemaNode): AnySchemaObject {
+  if (!node.types.includes('integer')) return {}
+  return node.numbers.format === 'int32' ? { minimum: -maxInt32 - 1, maximum: maxInt32 } : { minimum: -maxInt64, maximum: maxInt64 }
+}
+
+function greatest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
+}
+
+function smallest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+}
+
+function arrayChecks(node: SchemaNode): AnySchemaObject {
+  const { minItems, maxItems } = node.schema
+  return defined({
+    minItems,
+    maxItems,
+    items: node.items === undefined ? undefined : translate(node.items),
+    arrayCheck: node.listType === undefined ? undefined : (list: JsonValue[]) => listErrors(node, list, '').length === 0,
+  })
+}
+
+function objectChecks(node: SchemaNode): AnySchemaObject {
+  const { minProperties, maxProperties, required } = node.schema
+  const proto = node.properties.get('__proto__')
+  const properties = [...node.properties].filter(([key]) => key !== '__proto__').map(([key, child]) => [key, translate(child)] as const)
+  return defined({
+    minProperties,
+    maxProperties,
+    required: required === undefined || required.length === 0 ? undefined : [...new Set(required)],
+    properties: properties.length === 0 ? undefined : Object.fromEntries(properties),
+    // ajv knows no field of that name.
+    protoProperty: proto === undefined ? undefined : translate(proto),
+    additionalProperties: typeof node.additional === 'object' ? translate(node.additional) : undefined,
+    objectCheck: node.embeddedResource ? (object: JsonObject) => embeddedResourceErrors(object, '').length === 0 : undefined,
+  })
+}
+
+function junctorChecks(node: SchemaNode): AnySchemaObject {
+  const junctors = defined({
+    allOf: several(node.allOf),
+    anyOf: several(node.anyOf),
+    oneOf: several(node.oneOf),
+    not: node.not === undefined ? undefined : translate(node.not),
+  })
+  if (Object.keys(junctors).length === 0) return {}
+  // For null, the API server looks at the type and the enum alone.
+  return { if: { type: 'null' }, else: junctors }
+}
+
+function several(nodes: readonly SchemaNode[]): AnySchemaObject[] | undefined {
+  return nodes.length === 0 ? undefined : nodes.map(translate)
+}
+
+/** Whether a field of the schema has a name that every object of JavaScript has. */
+function namesInheritedField(node: SchemaNode): boolean {
+  const names = [...node.properties.keys(), ...(node.schema.required ?? [])]
+  const children = [...node.properties.values(), node.additional, node.items, node.not, ...node.allOf, ...node.anyOf, ...node.oneOf]
+  return names.some((name) => name in Object.prototype) || children.some((child) => typeof child === 'object' && namesInheritedField(child))
+}

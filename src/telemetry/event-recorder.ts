@@ -1,0 +1,164 @@
+/** Events: what an operator has to say about an object, where `kubectl describe` shows it. */
+import { event as eventType, type Event } from '../api/builtin.ts'
+import type { Clock } from '../api/clock.ts'
+import { formatTime } from '../api/conditions.ts'
+import { messageOf } from '../api/errors.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { KubernetesObject, ObjectInput, ObjectKey } from '../api/object.ts'
+import type { Client } from '../client/client.ts'
+import type { Logger } from './logger.ts'
+
+export type EventType = 'Normal' | 'Warning'
+
+/** Records events about objects. Best effort: never throws and never waits. */
+export interface EventRecorder {
+  event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string): void
+}
+
+/** What the recorder needs of a client. */
+export type EventWriter = Pick<Client, 'create' | 'patch'>
+
+export interface EventRecorderOptions {
+  /** Who speaks, e.g. `proreus`. */
+  readonly component: string
+  /** Which replica, e.g. the Pod's name. */
+  readonly instance: string
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** The same event again within this time counts up the first one; later it is a new one. As client-go. */
+const windowMs = 600_000
+/** Events that are remembered for counting up. */
+const maxRemembered = 4096
+/** Events that wait to be written; further ones are dropped, for a server that slow has no use for them. */
+const maxQueued = 1000
+/** An object may have this many events in a row, then one each 5 minutes: client-go's limit against event storms. */
+const burst = 25
+const refillMs = 300_000
+/** What the API server takes for a message. */
+const maxMessage = 1024
+
+interface Remembered {
+  readonly key: ObjectKey
+  count: number
+  lastSeen: number
+}
+
+interface Allowance {
+  tokens: number
+  refilledAt: number
+}
+
+/** Makes a recorder; `flush` resolves when everything recorded so far has been written or given up. */
+export function createEventRecorder(client: EventWriter, options: EventRecorderOptions): EventRecorder & { flush(): Promise<void> } {
+  const { component, instance, logger, clock } = options
+  const remembered = new Map<string, Remembered>()
+  const allowances = new Map<string, Allowance>()
+  let queued = 0
+  let sequence = 0
+  let tail: Promise<unknown> = Promise.resolve()
+
+  /** Runs writes one after another: an event is there before it is counted up. */
+  function enqueue(memory: Remembered, write: () => Promise<unknown>): void {
+    queued += 1
+    tail = tail
+      .then(write)
+      .catch((error: unknown) => {
+        // It was never written, or is gone by now: the next one of its kind is a new event.
+        memory.lastSeen = -Infinity
+        logger.warn(`an event could not be written: ${messageOf(error)}`)
+      })
+      .finally(() => (queued -= 1))
+  }
+
+  function record(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string): void {
+    const now = clock.now()
+    const identity = [object.apiVersion, object.kind, object.metadata.namespace ?? '', object.metadata.name, object.metadata.uid].join('\0')
+    if (queued >= maxQueued || !takeToken(allowances, identity, now)) {
+      logger.debug({ reason, message }, 'an event was dropped: too many')
+      return
+    }
+    const text = message.length > maxMessage ? `${message.slice(0, maxMessage - 1)}…` : message
+    const memory = [identity, type, reason, text].join('\0')
+    const before = remembered.get(memory)
+    if (before !== undefined && now - before.lastSeen <= windowMs) {
+      before.count += 1
+      before.lastSeen = now
+      countUp(before, now)
+    } else {
+      const key = keyFor(object, now, sequence++)
+      const entry = { key, count: 1, lastSeen: now }
+      remember(remembered, memory, entry)
+      enqueue(entry, () => client.create(eventType, newEvent(object, key, type, reason, text, now)))
+    }
+  }
+
+  function countUp(memory: Remembered, now: number): void {
+    const patch = { count: memory.count, lastTimestamp: formatTime(now) }
+    enqueue(memory, () => client.patch(eventType, memory.key, patch))
+  }
+
+  function newEvent(object: DeepReadonly<KubernetesObject>, key: ObjectKey, type: EventType, reason: string, message: string, now: number): ObjectInput<Event> {
+    const { apiVersion, kind, metadata } = object
+    const { name, namespace, uid, resourceVersion } = metadata
+    return {
+      metadata: { name: key.name, namespace: key.namespace ?? 'default' },
+      involvedObject: { apiVersion, kind, name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) },
+      type,
+      reason,
+      message,
+      count: 1,
+      firstTimestamp: formatTime(now),
+      lastTimestamp: formatTime(now),
+      source: { component },
+      reportingComponent: component,
+      reportingInstance: instance,
+    }
+  }
+
+  return {
+    event(object, type, reason, message) {
+      try {
+        record(object, type, reason, message)
+      } catch (error) {
+        logger.warn({ err: error }, 'an event could not be recorded')
+      }
+    },
+    async flush() {
+      await tail
+    },
+  }
+}
+
+/** An event lives in its object's namespace; events about cluster-scoped objects in `default`. */
+function keyFor(object: DeepReadonly<KubernetesObject>, now: number, sequence: number): ObjectKey {
+  // Unique as in client-go (name and nanoseconds); the sequence stands in for the nanoseconds that the clock does not have.
+  const suffix = (BigInt(now) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)
+  return { namespace: object.metadata.namespace ?? 'default', name: `${object.metadata.name.slice(0, 253 - suffix.length - 1)}.${suffix}` }
+}
+
+function remember(remembered: Map<string, Remembered>, key: string, memory: Remembered): void {
+  remembered.delete(key)
+  remembered.set(key, memory)
+  evictOldest(remembered)
+}
+
+function takeToken(allowances: Map<string, Allowance>, identity: string, now: number): boolean {
+  const { tokens, refilledAt } = allowances.get(identity) ?? { tokens: burst, refilledAt: now }
+  const refilled = Math.max(0, Math.floor((now - refilledAt) / refillMs))
+  const available = Math.min(burst, tokens + refilled)
+  allowances.delete(identity)
+  allowances.set(identity, { tokens: Math.max(0, available - 1), refilledAt: refilledAt + refilled * refillMs })
+  evictOldest(allowances)
+  return available > 0
+}
+
+/** Maps keep the order of insertion: the first key is the oldest. */
+function evictOldest(map: Map<string, unknown>): void {
+  if (map.size <= maxRemembered) return
+  for (const oldest of map.keys()) {
+    map.delete(oldest)
+    return
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * The metrics of a process, under the names, labels and buckets of controller-runtime,
+ * so that the dashboards and alerts that people already have work unchanged.
+ */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after'
+
+/** What a controller reports about its reconciles. */
+export interface ControllerMetrics {
+  /** A reconcile ended. */
+  reconciled(result: ReconcileResult, seconds: number): void
+  /** A reconcile failed for good: no retry. Counted besides the result `error`. */
+  failedTerminally(): void
+  /** A reconcile threw what only a programming error throws. Counted besides the result `error`. */
+  panicked(): void
+  /** A reconcile ran longer than it was allowed to. */
+  timedOut(): void
+  activeWorkers(count: number): void
+  maxWorkers(count: number): void
+}
+
+/** What a work queue reports. */
+export interface QueueMetrics {
+  /** A key became ready. */
+  added(): void
+  /** How many keys of this priority are ready. */
+  depth(count: number, priority?: number): void
+  /** A key was added with a delay. */
+  retried(): void
+  /** How long a key was ready before a worker took it. */
+  waited(seconds: number): void
+  /** How long a worker had a key. */
+  worked(seconds: number): void
+  /** Where to read, when someone asks, for how many seconds each key that is being processed already is. */
+  observeRunning(seconds: () => readonly number[]): void
+}
+
+/** What a webhook reports. */
+export interface WebhookMetrics {
+  /** A request came in; what is returned is called once with the answer's HTTP status and the decision. */
+  started(): (code: number, allowed?: boolean) => void
+  /** A handler threw. */
+  panicked(): void
+}
+
+/** One request to the API server. */
+export interface ClientRequest {
+  /** The HTTP status, or `error` when no answer came. */
+  readonly code: number | 'error'
+  readonly method: string
+  readonly host: string
+  readonly seconds: number
+  /** `get`, `list`, `watch`, … */
+  readonly verb: string
+}
+
+/** 5 ms to 60 s: controller-runtime's 40 buckets for a reconcile. */
+const reconcileBuckets = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4,
+  4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+]
+/** 10 ns to 1000 s by powers of ten. */
+const decades = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
+const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
+
+const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue', 'success']
+
+/** The metrics of one process, in a registry of its own. */
+export class Metrics {
+  readonly registry = new Registry()
+
+  readonly #reconciles = this.#counter('controller_runtime_reconcile_total', 'Total number of reconciliations per controller', ['controller', 'result'])
+  readonly #reconcileErrors = this.#counter('controller_runtime_reconcile_errors_total', 'Total number of reconciliation errors per controller', ['controller'])
+  readonly #terminalErrors = this.#counter('controller_runtime_terminal_reconcile_errors_total', 'Total number of terminal reconciliation errors per controller', ['controller'])
+  readonly #panics = this.#counter('controller_runtime_reconcile_panics_total', 'Total number of reconciliation panics per controller', ['controller'])
+  readonly #timeouts = this.#counter('controller_runtime_reconcile_timeouts_total', 'Total number of reconciliation timeouts per controller', ['controller'])
+  readonly #reconcileTime = this.#histogram('controller_runtime_reconcile_time_seconds', 'Length of time per reconciliation per controller', ['controller'], reconcileBuckets)
+  readonly #maxWorkers = this.#gauge('controller_runtime_max_concurrent_reconciles', 'Maximum number of concurrent reconciles per controller', ['controller'])
+  readonly #activeWorkers = this.#gauge('controller_runtime_active_workers', 'Number of currently used workers per controller', ['controller'])
+
+  readonly #depth = this.#gauge('workqueue_depth', 'Current depth of workqueue by workqueue and priority', ['name', 'controller', 'priority'])
+  readonly #adds = this.#counter('workqueue_adds_total', 'Total number of adds handled by workqueue', ['name', 'controller'])
+  readonly #queueTime = this.#histogram('workqueue_queue_duration_seconds', 'How long in seconds an item stays in workqueue before being requested', ['name', 'controller'], decades)
+  readonly #workTime = this.#histogram('workqueue_work_duration_seconds', 'How long in seconds processing an item from workqueue takes.', ['name', 'controller'], decades)
+  readonly #retries = this.#counter('workqueue_retries_total', 'Total number of retries handled by workqueue', ['name', 'controller'])
+
+  readonly #webhookRequests = this.#counter('controller_runtime_webhook_requests_total', 'Total number of admission requests by HTTP status code.', ['webhook', 'code'])
+  readonly #webhookTime = this.#histogram('controller_runtime_webhook_latency_seconds', 'Histogram of the latency of processing admission requests', ['webhook'], decades)
+  readonly #webhooksInFlight = this.#gauge('controller_runtime_webhook_requests_in_flight', 'Current number of admission requests being served.', ['webhook'])
+  readonly #webhookPanics = this.#counter('controller_runtime_webhook_panics_total', 'Total number of webhook panics', [])
+  readonly #decisions = this.#counter('proreus_webhook_decisions_total', 'Total number of admission decisions by webhook', ['webhook', 'allowed'])
+
+  readonly #clientRequests = this.#counter('rest_client_requests_total', 'Number of HTTP requests, partitioned by status code, method, and host.', ['code', 'method', 'host'])
+  readonly #clientTime = this.#histogram('rest_client_request_duration_seconds', 'Request latency in seconds. Broken down by verb, and host.', ['verb', 'host'], requestBuckets)
+
+  readonly #running = new Map<string, () => readonly number[]>()
+
+  constructor() {
+    this.#runningGauge('workqueue_unfinished_work_seconds', 'How many seconds of work has been done that is in progress and has not been observed by work_duration.', (ages) =>
+      ages.reduce((sum, age) => sum + age, 0),
+    )
+    this.#runningGauge('workqueue_longest_running_processor_seconds', 'How many seconds has the longest running processor for workqueue been running.', (ages) =>
+      ages.reduce((longest, age) => Math.max(longest, age), 0),
+    )
+  }
+
+  /** Adds the metrics of the process and of Node.js: memory, CPU, event loop, garbage collection. */
+  collectProcess(): void {
+    collectDefaultMetrics({ register: this.registry })
+  }
+
+  /** The metrics of one controller; all of its series exist from now on, with zero. */
+  controller(name: string): ControllerMetrics {
+    const controller = { controller: name }
+    for (const result of results) this.#reconciles.inc({ controller: name, result }, 0)
+    for (const counter of [this.#reconcileErrors, this.#terminalErrors, this.#panics, this.#timeouts]) counter.inc(controller, 0)
+    this.#reconcileTime.zero(controller)
+    this.#activeWorkers.set(controller, 0)
+    return {
+      reconciled: (result, seconds) => {
+        this.#reconciles.inc({ controller: name, result })
+        if (result === 'error') this.#reconcileErrors.inc(controller)
+        this.#reconcileTime.observe(controller, seconds)
+      },
+      failedTerminally: () => this.#terminalErrors.inc(controller),
+      panicked: () => this.#panics.inc(controller),
+      timedOut: () => this.#timeouts.inc(controller),
+      activeWorkers: (count) => this.#activeWorkers.set(controller, count),
+      maxWorkers: (count) => this.#maxWorkers.set(controller, count),
+    }
+  }
+
+  /** The metrics of the work queue of one controller. */
+  queue(name: string): QueueMetrics {
+    const queue = { name, controller: name }
+    this.#adds.inc(queue, 0)
+    this.#retries.inc(queue, 0)
+    this.#depth.set({ ...queue, priority: '0' }, 0)
+    return {
+      added: () => this.#adds.inc(queue),
+      depth: (count, priority = 0) => this.#depth.set({ ...queue, priority: String(priority) }, count),
+      retried: () => this.#retries.inc(queue),
+      waited: (seconds) => this.#queueTime.observe(queue, seconds),
+      worked: (seconds) => this.#workTime.observe(queue, seconds),
+      observeRunning: (seconds) => void this.#running.set(name, seconds),
+    }
+  }
+
+  /** The metrics of the webhook at one path. */
+  webhook(path: string): WebhookMetrics {
+    const webhook = { webhook: path }
+    for (const code of ['200', '500']) this.#webhookRequests.inc({ webhook: path, code }, 0)
+    this.#webhooksInFlight.set(webhook, 0)
+    this.#webhookPanics.inc(0)
+    return {
+      started: () => {
+        this.#webhooksInFlight.inc(webhook)
+        const stop = this.#webhookTime.startTimer(webhook)
+        return (code, allowed) => {
+          stop()
+          this.#webhooksInFlight.dec(webhook)
+          this.#webhookRequests.inc({ webhook: path, code: String(code) })
+          if (allowed !== undefined) this.#decisions.inc({ webhook: path, allowed: String(allowed) })
+        }
+      },
+      panicked: () => this.#webhookPanics.inc(),
+    }
+  }
+
+  /** Counts one request to the API server. */
+  clientRequest(request: ClientRequest): void {
+    const { method, host, verb, seconds } = request
+    const code = request.code === 'error' ? '<error>' : String(request.code)
+    this.#clientRequests.inc({ code, method, host })
+    this.#clientTime.observe({ verb, host }, seconds)
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] })
+  }
+
+  #gauge<Label extends string>(name: string, help: string, labelNames: Label[]): Gauge<Label> {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] })
+  }
+
+  #histogram<Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]): Histogram<Label> {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] })
+  }
+
+  /** A gauge over the keys that are being processed, worked out when it is read. */
+  #runningGauge(name: string, help: string, summary: (ages: readonly number[]) => number): void {
+    const running = this.#running
+    new Gauge({
+      name,
+      help,
+      labelNames: ['name', 'controller'],
+      registers: [this.registry],
+      collect() {
+        for (const [queue, ages] of running) this.set({ name: queue, controller: queue }, summary(ages()))
+      },
+    })
+  }
+}

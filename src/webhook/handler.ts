@@ -1,0 +1,103 @@
+/** What the mutating and the validating handler share: whom they ask, which requests concern them, how they refuse. */
+import type { FieldError } from '../api/field-error.ts'
+import { formatFieldError, invalidStatus } from '../api/field-error.ts'
+import type { JsonObject } from '../api/json.ts'
+import { isObject, jsonEqual } from '../api/json.ts'
+import type { Kind } from '../api/kind.ts'
+import type { Client } from '../client/client.ts'
+import type { CompiledSchema } from '../schema/compile.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { AdmissionContext, Verdict } from './definition.ts'
+import type { AdmissionRequest, AdmissionResponse } from './review.ts'
+
+/** What comes with one call besides the request. */
+export interface Call {
+  readonly client: Client
+  readonly logger: Logger
+  readonly signal: AbortSignal
+}
+
+export type AdmissionHandler = (request: AdmissionRequest, call: Call) => Promise<AdmissionResponse>
+
+/** The context of one request, and the warnings that handlers gave through it, each once. */
+export function createContext(request: AdmissionRequest, { client, logger, signal }: Call): { context: AdmissionContext<JsonObject>; warnings: ReadonlySet<string> } {
+  const { operation, dryRun, userInfo: user, namespace, name, subResource, oldObject } = request
+  const warnings = new Set<string>()
+  let child: Logger | undefined
+  const context: AdmissionContext<JsonObject> = {
+    operation,
+    dryRun,
+    user,
+    namespace,
+    name,
+    subResource,
+    oldObject,
+    signal,
+    client,
+    // Most handlers log nothing: the child logger is made when it is asked for.
+    get logger() {
+      child ??= logger.child({ uid: request.uid, kind: request.kind.kind, namespace, name, operation })
+      return child
+    },
+    warn: (text) => void (text !== '' && warnings.add(text)),
+  }
+  return { context, warnings }
+}
+
+/**
+ * Requests that the rules about the spec have no say in: subresources, for `/status` must stay writable whatever the spec is;
+ * and the removal of finalizers from an object that is being deleted, which nothing may hold up.
+ */
+export function isExempt(request: AdmissionRequest): boolean {
+  if (request.subResource !== '' || request.operation === 'CONNECT') return true
+  return request.operation === 'UPDATE' && onlyLosesFinalizers(request.object, request.oldObject)
+}
+
+/** Metadata that changes by itself with every update. */
+const bookkeeping = { finalizers: undefined, managedFields: undefined, resourceVersion: undefined, generation: undefined }
+
+function onlyLosesFinalizers(object: JsonObject | undefined, old: JsonObject | undefined): boolean {
+  if (!isObject(object?.metadata) || !isObject(old?.metadata) || old.metadata.deletionTimestamp === undefined) return false
+  const before = finalizersOf(old.metadata)
+  const after = finalizersOf(object.metadata)
+  if (after.length >= before.length || !after.every((finalizer) => before.includes(finalizer))) return false
+  const stripped = (whole: JsonObject, metadata: JsonObject): object => ({ ...whole, metadata: { ...metadata, ...bookkeeping } })
+  return jsonEqual(stripped(object, object.metadata), stripped(old, old.metadata))
+}
+
+function finalizersOf(metadata: JsonObject): readonly unknown[] {
+  return Array.isArray(metadata.finalizers) ? metadata.finalizers : []
+}
+
+/**
+ * The schema's errors that this request brings in. What the old object had wrong already is let through, as the API server
+ * lets it through ("ratcheting"): a schema that became stricter must not keep anyone from changing something else.
+ */
+export function newSchemaErrors(schema: CompiledSchema, object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
+  const errors = schema.validate(object, old)
+  if (errors.length === 0 || old === undefined) return errors
+  const known = new Set(schema.validate(old).map(formatFieldError))
+  return errors.filter((error) => !known.has(formatFieldError(error)))
+}
+
+/** The response for a verdict: errors as the API server's own validation would give them. */
+export function respond(kind: Kind, request: AdmissionRequest, verdict: Verdict, warnings: ReadonlySet<string>): AdmissionResponse {
+  const said = warnings.size === 0 ? {} : { warnings: [...warnings] }
+  if (!isErrorList(verdict)) return { allowed: false, status: verdict, ...said }
+  return verdict.length === 0 ? { allowed: true, ...said } : { allowed: false, status: invalidStatus(kind, nameOf(request), verdict), ...said }
+}
+
+export function isErrorList(verdict: Verdict): verdict is readonly FieldError[] {
+  return Array.isArray(verdict)
+}
+
+/** Both verdicts in one: a `Status` wins, errors add up. */
+export function joinVerdicts(errors: readonly FieldError[], verdict: Verdict): Verdict {
+  return isErrorList(verdict) ? [...errors, ...verdict] : verdict
+}
+
+function nameOf({ name, object }: AdmissionRequest): string {
+  if (name !== '' || !isObject(object?.metadata)) return name
+  return typeof object.metadata.name === 'string' ? object.metadata.name : ''
+}
+

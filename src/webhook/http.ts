@@ -1,0 +1,92 @@
+/** The HTTP side of the webhook server: limits, content types, and clear texts for what is no admission request. */
+import fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import type { Server } from 'node:https'
+import { messageOf } from '../api/errors.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { MalformedReview } from './review.ts'
+
+/** Two objects of 3 MiB, the API server's own limit for a request, and 1 MiB for the envelope. */
+export const maxReviewBytes = 7 * 1024 * 1024
+
+/** The API server keeps idle connections for 90 s; closing one later than it does avoids a request that meets a closing socket. */
+const keepAliveMs = 120_000
+/** Above keep-alive, or Node would end a connection that waits for its next request. */
+const headersMs = 125_000
+const requestMs = 130_000
+
+export const minTlsVersion = 'TLSv1.2'
+
+export type HttpsApp = FastifyInstance<Server>
+
+export interface HttpOptions {
+  readonly tls: { readonly cert: string; readonly key: string }
+  readonly maxBodyBytes: number
+  readonly logger: Logger
+  /** Asked for each answer: whether the connection is to end with it. */
+  readonly draining: () => boolean
+  /** The paths that are served, with POST alone. */
+  readonly paths: ReadonlySet<string>
+}
+
+export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths }: HttpOptions): HttpsApp {
+  const app = fastify({
+    https: { cert: tls.cert, key: tls.key, minVersion: minTlsVersion },
+    logger: false,
+    bodyLimit: maxBodyBytes,
+    keepAliveTimeout: keepAliveMs,
+    requestTimeout: requestMs,
+    exposeHeadRoutes: false,
+    // A request that arrives on an open connection while the server closes is answered like any other.
+    return503OnClosing: false,
+  }) as unknown as HttpsApp
+  app.server.headersTimeout = headersMs
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      // Plain JSON.parse: `__proto__` is a key like any other here, and nothing that reads the result assigns through it.
+      done(null, JSON.parse(body as string))
+    } catch (error) {
+      done(new MalformedReview(`The body is no JSON: ${messageOf(error)}`))
+    }
+  })
+
+  // In this hook, not in a handler for unknown paths, so that their bodies are never read.
+  app.addHook('onRequest', async (request, reply) => {
+    const path = request.url.split('?', 1)[0]!
+    if (!paths.has(path)) return reply.code(404).type('text/plain; charset=utf-8').send(notFoundText(path, paths))
+    if (request.method !== 'POST') {
+      return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes an AdmissionReview by POST.\n`)
+    }
+    return undefined
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (draining()) reply.header('connection', 'close')
+  })
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+    const code = error instanceof MalformedReview ? 400 : (error.statusCode ?? 500)
+    const text = textFor(code, error, maxBodyBytes)
+    if (code >= 500) logger.error({ err: error, path: request.url }, 'a request could not be answered')
+    else logger.info({ code, path: request.url }, `refused a request: ${text}`)
+    return reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`)
+  })
+  return app
+}
+
+function textFor(code: number, error: Error, maxBodyBytes: number): string {
+  switch (code) {
+    case 413:
+      return `The AdmissionReview is larger than ${maxBodyBytes} bytes.`
+    case 415:
+      return 'The Content-Type must be application/json.'
+    case 500:
+      return 'Internal error.'
+    default:
+      return error.message
+  }
+}
+
+function notFoundText(path: string, paths: ReadonlySet<string>): string {
+  return `${path} is not served. Served are:\n${[...paths].map((served) => `  POST ${served}\n`).join('')}`
+}

@@ -1,0 +1,88 @@
+/**
+ * The mutating webhook of a kind: the schema's defaults, then the kind's own, as a patch;
+ * and the place where an invalid object is refused with everything that is wrong with it.
+ */
+import type { FieldError } from '../api/field-error.ts'
+import type { DeepReadonly, JsonObject } from '../api/json.ts'
+import { deepFreeze, isObject } from '../api/json.ts'
+import { messageOf } from '../api/errors.ts'
+import type { CompiledSchema } from '../schema/compile.ts'
+import { schemaOf } from '../schema/kind-schema.ts'
+import type { AdmissionContext, ReviewContext, Verdict, WebhookDefinition, WebhookHandlers } from './definition.ts'
+import type { AdmissionHandler } from './handler.ts'
+import { createContext, isExempt, joinVerdicts, newSchemaErrors, respond } from './handler.ts'
+import { createPatch } from './patch.ts'
+
+/** An object with its defaults, and what the schema has against it. */
+export interface Completed {
+  readonly object: JsonObject
+  readonly errors: readonly FieldError[]
+}
+
+export function mutatingHandler(definition: WebhookDefinition, version: string): AdmissionHandler {
+  const { kind, refuseInvalidEarly } = definition
+  const schema = schemaOf(kind, version)
+  const handlers = definition.handlersOf(version)
+  const structure = kind.versions.find(({ name }) => name === version)?.schema
+
+  return async (request, call) => {
+    const raw = request.object
+    if (raw === undefined || request.operation === 'DELETE' || isExempt(request)) return { allowed: true }
+    const { context, warnings } = createContext(request, call)
+    const { object, errors } = await complete(schema, handlers, raw, request.oldObject, context)
+    if (refuseInvalidEarly) {
+      const verdict = errors.length > 0 ? errors : await ownErrors(handlers, object, request.oldObject, context)
+      const response = respond(kind, request, verdict, warnings)
+      if (!response.allowed) return response
+    }
+    return { allowed: true, patch: createPatch(raw, object, structure), ...(warnings.size === 0 ? {} : { warnings: [...warnings] }) }
+  }
+}
+
+/** Fills in the schema's defaults, then the kind's own where its handler can be trusted with the object. */
+export async function complete(
+  schema: CompiledSchema,
+  handlers: WebhookHandlers<JsonObject>,
+  raw: JsonObject,
+  old: JsonObject | undefined,
+  context: ReviewContext<JsonObject>,
+): Promise<Completed> {
+  const defaulted = schema.default(raw)
+  const errors = newSchemaErrors(schema, defaulted, old)
+  if (handlers.default === undefined || errors.some(({ reason }) => reason === 'FieldValueTypeInvalid')) return { object: defaulted, errors }
+  let object: JsonObject
+  try {
+    object = asObject(await handlers.default(deepFreeze(defaulted) as DeepReadonly<JsonObject>, context))
+  } catch (error) {
+    // A handler that stumbles over what the schema requires has nothing better to say than the schema.
+    if (errors.length === 0) throw error
+    context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
+    return { object: defaulted, errors }
+  }
+  return object === defaulted ? { object, errors } : { object, errors: newSchemaErrors(schema, object, old) }
+}
+
+function asObject(result: unknown): JsonObject {
+  if (isObject(result)) return result
+  throw new TypeError('default() must return the object, changed or not')
+}
+
+/** The kind's own errors; where there are some already, the cluster is asked too, so that the user gets all of them at once. */
+async function ownErrors(
+  handlers: WebhookHandlers<JsonObject>,
+  object: JsonObject,
+  old: JsonObject | undefined,
+  context: AdmissionContext<JsonObject>,
+): Promise<Verdict> {
+  if (handlers.validate === undefined) return []
+  const frozen = deepFreeze(object) as DeepReadonly<JsonObject>
+  const errors = await handlers.validate(frozen, old, context)
+  if (errors.length === 0 || handlers.admit === undefined) return errors
+  try {
+    return joinVerdicts(errors, await handlers.admit(frozen, old, context))
+  } catch (error) {
+    context.logger.debug({ err: error }, `admit() failed on an object that validate() refuses: ${messageOf(error)}`)
+    return errors
+  }
+}
+

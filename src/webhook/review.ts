@@ -1,0 +1,91 @@
+/** The AdmissionReview of `admission.k8s.io/v1`: what comes in is checked once, what goes out is written once. */
+import type { GroupVersionKind } from '../api/group-version-kind.ts'
+import type { JsonObject } from '../api/json.ts'
+import { isObject } from '../api/json.ts'
+import type { Status } from '../api/status.ts'
+import type { Operation, UserInfo } from './definition.ts'
+import type { PatchOperation } from './patch.ts'
+
+export interface AdmissionRequest {
+  readonly uid: string
+  readonly kind: GroupVersionKind
+  readonly operation: Operation
+  /** Empty while the API server has still to generate it. */
+  readonly name: string
+  readonly namespace: string
+  readonly subResource: string
+  readonly userInfo: UserInfo
+  readonly dryRun: boolean
+  /** Absent on DELETE. */
+  readonly object: JsonObject | undefined
+  /** There on UPDATE and DELETE. */
+  readonly oldObject: JsonObject | undefined
+}
+
+export interface AdmissionResponse {
+  readonly allowed: boolean
+  /** Why not. */
+  readonly status?: Status
+  readonly patch?: readonly PatchOperation[]
+  readonly warnings?: readonly string[]
+}
+
+/** What was sent is no AdmissionReview; the message says to its sender what is wrong with it. */
+export class MalformedReview extends Error {
+  override readonly name = 'MalformedReview'
+}
+
+const operations: ReadonlySet<unknown> = new Set<Operation>(['CREATE', 'UPDATE', 'DELETE', 'CONNECT'])
+
+/** @throws {MalformedReview} */
+export function decodeReview(body: unknown): AdmissionRequest {
+  if (body === undefined) throw new MalformedReview('The request has no body: an AdmissionReview is expected.')
+  if (!isObject(body) || body.kind !== 'AdmissionReview') throw new MalformedReview('The body is no AdmissionReview.')
+  if (body.apiVersion !== 'admission.k8s.io/v1') {
+    throw new MalformedReview(`The apiVersion of the AdmissionReview is ${JSON.stringify(body.apiVersion) ?? 'missing'}: only admission.k8s.io/v1 is served.`)
+  }
+  const { request } = body
+  if (!isObject(request)) throw new MalformedReview('The AdmissionReview has no request.')
+  const { uid, kind, operation, userInfo } = request
+  if (typeof uid !== 'string' || uid === '') throw new MalformedReview('The request of the AdmissionReview has no uid.')
+  if (!operations.has(operation)) throw new MalformedReview(`The operation of the AdmissionReview is ${JSON.stringify(operation) ?? 'missing'}: CREATE, UPDATE, DELETE or CONNECT is expected.`)
+  if (!isObject(kind) || typeof kind.version !== 'string' || typeof kind.kind !== 'string') {
+    throw new MalformedReview('The request of the AdmissionReview has no kind.')
+  }
+  const object = objectOf(request, 'object', operation === 'CREATE' || operation === 'UPDATE')
+  const oldObject = objectOf(request, 'oldObject', operation === 'UPDATE')
+  return {
+    uid,
+    kind: { group: textOf(kind.group), version: kind.version, kind: kind.kind },
+    operation: operation as Operation,
+    name: textOf(request.name),
+    namespace: textOf(request.namespace),
+    subResource: textOf(request.subResource),
+    userInfo: isObject(userInfo) && typeof userInfo.username === 'string' ? (userInfo as unknown as UserInfo) : { username: '' },
+    dryRun: request.dryRun === true,
+    object,
+    oldObject,
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function objectOf(request: JsonObject, field: 'object' | 'oldObject', needed: boolean): JsonObject | undefined {
+  const value = request[field]
+  if (isObject(value)) return value
+  if (needed || (value !== undefined && value !== null)) throw new MalformedReview(`The request of the AdmissionReview has no ${field}.`)
+  return undefined
+}
+
+const envelope = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":'
+
+/** The answer as JSON text. The patch goes in base64, as the API wants it. */
+export function encodeReview(uid: string, { allowed, status, patch, warnings }: AdmissionResponse): string {
+  let text = `${envelope}${JSON.stringify(uid)},"allowed":${allowed}`
+  if (status !== undefined) text += `,"status":${JSON.stringify(status)}`
+  if (patch !== undefined && patch.length > 0) text += `,"patchType":"JSONPatch","patch":"${Buffer.from(JSON.stringify(patch)).toString('base64')}"`
+  if (warnings !== undefined && warnings.length > 0) text += `,"warnings":${JSON.stringify(warnings)}`
+  return `${text}}}`
+}

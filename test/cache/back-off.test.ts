@@ -1,0 +1,20 @@
+import t from 'tap'
+import { BackOff } from '../../src/cache/back-off.ts'
+
+t.test('doubles from 0.8 s to 30 s', async (t) => {
+  const backOff = new BackOff(() => 0)
+  t.same(
+    Array.from({ length: 8 }, () => backOff.next()),
+    [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000],
+  )
+  t.equal(backOff.failures, 8)
+  backOff.reset()
+  t.equal(backOff.next(), 800)
+})
+
+t.test('leaves out up to a half at random, and obeys a lower bound', async (t) => {
+  const backOff = new BackOff(() => 0.999)
+  t.equal(backOff.next(), 400)
+  for (let i = 0; i < 2000; i += 1) backOff.next()
+  t.equal(backOff.next(5000), 2502)
+})

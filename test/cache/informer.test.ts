@@ -1,0 +1,190 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { node } from '../../src/api/builtin.ts'
+import { resourceType } from '../../src/api/group-version-kind.ts'
+import { failure } from '../../src/api/status.ts'
+import { Informer } from '../../src/cache/informer.ts'
+import type { EventHandler } from '../../src/cache/informer.ts'
+import { ApiError } from '../../src/client/api-error.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { ScriptedClient, eventually, object } from '../support/cache-client.ts'
+import { recordingLogger } from '../support/cache-log.ts'
+
+const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
+const expired = new ApiError(failure(410, 'Expired', 'too old'))
+
+function setUp(t: Test, options: { namespaces?: string[]; answers?: ScriptedClient['answers'] } = {}) {
+  const script = new ScriptedClient()
+  if (options.answers !== undefined) script.answers = options.answers
+  const log = recordingLogger()
+  const informer = new Informer({
+    client: script.client,
+    type: widget,
+    namespaces: options.namespaces ?? [],
+    logger: log.logger,
+    clock: new FakeClock(),
+    random: () => 0,
+  })
+  const abort = new AbortController()
+  t.teardown(async () => {
+    abort.abort()
+    await informer.start(abort.signal)
+  })
+  return { script, log, informer, abort, start: () => informer.start(abort.signal) }
+}
+
+function recorder(): { seen: string[]; handler: EventHandler } {
+  const seen: string[] = []
+  return {
+    seen,
+    handler: {
+      added: ({ metadata }, initial) => void seen.push(`added ${metadata.name}${initial ? ' initially' : ''}`),
+      updated: ({ metadata }, old) =>
+        void seen.push(`updated ${metadata.name} ${old.metadata.resourceVersion}>${metadata.resourceVersion}`),
+      deleted: ({ metadata }) => void seen.push(`deleted ${metadata.name} ${metadata.resourceVersion}`),
+    },
+  }
+}
+
+t.test('tells of every change once, after the store has it', async (t) => {
+  const { script, informer, start } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }] })
+  const { seen, handler } = recorder()
+  informer.addHandler(handler)
+  informer.addHandler({
+    added: ({ metadata }) => t.ok(informer.store.get(metadata)),
+    deleted: ({ metadata }) => t.notOk(informer.store.get(metadata)),
+  })
+  t.notOk(informer.synced)
+  void start()
+  await informer.whenSynced()
+  t.same(seen, ['added a initially'])
+  await eventually(() => script.watches.length === 1)
+  const watch = script.lastWatch
+  watch.send('ADDED', object('b', 2))
+  watch.send('MODIFIED', object('a', 3))
+  watch.send('MODIFIED', object('a', 3))
+  watch.send('DELETED', object('b', 4))
+  watch.send('DELETED', object('c', 5))
+  await eventually(() => informer.resourceVersion === '5')
+  t.same(seen.slice(1), ['added b', 'updated a 1>3', 'deleted b 4'])
+  t.equal(informer.store.size, 1)
+})
+
+t.test('tells after a new list what has changed, and nothing else', async (t) => {
+  const { script, informer, start } = setUp(t, {
+    answers: [
+      { items: [object('same', 1), object('gone', 2), object('changed', 3), object('again', 4)], resourceVersion: '4' },
+      { items: [object('same', 1), object('changed', 8), object('new', 7), object('again', 9, { uid: 'other' })], resourceVersion: '9' },
+    ],
+  })
+  void start()
+  await informer.whenSynced()
+  const { seen, handler } = recorder()
+  informer.addHandler(handler)
+  t.equal(seen.length, 4)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.fail(expired)
+  await eventually(() => script.watches.length === 2)
+  t.same(seen.slice(4).sort(), ['added again', 'added new', 'deleted again 4', 'deleted gone 2', 'updated changed 3>8'])
+  t.ok(seen.indexOf('deleted again 4') < seen.indexOf('added again'))
+})
+
+t.test('a handler that comes later hears of what is there, until it leaves', async (t) => {
+  const { script, informer, start } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }] })
+  void start()
+  await informer.whenSynced()
+  const { seen, handler } = recorder()
+  const remove = informer.addHandler(handler)
+  t.same(seen, ['added a initially'])
+  remove()
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.send('ADDED', object('b', 2))
+  await eventually(() => informer.resourceVersion === '2')
+  t.equal(seen.length, 1)
+})
+
+t.test('a handler that throws disturbs nobody', async (t) => {
+  const { script, informer, log, start } = setUp(t)
+  const { seen, handler } = recorder()
+  informer.addHandler({
+    added() {
+      throw new Error('broken handler')
+    },
+  })
+  informer.addHandler(handler)
+  void start()
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.send('ADDED', object('a', 2))
+  script.lastWatch.send('DELETED', object('a', 3))
+  await eventually(() => informer.resourceVersion === '3')
+  t.same(seen, ['added a', 'deleted a 3'])
+  t.same(log.told(), ['error: an event handler failed'])
+  t.match(
+    log.lines.find(({ level }) => level === 'error'),
+    { object: 'default/a', resource: 'widgets.example.com', err: { message: 'broken handler' } },
+  )
+})
+
+t.test('a handler may add another while it is called', async (t) => {
+  const { script, informer, start } = setUp(t)
+  const { seen, handler } = recorder()
+  informer.addHandler({ added: (_, initial) => void (initial || informer.addHandler(handler)) })
+  void start()
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.send('ADDED', object('a', 2))
+  await eventually(() => informer.resourceVersion === '2')
+  t.same(seen, ['added a initially'])
+})
+
+t.test('several namespaces feed one store', async (t) => {
+  const { script, informer, start } = setUp(t, {
+    namespaces: ['one', 'two', 'one'],
+    answers: [
+      { items: [object('a', 1, { namespace: 'one' })], resourceVersion: '1' },
+      { items: [object('a', 2, { namespace: 'two' })], resourceVersion: '2' },
+      { items: [object('b', 3, { namespace: 'one' })], resourceVersion: '3' },
+    ],
+  })
+  const { seen, handler } = recorder()
+  informer.addHandler(handler)
+  void start()
+  await informer.whenSynced()
+  await eventually(() => script.watches.length === 2)
+  t.same(script.lists.map(({ namespace }) => namespace).sort(), ['one', 'two'])
+  script.watches.find(({ options }) => options.namespace === 'one')?.fail(expired)
+  await eventually(() => script.watches.length === 3)
+  t.same(seen, ['added a initially', 'added a initially', 'deleted a 1', 'added b'])
+  t.same(
+    informer.store
+      .list()
+      .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
+      .sort(),
+    ['one/b', 'two/a'],
+  )
+})
+
+t.test('types without a namespace are watched as a whole', async (t) => {
+  const script = new ScriptedClient()
+  const informer = new Informer({
+    client: script.client,
+    type: node,
+    namespaces: ['one', 'two'],
+    logger: recordingLogger().logger,
+    clock: new FakeClock(),
+  })
+  const abort = new AbortController()
+  const running = informer.start(abort.signal)
+  await informer.whenSynced()
+  t.same(script.lists, [{ namespace: undefined, limit: 500 }])
+  abort.abort()
+  await running
+})
+
+t.test('waiting for it to sync ends with the signal', async (t) => {
+  const { informer } = setUp(t)
+  const abort = new AbortController()
+  const waiting = t.rejects(informer.whenSynced(abort.signal), new Error('enough'))
+  abort.abort(new Error('enough'))
+  await waiting
+  await t.rejects(informer.whenSynced(abort.signal), new Error('enough'))
+})

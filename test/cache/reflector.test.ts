@@ -1,0 +1,292 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { ProreusError } from '../../src/api/errors.ts'
+import { resourceType } from '../../src/api/group-version-kind.ts'
+import { failure } from '../../src/api/status.ts'
+import { Reflector } from '../../src/cache/reflector.ts'
+import { ApiError } from '../../src/client/api-error.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { ScriptedClient, eventually, object } from '../support/cache-client.ts'
+import { recordingLogger } from '../support/cache-log.ts'
+
+const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
+const expired = new ApiError(failure(410, 'Expired', 'too old resource version: 1 (9)'))
+const missing = new ApiError(failure(404, 'NotFound', 'the server could not find the requested resource'))
+const unreachable = new ProreusError('PRO_API_UNREACHABLE', 'Nothing answers at https://x.')
+
+function setUp(t: Test, options: { namespace?: string; answers?: ScriptedClient['answers']; random?: number } = {}) {
+  const script = new ScriptedClient()
+  if (options.answers !== undefined) script.answers = options.answers
+  const clock = new FakeClock()
+  const log = recordingLogger()
+  const seen: string[] = []
+  const reflector = new Reflector({
+    client: script.client,
+    type: widget,
+    namespace: options.namespace,
+    logger: log.logger,
+    clock,
+    random: () => options.random ?? 0,
+    sink: {
+      replace: (objects) => void seen.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
+      change: (type, { metadata }) => void seen.push(`${type} ${metadata.name}`),
+      synced: () => void seen.push('synced'),
+    },
+  })
+  const abort = new AbortController()
+  const running = reflector.run(abort.signal)
+  t.teardown(async () => {
+    abort.abort()
+    await running
+  })
+  return { script, clock, log, seen, reflector, abort, running }
+}
+
+t.test('lists in pages, then watches from there with bookmarks', async (t) => {
+  const { script, seen, reflector } = setUp(t, {
+    namespace: 'ns',
+    random: 0.5,
+    answers: [
+      { items: [object('a', 1), object('b', 2)], resourceVersion: '7', continue: 'token' },
+      { items: [object('c', 3)], resourceVersion: '7', continue: '' },
+    ],
+  })
+  await eventually(() => script.watches.length === 1)
+  t.same(script.lists, [
+    { namespace: 'ns', limit: 500 },
+    { namespace: 'ns', limit: 500, continue: 'token' },
+  ])
+  t.same(seen, ['= a b c', 'synced'])
+  t.ok(reflector.synced)
+  t.match(script.lastWatch.options, { namespace: 'ns', resourceVersion: '7', allowWatchBookmarks: true, timeoutSeconds: 450 })
+
+  script.lastWatch.send('ADDED', object('d', 8))
+  script.lastWatch.send('DELETED', object('a', 9))
+  await eventually(() => reflector.resourceVersion === '9')
+  t.same(seen.slice(2), ['ADDED d', 'DELETED a'])
+})
+
+t.test('goes on from the last bookmark when the server ends the watch', async (t) => {
+  const { script, seen, clock, reflector } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.bookmark('20')
+  await eventually(() => reflector.resourceVersion === '20')
+  script.lastWatch.end()
+  await eventually(() => script.watches.length === 2)
+  t.equal(script.lastWatch.options.resourceVersion, '20')
+  clock.set(clock.now() + 300_000)
+  script.lastWatch.end()
+  await eventually(() => script.watches.length === 3)
+  t.equal(script.lists.length, 1)
+  t.same(seen, ['= ', 'synced'])
+})
+
+t.test('pauses when watches end as soon as they begin', async (t) => {
+  const { script, clock } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.end()
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  t.equal(script.watches.length, 1)
+  await clock.advance(800)
+  await eventually(() => script.watches.length === 2)
+  t.equal(script.lists.length, 1)
+})
+
+t.test('lists again at once when the server no longer knows its place', async (t) => {
+  const { script, seen, log } = setUp(t, {
+    answers: [
+      { items: [object('a', 1)], resourceVersion: '1' },
+      { items: [object('b', 5)], resourceVersion: '9' },
+    ],
+  })
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.fail(expired)
+  await eventually(() => script.watches.length === 2)
+  t.equal(script.lastWatch.options.resourceVersion, '9')
+  t.same(seen, ['= a', 'synced', '= b'])
+  t.same(log.told(), [])
+})
+
+t.test('does not list in a tight loop when that happens again and again', async (t) => {
+  const { script, clock } = setUp(t)
+  script.watchErrors.push(expired, expired)
+  await eventually(() => clock.nextDue === clock.now() + 1600)
+  t.equal(script.lists.length, 2)
+})
+
+t.test('lists without pages when a continue token expires', async (t) => {
+  const { script, seen } = setUp(t, {
+    answers: [
+      { items: [object('a', 1)], resourceVersion: '5', continue: 'token' },
+      expired,
+      { items: [object('a', 1), object('b', 6)], resourceVersion: '8' },
+    ],
+  })
+  await eventually(() => script.watches.length === 1)
+  t.same(script.lists, [
+    { namespace: undefined, limit: 500 },
+    { namespace: undefined, limit: 500, continue: 'token' },
+    { namespace: undefined },
+  ])
+  t.same(seen, ['= a b', 'synced'])
+  t.equal(script.lastWatch.options.resourceVersion, '8')
+})
+
+t.test('watches on from its place when the connection breaks, with growing pauses', async (t) => {
+  const { script, clock, log, reflector } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.send('ADDED', object('a', 5))
+  await eventually(() => reflector.resourceVersion === '5')
+  script.watchErrors.push(unreachable, unreachable)
+  script.lastWatch.fail(unreachable)
+  for (const [watches, pause] of [
+    [2, 800],
+    [3, 1600],
+    [4, 3200],
+  ] as const) {
+    await eventually(() => clock.nextDue === clock.now() + pause)
+    t.equal(reflector.lastError, 'Nothing answers at https://x.')
+    await clock.advance(pause)
+    await eventually(() => script.watches.length === watches)
+    t.equal(script.lastWatch.options.resourceVersion, '5')
+  }
+  t.equal(script.lists.length, 1)
+  t.same(log.told(), ['warn: Nothing answers at https://x.'])
+  await clock.advance(5_000)
+  t.equal(reflector.lastError, undefined, 'the watch has lasted')
+  t.same(log.told().slice(1), ['info: widgets.example.com can be listed and watched again'])
+})
+
+t.test('lists again after other failures of a watch', async (t) => {
+  const { script, clock } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.fail(new ApiError(failure(500, 'InternalError', 'etcd')))
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  await clock.advance(800)
+  await eventually(() => script.watches.length === 2)
+  t.equal(script.lists.length, 2)
+})
+
+t.test('waits for a CRD that is not there yet and says so once', async (t) => {
+  const { script, clock, log, seen, reflector } = setUp(t, {
+    answers: [missing, missing, missing, missing, missing, missing, { items: [], resourceVersion: '1' }],
+  })
+  for (const pause of [800, 1600, 3200, 5000, 5000, 5000]) {
+    await eventually(() => clock.nextDue === clock.now() + pause)
+    t.match(reflector.lastError, 'install its CustomResourceDefinition')
+    await clock.advance(pause)
+  }
+  await eventually(() => script.watches.length === 1)
+  t.same(seen, ['= ', 'synced'])
+  t.equal(reflector.lastError, undefined)
+  t.same(log.told(), [
+    'warn: The API server does not serve widgets.example.com in version v1: install its CustomResourceDefinition. Waiting for it.',
+    'info: widgets.example.com can be listed and watched again',
+  ])
+})
+
+t.test('keeps what it has when the CRD goes away', async (t) => {
+  const { script, clock, seen } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }, missing] })
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.fail(missing)
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  await clock.advance(800)
+  await eventually(() => script.lists.length === 2)
+  t.same(seen, ['= a', 'synced'])
+})
+
+t.test('names the permission that is missing, once', async (t) => {
+  const forbidden = new ApiError(failure(403, 'Forbidden', 'widgets.example.com is forbidden: User "u" cannot list'))
+  const { script, clock, log } = setUp(t, { namespace: 'ns', answers: [forbidden, forbidden, { items: [], resourceVersion: '1' }] })
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  await clock.advance(800)
+  await eventually(() => clock.nextDue === clock.now() + 1600)
+  t.same(log.told(), [
+    'error: Not allowed to list widgets.example.com in the namespace ns: grant this operator the verbs list and watch on widgets.example.com. The API server said: widgets.example.com is forbidden: User "u" cannot list',
+  ])
+  await clock.advance(1600)
+  await eventually(() => script.watches.length === 1)
+})
+
+t.test('does not tell of a forbidden watch after each list that works', async (t) => {
+  const forbidden = new ApiError(failure(403, 'Forbidden', 'cannot watch'))
+  const { script, clock, log } = setUp(t)
+  script.watchErrors.push(forbidden, forbidden, forbidden)
+  for (const pause of [800, 1600, 3200]) {
+    await eventually(() => clock.nextDue === clock.now() + pause)
+    await clock.advance(pause)
+  }
+  await eventually(() => script.watches.length === 4)
+  t.equal(script.lists.length, 4)
+  t.equal(log.told().length, 1)
+  t.match(log.told()[0], /^error: Not allowed to watch widgets\.example\.com in all namespaces/)
+})
+
+t.test('waits as long as a busy server asks', async (t) => {
+  const busy = new ApiError(failure(429, 'TooManyRequests', 'too many requests', { retryAfterSeconds: 12 }))
+  const { script, clock } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.fail(busy)
+  await eventually(() => clock.nextDue === clock.now() + 12_000)
+  await clock.advance(12_000)
+  await eventually(() => script.watches.length === 2)
+  t.equal(script.lists.length, 1)
+})
+
+t.test('notices a connection that is silent for longer than any watch may last', async (t) => {
+  const { script, clock, log, reflector } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  await clock.advance(200_000)
+  script.lastWatch.bookmark('30')
+  await eventually(() => reflector.resourceVersion === '30')
+  await clock.advance(329_000)
+  t.equal(script.watches.length, 1)
+  t.notOk(script.lastWatch.ended)
+  await clock.advance(2_000)
+  await eventually(() => script.watches.length === 2)
+  t.equal(script.lastWatch.options.resourceVersion, '30')
+  t.equal(script.lists.length, 1)
+  t.same(log.told(), ['warn: The watch of widgets.example.com was silent for 330 s: its connection is dead.'])
+})
+
+t.test('freezes what it gives, without managed fields and without touching what it got', async (t) => {
+  const given: unknown[] = []
+  const script = new ScriptedClient()
+  const original = { ...object('a', 1), spec: { list: [{ b: 1 }] } }
+  Object.assign(original.metadata, { managedFields: [{ manager: 'kubectl' }] })
+  script.answers = [{ items: [original], resourceVersion: '1' }]
+  const reflector = new Reflector({
+    client: script.client,
+    type: widget,
+    logger: recordingLogger().logger,
+    sink: { replace: (objects) => void given.push(...objects), change: () => undefined, synced: () => undefined },
+  })
+  const abort = new AbortController()
+  const running = reflector.run(abort.signal)
+  await eventually(() => given.length === 1)
+  abort.abort()
+  await running
+  const [frozen] = given as [typeof original]
+  t.notOk('managedFields' in frozen.metadata)
+  t.ok('managedFields' in original.metadata)
+  t.throws(() => (frozen.metadata.name = 'b'), TypeError)
+  t.throws(() => (frozen.spec.list[0]!.b = 2), TypeError)
+})
+
+t.test('ends when asked to, whatever it does', async (t) => {
+  for (const answers of [[missing], [{ items: [], resourceVersion: '1' }]]) {
+    const { script, clock, abort, running } = setUp(t, { answers })
+    await eventually(() => clock.pending > 0)
+    abort.abort()
+    await running
+    t.equal(clock.pending, 0)
+    t.ok(script.watches.every((watch) => watch.ended))
+  }
+})
+
+t.test('a list that cannot be watched is an error', async (t) => {
+  const { clock, reflector } = setUp(t, { answers: [{ items: [] }] })
+  await eventually(() => clock.pending > 0)
+  t.match(reflector.lastError, /came without a resourceVersion/)
+  t.notOk(reflector.synced)
+})

@@ -1,0 +1,183 @@
+import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { readBundle, readCertificate, isSignedBy } from '../../src/certs/certificate.ts'
+import { openFileCertificates } from '../../src/certs/file-store.ts'
+import { describeCertificates, verifyCertificates } from '../../src/certs/inspect.ts'
+import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
+import type { RefreshingCertificateSource } from '../../src/certs/serving-certificate.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
+
+const day = 86_400_000
+const names = { names: ['localhost'], ips: ['127.0.0.1'] }
+
+function folder(t: Test): { directory: string; clock: FakeClock; lines: string[]; open: (more?: string[]) => Promise<RefreshingCertificateSource>; text: (name: string) => string } {
+  const directory = join(t.testdir({}), 'certs')
+  const clock = new FakeClock()
+  const { logger, lines } = recordingLogger()
+  return {
+    directory,
+    clock,
+    lines,
+    open: (more = []) => openFileCertificates({ directory, names: [...names.names, ...more], ips: names.ips, clock, logger }),
+    text: (name) => readFileSync(join(directory, name), 'utf8'),
+  }
+}
+
+t.test('makes what is missing, for its owner alone, and uses it again', async (t) => {
+  const { directory, open, lines, text } = folder(t)
+  const first = (await open()).current()
+  t.strictSame(readdirSync(directory).sort(), ['ca.crt', 'ca.key', 'tls.crt', 'tls.key'])
+  for (const name of readdirSync(directory)) t.equal(statSync(join(directory, name)).mode & 0o777, 0o600, name)
+  t.equal(statSync(directory).mode & 0o777, 0o700)
+  t.equal(first.cert, text('tls.crt'))
+  t.equal(first.key, text('tls.key'))
+  t.equal(first.caBundle, text('ca.crt'))
+  t.equal(first.notAfter.toISOString(), '2026-01-08T00:00:00.000Z')
+  t.strictSame((await open()).current(), first)
+  t.notOk(lines.some((line) => line.startsWith('warn')))
+})
+
+t.test('replaces what is damaged or does not fit, with one warning', async (t) => {
+  const cases: [string, (directory: string) => void | Promise<void>, RegExp, boolean][] = [
+    ['a damaged leaf', (directory) => writeFileSync(join(directory, 'tls.crt'), 'damaged'), /replaced .*tls\.crt: the certificate cannot be read/, true],
+    ['a key of another', async (directory) => writeFileSync(join(directory, 'tls.key'), (await issueAuthority(Date.now())).key), /tls\.crt: the key does not belong/, true],
+    ['a missing key', (directory) => rmSync(join(directory, 'tls.key')), /tls\.crt: the key cannot be read/, true],
+    ['a damaged authority', (directory) => writeFileSync(join(directory, 'ca.crt'), 'damaged'), /replaced the certificate authority in .*: the certificate cannot be read/, false],
+    ['a damaged key of the authority', (directory) => writeFileSync(join(directory, 'ca.key'), 'damaged'), /authority in .*: the key cannot be read/, false],
+    ['an authority without certificate', (directory) => rmSync(join(directory, 'ca.crt')), /authority in .*: the certificate is missing/, false],
+  ]
+  for (const [name, damage, warning, keepsAuthority] of cases) {
+    await t.test(name, async (t) => {
+      const { directory, open, lines, text } = folder(t)
+      const before = (await open()).current()
+      await damage(directory)
+      const after = (await open()).current()
+      t.not(after.cert, before.cert)
+      t.equal(text('ca.crt').startsWith(readBundle(before.caBundle)[0]!.pem), keepsAuthority)
+      t.ok(isSignedBy(readCertificate(after.cert), readBundle(after.caBundle).slice(0, 1)))
+      const warnings = lines.filter((line) => line.startsWith('warn'))
+      t.equal(warnings.length, 1)
+      t.match(warnings[0], warning)
+      t.strictSame((await open()).current(), after, 'and then it is well again')
+    })
+  }
+})
+
+t.test('an expired folder is made anew', async (t) => {
+  const { directory, open, clock, lines } = folder(t)
+  await open()
+  await clock.advance(400 * day)
+  const { notAfter, caBundle } = (await open()).current()
+  t.equal(notAfter.getTime(), clock.now() + 7 * day)
+  t.equal(readBundle(caBundle).length, 1, 'what is expired is no longer published')
+  t.match(lines.at(-2), /replaced the certificate authority in .*: the certificate expired on 2027-01-01/)
+  t.strictSame(await verifyCertificates(directory, names, clock.now()), [])
+})
+
+t.test('more names make a new leaf', async (t) => {
+  const { open } = folder(t)
+  const before = (await open()).current()
+  const after = (await open(['proreus.test'])).current()
+  t.not(after.cert, before.cert)
+  t.equal(after.caBundle, before.caBundle)
+})
+
+t.test('renews while it runs, and tells who listens', async (t) => {
+  const { open, clock } = folder(t)
+  const source = await open()
+  const first = source.current()
+  const changes: Date[] = []
+  source.onChange(() => {
+    throw new Error('a listener that fails harms nobody')
+  })
+  const unsubscribe = source.onChange(({ notAfter }) => changes.push(notAfter))
+  const stop = new AbortController()
+  const running = source.start(stop.signal)
+  t.after(() => stop.abort())
+  await until(clock, 3_600_000, () => source.current() !== first)
+  const elapsed = (clock.now() - first.notAfter.getTime()) / day + 7
+  t.ok(elapsed > 4.6 && elapsed < 4.8, `after two thirds of its life (${elapsed})`)
+  t.equal(source.current().caBundle, first.caBundle)
+  t.equal(changes.length, 1)
+  unsubscribe()
+  stop.abort()
+  await running
+})
+
+t.test('after 244 days the authority is replaced; the old one stays published', async (t) => {
+  const { open, clock } = folder(t)
+  const source = await open()
+  const [old] = readBundle(source.current().caBundle)
+  await clock.advance(244 * day)
+  await source.refresh()
+  const bundle = readBundle(source.current().caBundle)
+  t.equal(bundle.length, 2)
+  t.equal(bundle[1]!.fingerprint, old!.fingerprint)
+  t.strictSame((await open()).current(), source.current(), 'also after a restart')
+})
+
+t.test("somebody else's pair is used as it is", async (t) => {
+  const { directory, open, clock, lines, text } = folder(t)
+  await open()
+  const authority = await issueAuthority(clock.now())
+  const leaf = await issueLeaf(authority, { names: ['other'], ips: [], now: clock.now() })
+  rmSync(join(directory, 'ca.key'))
+  for (const [name, content] of [['ca.crt', authority.cert], ['tls.crt', leaf.cert], ['tls.key', leaf.key]] as const) writeFileSync(join(directory, name), content)
+  const source = await open()
+  t.equal(source.current().cert, leaf.cert)
+  t.equal(source.current().caBundle, authority.cert)
+  t.match(lines.at(-1), /warn: .*tls\.crt is used as it is, but it is not for localhost, 127\.0\.0\.1/)
+  t.match(await describeCertificates(directory, clock.now()), /somebody else's/)
+
+  const renewed = await issueLeaf(authority, { ...names, now: clock.now() })
+  writeFileSync(join(directory, 'tls.key'), renewed.key)
+  await t.rejects(source.refresh(), { code: 'PRO_CERTIFICATE' }, 'half a pair')
+  t.equal(source.current().cert, leaf.cert, 'is not taken')
+  writeFileSync(join(directory, 'tls.crt'), renewed.cert)
+  await source.refresh()
+  t.equal(source.current().cert, renewed.cert, 'the whole one is')
+
+  await clock.advance(8 * day)
+  await t.rejects(open(), { code: 'PRO_CERTIFICATE', message: /tls\.crt cannot be used: the certificate expired on 2026-01-08.*There is no ca\.key/ })
+  t.equal(text('tls.crt'), renewed.cert, 'and never overwritten')
+
+  rmSync(join(directory, 'ca.crt'))
+  const self = await issueAuthority(clock.now())
+  writeFileSync(join(directory, 'tls.crt'), self.cert)
+  writeFileSync(join(directory, 'tls.key'), self.key)
+  t.equal((await open()).current().caBundle, self.cert, 'a self-signed one vouches for itself')
+})
+
+t.test('a folder that cannot be written gives one sentence', async (t) => {
+  const directory = join(t.testdir({ file: '' }), 'file', 'certs')
+  const { logger } = recordingLogger()
+  await t.rejects(openFileCertificates({ directory, ...names, clock: new FakeClock(), logger }), { code: 'PRO_CERTIFICATE' })
+})
+
+t.test('show and verify', async (t) => {
+  const { directory, open, clock } = folder(t)
+  t.match(await describeCertificates(directory, clock.now()), /ca\.crt: missing/)
+  t.match((await verifyCertificates(directory, names, clock.now()))[0], /tls\.crt is missing: `proreus certs issue`/)
+  await open()
+  const shown = await describeCertificates(directory, clock.now())
+  t.match(shown, /subject +CN=proreus-webhook\n +issuer +CN=proreus-ca-[0-9a-f]{8}\n +names +DNS:localhost, IP Address:127\.0\.0\.1/)
+  t.match(shown, /\(7 days left\)/)
+  t.strictSame(await verifyCertificates(directory, names, clock.now()), [])
+  t.match(await verifyCertificates(directory, { names: ['x.test'], ips: [] }, clock.now()), [/not for x\.test/])
+  t.match(await verifyCertificates(directory, names, clock.now() + 10 * day), [/expired on 2026-01-08/])
+  writeFileSync(join(directory, 'ca.crt'), (await issueAuthority(clock.now())).cert)
+  t.match(await verifyCertificates(directory, names, clock.now()), [/not signed by .*ca\.crt/])
+})
+
+/** Moves time on in steps until something holds; after each, the source finishes its look at the files, which takes real time. */
+async function until(clock: FakeClock, step: number, condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('the condition did not come true')
+    if (clock.pending > 0) await clock.advance(step)
+    else await new Promise((resolve) => setImmediate(resolve))
+  }
+}

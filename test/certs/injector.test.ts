@@ -1,0 +1,165 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import type { JsonObject } from '../../src/api/json.ts'
+import { readBundle } from '../../src/certs/certificate.ts'
+import { injectCaBundle, mergeBundle, patchFor } from '../../src/certs/injector.ts'
+import { issueAuthority } from '../../src/certs/issue.ts'
+import type { CertificateSource, ServingCertificate } from '../../src/certs/serving-certificate.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { error, FakeClient } from '../support/certs-fake-client.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
+
+const day = 86_400_000
+const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'] as const
+
+function fakeSource(caBundle: string): CertificateSource & { change(caBundle: string): void } {
+  let current: ServingCertificate = { cert: '', key: '', caBundle, notAfter: new Date(0) }
+  const listeners = new Set<(certificate: ServingCertificate) => void>()
+  return {
+    current: () => current,
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    start: () => Promise.resolve(),
+    change(next) {
+      current = { ...current, caBundle: next }
+      for (const listener of listeners) listener(current)
+    },
+  }
+}
+
+async function running(t: Test, prepare: (server: FakeClient) => void = configurations): Promise<Fixture> {
+  const clock = new FakeClock()
+  const server = new FakeClient()
+  prepare(server)
+  const authority = (await issueAuthority(clock.now())).cert
+  const source = fakeSource(authority)
+  const { logger, lines } = recordingLogger()
+  const stop = new AbortController()
+  const options = { client: server.client, mutating: ['proreus-mutating'], validating: ['proreus-validating'], source, logger, clock }
+  const done = injectCaBundle(options, stop.signal)
+  t.after(async () => {
+    stop.abort()
+    await done
+  })
+  await clock.advance(0)
+  return { clock, server, source, authority, lines }
+}
+
+function configurations(server: FakeClient, annotations: JsonObject = {}): void {
+  server.put(kinds[0], 'proreus-mutating', { metadata: { annotations }, webhooks: [webhook('a'), webhook('b')] })
+  server.put(kinds[1], 'proreus-validating', { metadata: { annotations }, webhooks: [webhook('c')] })
+}
+
+function webhook(name: string, caBundle?: string): JsonObject {
+  return { name, clientConfig: { url: `https://localhost/${name}`, ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle).toString('base64') }) }, sideEffects: 'None' }
+}
+
+function bundles(server: FakeClient): string[] {
+  return [...server.objects.values()].flatMap(({ webhooks }) =>
+    (webhooks as { clientConfig: { caBundle?: string } }[]).map(({ clientConfig }) => Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()),
+  )
+}
+
+t.test('writes the bundle into every webhook, and then nothing more', async (t) => {
+  const { clock, server, authority } = await running(t)
+  t.strictSame(bundles(server), [authority, authority, authority])
+  t.match(server.objects.get(`${kinds[0]}/proreus-mutating`), { webhooks: [{ name: 'a', clientConfig: { url: 'https://localhost/a' }, sideEffects: 'None' }, { name: 'b' }] })
+  await clock.advance(60_000)
+  t.equal(server.writes.length, 2, 'never writes when equal')
+})
+
+t.test('repairs within 10 s what a manifest has overwritten, and a certificate change at once', async (t) => {
+  const { clock, server, source, authority } = await running(t)
+  configurations(server)
+  await clock.advance(10_000)
+  t.strictSame(bundles(server), [authority, authority, authority])
+  const next = (await issueAuthority(clock.now())).cert
+  source.change(next + authority)
+  await clock.advance(0)
+  for (const bundle of bundles(server)) t.equal(readBundle(bundle).length, 2)
+})
+
+t.test('waits for what is not there yet, saying so once', async (t) => {
+  const { clock, server, lines, authority } = await running(t, () => undefined)
+  await clock.advance(60_000)
+  t.strictSame(lines.sort(), [
+    'info: waiting for MutatingWebhookConfiguration proreus-mutating: it does not exist yet',
+    'info: waiting for ValidatingWebhookConfiguration proreus-validating: it does not exist yet',
+  ])
+  configurations(server)
+  await clock.advance(10_000)
+  t.strictSame(bundles(server), [authority, authority, authority])
+})
+
+t.test('stands down where cert-manager is asked to inject', async (t) => {
+  const { clock, server, lines } = await running(t, (server) => configurations(server, { 'cert-manager.io/inject-ca-from': 'ns/cert' }))
+  await clock.advance(60_000)
+  t.equal(server.writes.length, 0)
+  t.equal(lines.filter((line) => line.includes('left to cert-manager')).length, 2)
+})
+
+t.test('reads again when the configuration changes in between', async (t) => {
+  const { clock, server, authority } = await running(t, () => undefined)
+  configurations(server)
+  let interfered = 0
+  server.before = (verb, name) => {
+    if (verb !== 'patch' || name !== 'proreus-mutating' || interfered === 3) return
+    interfered += 1
+    server.put(kinds[0], name, { metadata: {}, webhooks: [webhook(`new-${interfered}`)] })
+  }
+  await clock.advance(10_000)
+  t.equal(interfered, 3)
+  t.strictSame(bundles(server), [authority, authority])
+  t.match(server.objects.get(`${kinds[0]}/proreus-mutating`), { webhooks: [{ name: 'new-3' }] })
+})
+
+t.test('a missing permission is said once, and tried again', async (t) => {
+  const { clock, server, lines, authority } = await running(t, (server) => {
+    configurations(server)
+    server.before = () => {
+      throw error(403, 'Forbidden', 'no')
+    }
+  })
+  await clock.advance(60_000)
+  t.equal(lines.length, 2)
+  t.match(lines[0], /error: MutatingWebhookConfiguration proreus-mutating may not be read or patched.*Grant get and patch/)
+  server.before = () => undefined
+  await clock.advance(10_000)
+  t.strictSame(bundles(server), [authority, authority, authority])
+})
+
+t.test('merges: foreign certificates stay until they expire', async (t) => {
+  const now = Date.parse('2026-06-01T00:00:00Z')
+  const [ours, foreign, expired] = [(await issueAuthority(now)).cert, (await issueAuthority(now - 100 * day)).cert, (await issueAuthority(now - 400 * day)).cert]
+  const cases: [string, string, string, string | undefined][] = [
+    ['empty', '', ours, ours],
+    ['a placeholder', '\n', ours, ours],
+    ['equal', ours, ours, undefined],
+    ['foreign kept, in front', foreign, ours, foreign + ours],
+    ['nothing to do in another order', ours + foreign, foreign + ours, undefined],
+    ['expired dropped', expired + ours, ours, ours],
+    ['twice', ours + ours, ours, ours],
+    ['damaged', `-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${ours}`, ours, ours],
+  ]
+  for (const [name, existing, bundle, expected] of cases) t.equal(mergeBundle(existing, bundle, now), expected, name)
+})
+
+t.test('the patch is bound to what was read', async (t) => {
+  const ours = (await issueAuthority(Date.now())).cert
+  const configuration = { metadata: { resourceVersion: '7' }, webhooks: [webhook('a', ours), webhook('b')] } as unknown as Parameters<typeof patchFor>[0]
+  t.strictSame(patchFor(configuration, ours, Date.now()), [
+    { op: 'test', path: '/metadata/resourceVersion', value: '7' },
+    { op: 'test', path: '/webhooks/1/name', value: 'b' },
+    { op: 'add', path: '/webhooks/1/clientConfig/caBundle', value: Buffer.from(ours).toString('base64') },
+  ])
+})
+
+interface Fixture {
+  clock: FakeClock
+  server: FakeClient
+  source: ReturnType<typeof fakeSource>
+  authority: string
+  lines: string[]
+}

@@ -1,0 +1,131 @@
+import t from 'tap'
+import type { JsonObject } from '../../src/api/json.ts'
+import { isSignedBy, readBundle, readCertificate } from '../../src/certs/certificate.ts'
+import { openSecretCertificates } from '../../src/certs/secret-store.ts'
+import type { RefreshingCertificateSource, ServingCertificate } from '../../src/certs/serving-certificate.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { error, FakeClient } from '../support/certs-fake-client.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
+
+const day = 86_400_000
+const id = 'Secret/proreus-webhook-ca'
+
+function cluster(): { server: FakeClient; clock: FakeClock; lines: string[]; open: () => Promise<RefreshingCertificateSource>; data: () => Record<string, string> } {
+  const server = new FakeClient()
+  const clock = new FakeClock()
+  const { logger, lines } = recordingLogger()
+  return {
+    server,
+    clock,
+    lines,
+    open: () =>
+      openSecretCertificates({
+        client: server.client,
+        namespace: 'proreus-system',
+        secretName: 'proreus-webhook-ca',
+        names: ['proreus-webhook.proreus-system.svc'],
+        ips: [],
+        clock,
+        logger,
+      }),
+    data: () => server.objects.get(id)!.data as Record<string, string>,
+  }
+}
+
+function trusts({ caBundle }: ServingCertificate, { cert }: ServingCertificate): boolean {
+  return isSignedBy(readCertificate(cert), readBundle(caBundle))
+}
+
+t.test('makes the Secret, and keeps the key of the server out of it', async (t) => {
+  const { server, open, data } = cluster()
+  const { cert, caBundle } = (await open()).current()
+  const secret = server.objects.get(id)!
+  t.match(secret, { type: 'Opaque', metadata: { namespace: 'proreus-system', labels: { 'app.kubernetes.io/managed-by': 'proreus' } } })
+  t.strictSame(Object.keys(data()).sort(), ['ca.crt', 'ca.key'])
+  t.equal(Buffer.from(data()['ca.crt']!, 'base64').toString(), caBundle)
+  t.ok(isSignedBy(readCertificate(cert), readBundle(caBundle)))
+})
+
+t.test('replicas share the authority and have a leaf each', async (t) => {
+  const { server, open } = cluster()
+  const [a, b, c] = await Promise.all([open(), open(), open()])
+  t.equal(server.writes.length, 1, 'one of them made it')
+  const certificates = [a, b, c].map((source) => source.current())
+  t.equal(new Set(certificates.map(({ caBundle }) => caBundle)).size, 1)
+  t.equal(new Set(certificates.map(({ cert }) => cert)).size, 3)
+})
+
+t.test('fills a Secret that was made beforehand, and leaves entries of others', async (t) => {
+  const { server, open, data } = cluster()
+  server.put('Secret', 'proreus-webhook-ca', { metadata: { labels: { a: 'b' } }, type: 'Opaque', data: { note: 'eA==' } })
+  await open()
+  t.strictSame(Object.keys(data()).sort(), ['ca.crt', 'ca.key', 'note'])
+  t.match(server.objects.get(id), { metadata: { labels: { a: 'b' } } })
+})
+
+t.test('a damaged Secret at start is replaced with one warning', async (t) => {
+  const { server, open, lines } = cluster()
+  server.put('Secret', 'proreus-webhook-ca', { metadata: {}, data: { 'ca.crt': 'eA==', 'ca.key': 'eA==' } })
+  await open()
+  const warnings = lines.filter((line) => line.startsWith('warn'))
+  t.match(warnings, [/replaced the certificate authority in the Secret proreus-system\/proreus-webhook-ca: the certificate cannot be read/])
+  t.equal(warnings.length, 1)
+})
+
+t.test('while it runs, the known authority is put back when the Secret is damaged or deleted', async (t) => {
+  const { server, open, lines, data } = cluster()
+  const source = await open()
+  const { caBundle } = source.current()
+  server.objects.delete(id)
+  await source.refresh()
+  t.equal(Buffer.from(data()['ca.crt']!, 'base64').toString(), caBundle)
+  t.match(lines.at(-1), /warn: restored the certificate authority .*: it was gone/)
+  server.put('Secret', 'proreus-webhook-ca', { ...(server.objects.get(id) as JsonObject), data: {} })
+  await source.refresh()
+  t.equal(source.current().caBundle, caBundle)
+  t.equal(server.writes.length, 3)
+})
+
+t.test('takes over what another replica has put there', async (t) => {
+  const { server, clock, open } = cluster()
+  const [a, b] = [await open(), await open()]
+  const before = b.current()
+  await clock.advance(244 * day)
+  await Promise.all([a.refresh(), b.refresh()])
+  t.equal(server.writes.filter((write) => write.startsWith('update')).length, 1, 'one of them replaced it')
+  t.equal(a.current().caBundle, b.current().caBundle)
+  t.equal(readBundle(b.current().caBundle).length, 2)
+  t.ok(trusts(a.current(), b.current()))
+  t.ok(trusts(b.current(), before), 'leaves from before stay trusted')
+})
+
+t.test('an API server that cannot be reached harms nobody', async (t) => {
+  const { server, clock, lines, open } = cluster()
+  const source = await open()
+  const first = source.current()
+  const stop = new AbortController()
+  const running = source.start(stop.signal)
+  await clock.advance(0)
+  server.before = () => {
+    throw error(503, 'ServiceUnavailable', 'down')
+  }
+  for (let minute = 0; minute < 30; minute += 1) await clock.advance(60_000)
+  stop.abort()
+  await running
+  t.equal(source.current(), first)
+  t.equal(lines.filter((line) => line.includes('down')).length, 1, 'said once')
+
+  await clock.advance(5 * day)
+  await source.refresh()
+  t.not(source.current().cert, first.cert, 'the leaf is renewed all the same')
+  t.equal(source.current().caBundle, first.caBundle)
+  t.match(lines.at(-1), /warn: issued a serving certificate, although the Secret cannot be read/)
+})
+
+t.test('a missing permission gives one sentence', async (t) => {
+  const { server, open } = cluster()
+  server.before = () => {
+    throw error(403, 'Forbidden', 'secrets "proreus-webhook-ca" is forbidden')
+  }
+  await t.rejects(open(), { code: 'PRO_PERMISSION', message: /Secret proreus-system\/proreus-webhook-ca may not be used.*Grant get, create and update/ })
+})

@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command, Option } from 'commander'
+import t from 'tap'
+import { applyConfigFile, parseBoolean, parseDuration, parseList, parsePort, withoutAliases } from '../../src/cli/configuration.ts'
+
+function command(argv: string[], config: string): Record<string, unknown> {
+  const made = new Command('x')
+    .option('--config <file>', '', 'none.yaml')
+    .addOption(new Option('--port <n>').argParser(parsePort).default(1).env('PROREUS_TEST_PORT'))
+    .option('--install')
+    .option('--operators <list>', '', 'all')
+  made.parse(['--config', config, ...argv], { from: 'user' })
+  applyConfigFile(made)
+  return made.opts()
+}
+
+t.test('a flag wins over the environment, that over the file, that over the default', async (t) => {
+  const file = join(t.testdir(), 'config.yaml')
+  writeFileSync(file, 'port: 2\ninstall: true\noperators: [mypod, ./x.ts]\n')
+  t.match(command([], file), { port: 2, install: true, operators: 'mypod,./x.ts' })
+  t.equal(command(['--port', '4'], file).port, 4)
+  process.env.PROREUS_TEST_PORT = '3'
+  t.teardown(() => delete process.env.PROREUS_TEST_PORT)
+  t.equal(command([], file).port, 3)
+  t.equal(command(['--port=4'], file).port, 4)
+})
+
+t.test('a file that cannot be used is one sentence', async (t) => {
+  const directory = t.testdir({ 'unknown.yaml': 'colour: red', 'broken.yaml': 'a: [', 'list.yaml': '- a', 'port.yaml': 'port: many' })
+  const cases: [string, RegExp][] = [
+    ['absent.yaml', /The configuration file .*absent\.yaml does not exist\./],
+    ['unknown.yaml', /there is no option "colour"\. The options are: port, install, operators\./],
+    ['broken.yaml', /cannot be read/],
+    ['list.yaml', /it is no mapping/],
+    ['port.yaml', /port: a port is a number/],
+  ]
+  for (const [file, message] of cases) t.throws(() => command([], join(directory, file)), { code: 'PRO_CONFIG_INVALID', message }, file)
+})
+
+t.test('values', async (t) => {
+  t.equal(parseDuration('1.5s'), 1500)
+  t.equal(parseDuration('2m'), 120_000)
+  t.throws(() => parseDuration('10'), { message: /a duration is a number with ms, s, m or h/ })
+  t.throws(() => parsePort('65536'))
+  t.throws(() => parsePort('-1'))
+  t.equal(parseBoolean('false'), false)
+  t.throws(() => parseBoolean('no'))
+  t.same(parseList(' a, ,b'), ['a', 'b'])
+  t.same(parseList(''), [])
+})
+
+t.test('names of flags from other frameworks are understood in both forms', async (t) => {
+  t.same(withoutAliases(['run', '--metrics-addr', ':1', '--zap-log-level=debug']), ['run', '--metrics-bind-address', ':1', '--log-level=debug'])
+})

@@ -1,0 +1,251 @@
+import t from 'tap'
+import { pod, node } from '../../src/api/builtin.ts'
+import { resourceType } from '../../src/api/group-version-kind.ts'
+import { deepFreeze } from '../../src/api/json.ts'
+import type { Client } from '../../src/client/client.ts'
+import { clientOver } from '../../src/client/client.ts'
+import type { ApiRequest, Transport } from '../../src/client/transport.ts'
+
+const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
+const key = { namespace: 'a', name: 'x' }
+const spec = { spec: { size: 1 } } as object
+
+function fake(answer: unknown = { kind: 'Widget' }): { client: Client; requests: ApiRequest[] } {
+  const requests: ApiRequest[] = []
+  const transport: Transport = {
+    request: async (request) => (requests.push(request), { statusCode: 200, headers: {}, body: answer }),
+    stream: async (request) => (requests.push(request), stream(String(answer))),
+    close: async () => undefined,
+  }
+  return { client: clientOver(transport), requests }
+}
+
+async function* stream(text: string): AsyncGenerator<Buffer> {
+  for (let at = 0; at < text.length; at += 7) yield Buffer.from(text.slice(at, at + 7))
+}
+
+interface Case {
+  readonly name: string
+  readonly call: (client: Client) => Promise<unknown>
+  readonly method: string
+  readonly path: string
+  readonly verb?: string
+  readonly query?: object
+  readonly body?: unknown
+  readonly contentType?: string
+}
+const manager = { fieldManager: 'proreus' }
+const full = { apiVersion: 'example.com/v1', kind: 'Widget' }
+const cases: Case[] = [
+  { name: 'get', call: (c) => c.get(widget, key), method: 'GET', verb: 'get', path: '/apis/example.com/v1/namespaces/a/widgets/x' },
+  { name: 'get of the core group', call: (c) => c.get(pod, key), method: 'GET', path: '/api/v1/namespaces/a/pods/x' },
+  {
+    name: 'get without a namespace',
+    call: (c) => c.get(node, { namespace: 'ignored', name: 'n' }),
+    method: 'GET',
+    path: '/api/v1/nodes/n',
+  },
+  { name: 'list of all', call: (c) => c.list(widget), method: 'GET', verb: 'list', path: '/apis/example.com/v1/widgets', query: {} },
+  {
+    name: 'list of all by an empty namespace',
+    call: (c) => c.list(widget, { namespace: '' }),
+    method: 'GET',
+    path: '/apis/example.com/v1/widgets',
+  },
+  {
+    name: 'list with options',
+    call: (c) =>
+      c.list(widget, {
+        namespace: 'a',
+        labelSelector: 'a=b',
+        fieldSelector: 'metadata.name=x',
+        limit: 2,
+        continue: 't',
+        resourceVersion: '0',
+        resourceVersionMatch: 'NotOlderThan',
+      }),
+    method: 'GET',
+    path: '/apis/example.com/v1/namespaces/a/widgets',
+    query: {
+      labelSelector: 'a=b',
+      fieldSelector: 'metadata.name=x',
+      limit: 2,
+      continue: 't',
+      resourceVersion: '0',
+      resourceVersionMatch: 'NotOlderThan',
+    },
+  },
+  {
+    name: 'create',
+    call: (c) => c.create(widget, { metadata: key, ...spec }, { dryRun: true, fieldValidation: 'Strict' }),
+    method: 'POST',
+    verb: 'create',
+    path: '/apis/example.com/v1/namespaces/a/widgets',
+    query: { ...manager, dryRun: 'All', fieldValidation: 'Strict' },
+    body: { ...full, metadata: key, ...spec },
+  },
+  {
+    name: 'create with a generated name',
+    call: (c) => c.create(widget, { metadata: { namespace: 'a', generateName: 'x-' } }),
+    method: 'POST',
+    path: '/apis/example.com/v1/namespaces/a/widgets',
+  },
+  {
+    name: 'update of a frozen object',
+    call: (c) =>
+      c.update(widget, deepFreeze({ apiVersion: 'example.com/v2', metadata: { ...key, resourceVersion: '5' }, ...spec }), {
+        fieldManager: 'me',
+      }),
+    method: 'PUT',
+    verb: 'update',
+    path: '/apis/example.com/v1/namespaces/a/widgets/x',
+    query: { fieldManager: 'me' },
+    body: { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { ...key, resourceVersion: '5' }, ...spec },
+  },
+  {
+    name: 'patch',
+    call: (c) => c.patch(widget, key, spec),
+    method: 'PATCH',
+    verb: 'patch',
+    path: '/apis/example.com/v1/namespaces/a/widgets/x',
+    query: manager,
+    body: spec,
+    contentType: 'application/merge-patch+json',
+  },
+  {
+    name: 'JSON patch of a subresource',
+    call: (c) => c.patch(widget, key, [{ op: 'remove', path: '/a' }], { type: 'json', subresource: 'scale' }),
+    method: 'PATCH',
+    path: '/apis/example.com/v1/namespaces/a/widgets/x/scale',
+    body: [{ op: 'remove', path: '/a' }],
+    contentType: 'application/json-patch+json',
+  },
+  {
+    name: 'strategic merge patch',
+    call: (c) => c.patch(pod, key, {}, { type: 'strategic' }),
+    method: 'PATCH',
+    path: '/api/v1/namespaces/a/pods/x',
+    contentType: 'application/strategic-merge-patch+json',
+  },
+  {
+    name: 'apply',
+    call: (c) => c.apply(widget, { metadata: key, ...spec }),
+    method: 'PATCH',
+    verb: 'apply',
+    path: '/apis/example.com/v1/namespaces/a/widgets/x',
+    query: { ...manager, force: true },
+    body: { ...full, metadata: key, ...spec },
+    contentType: 'application/apply-patch+yaml',
+  },
+  {
+    name: 'apply of a status without force',
+    call: (c) => c.apply(widget, { metadata: key }, { force: false, subresource: 'status', fieldManager: 'me' }),
+    method: 'PATCH',
+    path: '/apis/example.com/v1/namespaces/a/widgets/x/status',
+    query: { fieldManager: 'me', force: false },
+    contentType: 'application/apply-patch+yaml',
+  },
+  {
+    name: 'updateStatus',
+    call: (c) => c.updateStatus(widget, { metadata: key }),
+    method: 'PUT',
+    path: '/apis/example.com/v1/namespaces/a/widgets/x/status',
+    body: { ...full, metadata: key },
+  },
+  {
+    name: 'patchStatus',
+    call: (c) => c.patchStatus(widget, key, { status: { phase: 'Ready' } }),
+    method: 'PATCH',
+    path: '/apis/example.com/v1/namespaces/a/widgets/x/status',
+    body: { status: { phase: 'Ready' } },
+    contentType: 'application/merge-patch+json',
+  },
+  {
+    name: 'delete',
+    call: (c) =>
+      c.delete(widget, key, { propagationPolicy: 'Foreground', gracePeriodSeconds: 0, preconditions: { uid: 'u' }, dryRun: true }),
+    method: 'DELETE',
+    verb: 'delete',
+    path: '/apis/example.com/v1/namespaces/a/widgets/x',
+    body: {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      propagationPolicy: 'Foreground',
+      gracePeriodSeconds: 0,
+      preconditions: { uid: 'u' },
+      dryRun: ['All'],
+    },
+  },
+  { name: 'raw', call: (c) => c.raw('/readyz'), method: 'GET', path: '/readyz' },
+  { name: 'raw with a body', call: (c) => c.raw('/x', { method: 'POST', body: { a: 1 } }), method: 'POST', path: '/x', body: { a: 1 } },
+]
+for (const { name, call, method, path, verb, query, body, contentType } of cases) {
+  t.test(name, async (t) => {
+    const { client, requests } = fake()
+    await call(client)
+    const [request] = requests
+    t.equal(requests.length, 1)
+    t.equal(request?.method, method)
+    t.equal(request?.path, path)
+    if (verb !== undefined) t.equal(request?.verb, verb)
+    if (query !== undefined) t.same(JSON.parse(JSON.stringify(request?.query ?? {})), query)
+    if (body !== undefined) t.same(JSON.parse(request?.body ?? 'null'), body)
+    t.equal(request?.contentType, contentType)
+  })
+}
+
+t.test('names never leave their place in the path', async (t) => {
+  const { client, requests } = fake()
+  for (const name of ['', '.', '..', '../nodes', 'a/b', 'a%2fb']) {
+    await t.rejects(
+      client.delete(widget, { namespace: 'a', name }),
+      { code: 'PRO_INPUT', message: /cannot be the name of a Widget/ },
+      JSON.stringify(name),
+    )
+    await t.rejects(client.update(widget, { metadata: { namespace: 'a', name } }), { code: 'PRO_INPUT' })
+    if (name !== '')
+      await t.rejects(client.list(widget, { namespace: name }), { code: 'PRO_INPUT', message: /cannot be the namespace of a Widget/ })
+  }
+  await t.rejects(client.update(widget, { metadata: { namespace: 'a' } }), { code: 'PRO_INPUT' })
+  t.equal(requests.length, 0)
+  await client.get(widget, { namespace: 'a', name: 'x?watch=1#y z' })
+  t.equal(requests[0]?.path, '/apis/example.com/v1/namespaces/a/widgets/x%3Fwatch%3D1%23y%20z')
+})
+
+t.test('a namespace is asked for where it is needed', async (t) => {
+  const { client } = fake()
+  const message = 'A Widget lives in a namespace: set metadata.namespace, or give the key a namespace.'
+  await t.rejects(client.get(widget, { name: 'x' }), { code: 'PRO_INPUT', message })
+  await t.rejects(client.create(widget, { metadata: { name: 'x' } }), { code: 'PRO_INPUT', message })
+})
+
+t.test('items of lists are whole objects', async (t) => {
+  const { client } = fake({ kind: 'PodList', metadata: {}, items: [{ metadata: { name: 'x' } }] })
+  const { items } = await client.list(pod)
+  t.same(items, [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } }])
+  t.same((await fake({ kind: 'PodList', metadata: {}, items: null }).client.list(pod)).items, [])
+})
+
+t.test('keys such as __proto__ are written as the data they are', async (t) => {
+  const { client, requests } = fake()
+  await client.create(widget, JSON.parse('{"metadata":{"namespace":"a","name":"x"},"__proto__":{"b":1}}') as { metadata: object })
+  t.match(requests[0]?.body, '"__proto__":{"b":1}')
+})
+
+t.test('an answer that is no object is refused', async (t) => {
+  await t.rejects(fake('<html>').client.get(widget, key), { code: 'PRO_API', message: /^GET \/apis.* no Kubernetes object/ })
+})
+
+t.test('watch', async (t) => {
+  const added = { type: 'ADDED', object: { kind: 'Widget', metadata: { name: 'x' } } }
+  const { client, requests } = fake(`${JSON.stringify(added)}\n`)
+  const events = []
+  for await (const event of client.watch(widget, { namespace: 'a', resourceVersion: '5', allowWatchBookmarks: true, timeoutSeconds: 300 }))
+    events.push(event)
+  t.same(events, [added])
+  t.match(requests[0], {
+    verb: 'watch',
+    path: '/apis/example.com/v1/namespaces/a/widgets',
+    query: { watch: true, resourceVersion: '5', allowWatchBookmarks: true, timeoutSeconds: 300 },
+  })
+})

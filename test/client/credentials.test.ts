@@ -1,0 +1,44 @@
+import t from 'tap'
+import type { Credentials } from '../../src/client/credentials.ts'
+import { CachedCredentials } from '../../src/client/credentials.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+
+function setUp(): { clock: FakeClock; loads: boolean[]; credentials: CachedCredentials } {
+  const clock = new FakeClock()
+  const loads: boolean[] = []
+  const load = async (refresh: boolean): Promise<Credentials> => ({ authorization: `Bearer ${loads.push(refresh)}` })
+  return { clock, loads, credentials: new CachedCredentials(load, { clock, maxAgeMs: 60_000 }) }
+}
+
+t.test('loads once for all who ask, and again when they are old', async (t) => {
+  const { clock, loads, credentials } = setUp()
+  const all = await Promise.all([credentials.get(), credentials.get(), credentials.get()])
+  t.same(new Set(all.map(({ authorization }) => authorization)), new Set(['Bearer 1']))
+  clock.set(clock.now() + 59_999)
+  t.equal((await credentials.get()).authorization, 'Bearer 1')
+  clock.set(clock.now() + 1)
+  t.equal((await credentials.get()).authorization, 'Bearer 2')
+  t.same(loads, [false, false])
+})
+
+t.test('loads anew when the server refused them, not for each refusal', async (t) => {
+  const { clock, loads, credentials } = setUp()
+  await credentials.get()
+  t.equal((await credentials.get('Bearer 1')).authorization, 'Bearer 2')
+  t.equal((await credentials.get('Bearer 1')).authorization, 'Bearer 2', 'refused before they were renewed')
+  t.equal((await credentials.get('Bearer 2')).authorization, 'Bearer 2', 'refused again at once')
+  t.same(loads, [false, true])
+  clock.set(clock.now() + 10_000)
+  t.equal((await credentials.get('Bearer 2')).authorization, 'Bearer 3')
+})
+
+t.test('keeps no failure', async (t) => {
+  let tries = 0
+  const load = async (): Promise<Credentials> => {
+    if (++tries === 1) throw new Error('plugin missing')
+    return { authorization: 'Bearer x' }
+  }
+  const credentials = new CachedCredentials(load, { clock: new FakeClock(), maxAgeMs: 1 })
+  await t.rejects(credentials.get(), new Error('plugin missing'))
+  t.equal((await credentials.get()).authorization, 'Bearer x')
+})

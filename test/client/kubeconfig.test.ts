@@ -1,0 +1,234 @@
+import { chmod, rm, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { stringify } from 'yaml'
+import { loadConnection } from '../../src/client/kubeconfig.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { testCertificate } from '../support/client-certificates.ts'
+
+const ca = testCertificate('ca')
+const client = testCertificate('client', ca)
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+interface Parts {
+  readonly user?: object
+  readonly cluster?: object
+  readonly context?: object
+  readonly [field: string]: unknown
+}
+function kubeconfig({ user = { token: 't' }, cluster = {}, context = {}, ...rest }: Parts = {}): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      { name: 'c', cluster: { server: 'https://api.example.com:6443/', 'certificate-authority-data': base64(ca.cert), ...cluster } },
+    ],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', ...context } }],
+    'current-context': 'x',
+    ...rest,
+  })
+}
+async function file(t: Test, text: string, name = 'config'): Promise<string> {
+  const path = join(t.testdir({}), name)
+  await writeFile(path, text)
+  return path
+}
+
+t.test('reads server, authority, namespace and proxy', async (t) => {
+  const path = await file(
+    t,
+    kubeconfig({
+      context: { namespace: 'ns' },
+      cluster: { 'tls-server-name': 'kubernetes', 'proxy-url': 'http://proxy:3128', 'insecure-skip-tls-verify': true },
+    }),
+  )
+  const connection = await loadConnection({ kubeconfig: path, env: {} })
+  t.match(connection, {
+    server: 'https://api.example.com:6443',
+    ca: ca.cert,
+    namespace: 'ns',
+    serverName: 'kubernetes',
+    proxyUrl: 'http://proxy:3128',
+    insecureSkipTlsVerify: true,
+    describe: `kubeconfig ${path}, context x`,
+  })
+})
+
+t.test('reads credentials', async (t) => {
+  const directory = t.testdir({ 'client.crt': client.cert, 'client.key': client.key, token: 'from-file\n', 'plugin.sh': '' })
+  const plugin = `#!/bin/sh\necho started >> "${directory}/starts"\nprintf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"from-plugin-%s"}}' "$(wc -l < "${directory}/starts" | tr -d ' ')"\n`
+  await writeFile(join(directory, 'plugin.sh'), plugin)
+  await chmod(join(directory, 'plugin.sh'), 0o755)
+  const cases: [string, object, string | undefined, { cert?: string; key?: string }][] = [
+    ['a token', { token: 'abc' }, 'Bearer abc', {}],
+    ['a token file beside the kubeconfig, rather than the token', { tokenFile: 'token', token: 'old' }, 'Bearer from-file', {}],
+    ['a name and a password', { username: 'jane', password: 'secret' }, `Basic ${base64('jane:secret')}`, {}],
+    ['certificate data', { 'client-certificate-data': base64(client.cert), 'client-key-data': base64(client.key) }, undefined, client],
+    ['certificate files beside the kubeconfig', { 'client-certificate': 'client.crt', 'client-key': './client.key' }, undefined, client],
+    [
+      'an exec plugin beside the kubeconfig',
+      { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin.sh' } },
+      'Bearer from-plugin-1',
+      {},
+    ],
+    ['nothing', {}, undefined, {}],
+  ]
+  for (const [name, user, authorization, certificate] of cases) {
+    t.test(name, async (t) => {
+      await writeFile(join(directory, 'config'), kubeconfig({ user }))
+      const connection = await loadConnection({ kubeconfig: join(directory, 'config'), env: {} })
+      t.equal(await connection.authorization?.(), authorization)
+      const { cert, key } = (await connection.tls?.()) ?? {}
+      t.same({ ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) }, certificate)
+    })
+  }
+  t.test('a plugin anew when the server refuses its token', async (t) => {
+    await rm(join(directory, 'starts'), { force: true })
+    await writeFile(
+      join(directory, 'config'),
+      kubeconfig({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin.sh' } } }),
+    )
+    const { authorization } = await loadConnection({ kubeconfig: join(directory, 'config'), env: {} })
+    t.same(await Promise.all([authorization?.(), authorization?.()]), ['Bearer from-plugin-1', 'Bearer from-plugin-1'])
+    t.equal(await authorization?.('Bearer from-plugin-1'), 'Bearer from-plugin-2')
+    t.equal(await authorization?.(), 'Bearer from-plugin-2')
+  })
+  t.test('impersonation', async (t) => {
+    const path = await file(
+      t,
+      kubeconfig({
+        user: { token: 't', as: 'jane', 'as-uid': '7', 'as-groups': ['a', 'b'], 'as-user-extra': { 'example.com/team': ['x'] } },
+      }),
+    )
+    t.same((await loadConnection({ kubeconfig: path, env: {} })).headers, {
+      'Impersonate-User': 'jane',
+      'Impersonate-Uid': '7',
+      'Impersonate-Group': ['a', 'b'],
+      'Impersonate-Extra-example.com%2Fteam': ['x'],
+    })
+  })
+  t.test('none for a server without TLS', async (t) => {
+    const path = await file(t, kubeconfig({ cluster: { server: 'http://localhost:8080' } }))
+    const connection = await loadConnection({ kubeconfig: path, env: {} })
+    t.equal(connection.server, 'http://localhost:8080')
+    t.equal(connection.authorization, undefined)
+  })
+  t.test('a plugin that fails, or is not there', async (t) => {
+    const path = await file(t, kubeconfig({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin' } } }))
+    const { authorization } = await loadConnection({ kubeconfig: path, env: {} })
+    await t.rejects(async () => authorization?.(), {
+      code: 'PRO_KUBECONFIG',
+      message: `The credentials of user "u" in kubeconfig ${path}, context x cannot be had (its exec plugin is no-such-plugin): spawn no-such-plugin ENOENT.`,
+    })
+  })
+})
+
+t.test('looks in the order of kubectl and controller-runtime', async (t) => {
+  const config = (server: string): string => kubeconfig({ cluster: { server } })
+  const home = t.testdir({
+    '.kube': { config: config('https://home') },
+    account: { token: 'pod\n', namespace: 'here', 'ca.crt': ca.cert },
+    flag: config('https://flag'),
+    variable: config('https://variable'),
+  })
+  const [flag, variable, inClusterRoot] = [join(home, 'flag'), join(home, 'variable'), join(home, 'account')]
+  const inCluster = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' }
+  const server = async (options: Parameters<typeof loadConnection>[0]): Promise<string> =>
+    (await loadConnection({ inClusterRoot, ...options })).server
+  t.equal(await server({ kubeconfig: flag, env: { KUBECONFIG: variable, HOME: home, ...inCluster } }), 'https://flag')
+  t.equal(await server({ env: { KUBECONFIG: variable, HOME: home, ...inCluster } }), 'https://variable')
+  t.equal(await server({ env: { KUBECONFIG: '', HOME: home, ...inCluster } }), 'https://[fd00::1]:443')
+  t.equal(await server({ env: { HOME: home } }), 'https://home')
+  t.equal(await server({ env: { HOME: home, ...inCluster }, inClusterRoot: join(home, 'nothing') }), 'https://home', 'no token is mounted')
+
+  t.test('as a Pod, with a token that is read again each minute', async (t) => {
+    const clock = new FakeClock()
+    const connection = await loadConnection({ env: inCluster, inClusterRoot, clock })
+    t.match(connection, { ca: ca.cert, namespace: 'here', describe: `the service account of this Pod (${inClusterRoot})` })
+    t.equal(await connection.authorization?.(), 'Bearer pod')
+    await writeFile(join(inClusterRoot, 'token'), 'rotated')
+    t.equal(await connection.authorization?.(), 'Bearer pod')
+    clock.set(clock.now() + 60_000)
+    t.equal(await connection.authorization?.(), 'Bearer rotated')
+  })
+})
+
+t.test('merges the files of KUBECONFIG, the first to name something wins', async (t) => {
+  const directory = t.testdir({})
+  const [one, two] = [join(directory, 'one'), join(directory, 'two')]
+  await writeFile(one, kubeconfig({ 'current-context': '', cluster: { server: 'https://one' } }))
+  await writeFile(
+    two,
+    kubeconfig({
+      cluster: { server: 'https://two' },
+      contexts: [{ name: 'y', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'y',
+    }),
+  )
+  const env = { KUBECONFIG: [join(directory, 'missing'), one, two].join(delimiter) }
+  t.equal((await loadConnection({ env })).server, 'https://one')
+  t.match(await loadConnection({ env, context: 'x' }), { server: 'https://one', describe: /, context x$/ })
+})
+
+t.test('says in one sentence what is wrong', async (t) => {
+  const directory = t.testdir({ broken: 'a: [b\nc: d', empty: '', text: 'hello', directory: {} })
+  const at = (name: string): string => join(directory, name)
+  const write = async (name: string, parts: Parts): Promise<string> => (await writeFile(at(name), kubeconfig(parts)), at(name))
+  const cases: [string, { kubeconfig?: string; context?: string; env?: Record<string, string> }, RegExp | string][] = [
+    ['no file', { kubeconfig: at('none') }, `The kubeconfig ${at('none')} does not exist: check --kubeconfig and KUBECONFIG.`],
+    [
+      'a file in KUBECONFIG alone',
+      { env: { KUBECONFIG: at('none') } },
+      `The kubeconfig ${at('none')} does not exist: check --kubeconfig and KUBECONFIG.`,
+    ],
+    [
+      'no file of several',
+      { env: { KUBECONFIG: `${at('none')}${delimiter}${at('nil')}` } },
+      /^None of the files in KUBECONFIG=.* exists: correct the variable/,
+    ],
+    ['a folder', { kubeconfig: at('directory') }, /^The kubeconfig .*directory cannot be read: EISDIR/],
+    ['no YAML', { kubeconfig: at('broken') }, /^The kubeconfig .*broken is not valid YAML: .* at line 2, column 1\.$/],
+    ['an empty file', { kubeconfig: at('empty') }, /^The kubeconfig .*empty is empty: it must have clusters/],
+    ['a text', { kubeconfig: at('text') }, /^The kubeconfig .*text is no kubeconfig/],
+    [
+      'no current context',
+      { kubeconfig: await write('a', { 'current-context': '' }) },
+      /has no current-context: choose one with --context \(there is x\)\.$/,
+    ],
+    ['another context', { kubeconfig: await write('b', {}), context: 'prod' }, /has no context "prod": it has x\.$/],
+    [
+      'no such cluster',
+      { kubeconfig: await write('c', { context: { cluster: 'gone' } }) },
+      /names the cluster "gone", which is not there\.$/,
+    ],
+    ['no such user', { kubeconfig: await write('d', { context: { user: 'gone' } }) }, /names the user "gone", who is not there\.$/],
+    [
+      'a cluster without a server',
+      { kubeconfig: await write('e', { cluster: { server: '' } }) },
+      /cannot be used: clusters\[0\]\.cluster\.server is missing\.$/,
+    ],
+    [
+      'an authority that is not there',
+      { kubeconfig: await write('f', { cluster: { 'certificate-authority-data': undefined, 'certificate-authority': 'ca.crt' } }) },
+      /^The certificate-authority .*ca\.crt of kubeconfig .* cannot be read: ENOENT/,
+    ],
+    [
+      'an authority that is none',
+      { kubeconfig: await write('g', { cluster: { 'certificate-authority-data': base64('x') } }) },
+      /is no PEM certificate/,
+    ],
+    [
+      'nothing at all',
+      { env: { HOME: directory } },
+      `No kubeconfig was found: name one with --kubeconfig or KUBECONFIG, or create ${at('.kube/config')}; in a Pod, its service account token must be mounted.`,
+    ],
+  ]
+  for (const [name, { env = {}, ...options }, message] of cases) {
+    t.test(name, async (t) => {
+      await t.rejects(loadConnection({ env, ...options }), { name: 'ProreusError', code: 'PRO_KUBECONFIG', message })
+      await loadConnection({ env, ...options }).catch((error: Error) => t.notMatch(error.message, /\n/))
+    })
+  }
+})

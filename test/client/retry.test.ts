@@ -1,0 +1,38 @@
+import t from 'tap'
+import { failure } from '../../src/api/status.ts'
+import { ApiError, isConflict } from '../../src/client/api-error.ts'
+import { retryOnConflict } from '../../src/client/retry.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+
+const conflict = new ApiError(failure(409, 'Conflict', 'changed'))
+
+t.test('tries again after conflicts, with pauses', async (t) => {
+  const clock = new FakeClock()
+  const at: number[] = []
+  const started = clock.now()
+  const result = retryOnConflict(
+    async () => {
+      at.push(clock.now() - started)
+      if (at.length < 3) throw conflict
+      return 'done'
+    },
+    { clock, random: () => 0.5 },
+  )
+  await clock.advance(100)
+  t.equal(await result, 'done')
+  t.same(at, [0, 15, 30])
+})
+
+t.test('gives up in the end, and at once on anything else', async (t) => {
+  let tries = 0
+  const fail = (error: Error) => () => ((tries += 1), Promise.reject(error))
+  const clock = new FakeClock()
+  const rejected = t.rejects(retryOnConflict(fail(conflict), { attempts: 3, clock }), conflict)
+  await clock.advance(100)
+  await rejected
+  t.equal(tries, 3)
+  tries = 0
+  await t.rejects(retryOnConflict(fail(new Error('other'))), new Error('other'))
+  t.equal(tries, 1)
+  t.ok(isConflict(conflict))
+})

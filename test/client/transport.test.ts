@@ -1,0 +1,436 @@
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import type { Test } from 'tap'
+import { ProreusError } from '../../src/api/errors.ts'
+import { failure } from '../../src/api/status.ts'
+import type { ApiError } from '../../src/client/api-error.ts'
+import { isAlreadyExists, isNotFound, isTooManyRequests, isUnauthorized } from '../../src/client/api-error.ts'
+import type { Connection } from '../../src/client/connection.ts'
+import type { RequestReport, Transport, TransportOptions } from '../../src/client/transport.ts'
+import { createTransport } from '../../src/client/transport.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { testCertificate } from '../support/client-certificates.ts'
+import type { Handler, TestServer } from '../support/client-server.ts'
+import { startTestServer } from '../support/client-server.ts'
+
+const get = { method: 'GET', path: '/api/v1/pods' }
+const post = { method: 'POST', path: '/api/v1/namespaces/a/pods', body: '{}' }
+
+async function setUp(
+  t: Test,
+  handler: Handler,
+  options: TransportOptions & { connection?: Partial<Connection> } = {},
+): Promise<{ server: TestServer; transport: Transport }> {
+  const server = await startTestServer(handler)
+  const { connection, ...rest } = options
+  const transport = createTransport({ ...server.connection, ...connection }, { userAgent: 'test', ...rest })
+  t.teardown(async () => {
+    await transport.close()
+    await server.close()
+  })
+  return { server, transport }
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<ProreusError> {
+  try {
+    await promise
+  } catch (error) {
+    if (error instanceof ProreusError) return error
+    throw error
+  }
+  throw new Error('expected a rejection')
+}
+
+t.test('gives parsed JSON, and text where the server says that it is text', async (t) => {
+  const { server, transport } = await setUp(t, ({ url }) => ({ body: url === '/readyz' ? 'ok' : { items: [] } }), {
+    connection: { headers: { 'Impersonate-User': 'jane', 'Impersonate-Group': ['a', 'b'] }, authorization: async () => 'Bearer x' },
+  })
+  t.same((await transport.request({ ...get, query: { limit: 5, labelSelector: 'a=b,c', continue: undefined } })).body, { items: [] })
+  t.equal((await transport.request({ method: 'GET', path: '/readyz' })).body, 'ok')
+  const [first] = server.requests
+  t.equal(first?.url, '/api/v1/pods?limit=5&labelSelector=a%3Db%2Cc')
+  t.match(first?.headers, {
+    'user-agent': 'test',
+    accept: 'application/json',
+    authorization: 'Bearer x',
+    'impersonate-user': 'jane',
+    'impersonate-group': 'a, b',
+  })
+  t.equal(first?.headers['content-type'], undefined)
+})
+
+t.test('names itself with its version', async (t) => {
+  const server = await startTestServer(() => ({ body: {} }))
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  await transport.request(get)
+  t.match(server.requests[0]?.headers['user-agent'], /^proreus\/\d+\.\d+\.\d+/)
+})
+
+t.test('keeps the path of a server below one', async (t) => {
+  const server = await startTestServer(() => ({ body: {} }))
+  const transport = createTransport({ ...server.connection, server: `${server.url}/k8s/clusters/one/` }, { userAgent: 'test' })
+  t.teardown(async () => (await transport.close(), await server.close()))
+  await transport.request(get)
+  t.equal(server.requests[0]?.url, '/k8s/clusters/one/api/v1/pods')
+})
+
+t.test('keeps TLS connections for requests that follow each other, on HTTP/1.1', async (t) => {
+  const ca = testCertificate('ca')
+  const server = await startTestServer(() => ({ body: {} }), { ...testCertificate('server', ca), ca: ca.cert })
+  const client = [testCertificate('first', ca), testCertificate('second', ca)]
+  let current = client[0]
+  const transport = createTransport({ ...server.connection, tls: async () => current ?? {} }, { userAgent: 'test' })
+  t.teardown(async () => (await transport.close(), await server.close()))
+  for (let i = 0; i < 50; i += 1) await transport.request(get)
+  // The pool may open a second one when a request comes in the very moment that an answer ends.
+  const before = server.sockets
+  t.ok(before <= 2, `${before} connections for 50 requests`)
+  t.equal(server.requests[0]?.clientName, 'first')
+
+  t.test('and a new one when the client certificate changes', async (t) => {
+    current = client[1]
+    await transport.request(get)
+    t.equal(server.sockets, before + 1)
+    t.equal(server.requests.at(-1)?.clientName, 'second')
+  })
+})
+
+t.test('turns failed answers into ApiError', async (t) => {
+  const conflict = failure(409, 'AlreadyExists', 'pods "x" already exists', {
+    name: 'x',
+    kind: 'pods',
+    causes: [{ field: 'metadata.name' }],
+  })
+  const { transport } = await setUp(t, ({ url }) => {
+    if (url === '/status') return { status: 409, body: conflict }
+    if (url === '/text') return { status: 404, body: '404 page not found\n' }
+    return { status: 502, headers: { 'content-type': 'text/html' }, body: '' }
+  })
+
+  t.test('from a Status', async (t) => {
+    const error = await failureOf(transport.request({ method: 'POST', path: '/status', body: '{}' }))
+    t.ok(isAlreadyExists(error))
+    t.match(error, {
+      name: 'ApiError',
+      code: 'PRO_API',
+      statusCode: 409,
+      message: 'pods "x" already exists',
+      causes: [{ field: 'metadata.name' }],
+    })
+  })
+  t.test('from a plain text', async (t) => {
+    const error = await failureOf(transport.request({ method: 'GET', path: '/text' }))
+    t.ok(isNotFound(error))
+    t.equal(error.message, 'the API server answered GET /text with 404: 404 page not found')
+  })
+  t.test('from nothing but a code', async (t) => {
+    const error = await failureOf(transport.stream({ method: 'GET', path: '/empty' }))
+    t.match(error, { statusCode: 502, reason: 'Unknown', message: 'the API server answered GET /empty with 502' })
+  })
+})
+
+t.test('waits as long as Retry-After says', async (t) => {
+  const busy = { status: 429, headers: { 'retry-after': '2' }, body: failure(429, 'TooManyRequests', 'too busy') }
+  const down = { status: 503, headers: { 'retry-after': '1' }, body: 'apiserver is shutting down' }
+
+  t.test('and asks again after a 429, whatever the method', async (t) => {
+    const clock = new FakeClock()
+    const { server, transport } = await setUp(t, (_request, _response, index) => (index < 2 ? busy : { body: { done: true } }), { clock })
+    const started = clock.now()
+    const answer = transport.request(post)
+    await until(() => server.requests.length === 1 && clock.nextDue === started + 2000)
+    await clock.advance(2000)
+    await until(() => server.requests.length === 2 && clock.nextDue === started + 4000)
+    await clock.advance(2000)
+    t.same((await answer).body, { done: true })
+    t.equal(server.requests.length, 3)
+  })
+  t.test('and gives up after five repeats', async (t) => {
+    const { server, transport } = await setUp(t, () => ({ ...busy, headers: { 'retry-after': '0' } }))
+    const error = await failureOf(transport.request(get))
+    t.ok(isTooManyRequests(error))
+    t.equal((error as ApiError).retryAfterSeconds, 0)
+    t.equal(server.requests.length, 6)
+  })
+  t.test('and does not send a create twice after a 503', async (t) => {
+    const { server, transport } = await setUp(t, ({ method }, _response, index) =>
+      index === 0 || method === 'POST' ? { ...down, headers: { 'retry-after': '0' } } : { body: {} },
+    )
+    await transport.request({ ...get, method: 'PUT', body: '{}' })
+    t.equal(server.requests.length, 2)
+    await failureOf(transport.request(post))
+    t.equal(server.requests.length, 3)
+  })
+  t.test('but not for minutes, nor without the header', async (t) => {
+    const { server, transport } = await setUp(t, (_request, _response, index) => ({
+      ...busy,
+      headers: index === 0 ? { 'retry-after': '600' } : {},
+    }))
+    t.match(await failureOf(transport.request(get)), { retryAfterSeconds: 600 })
+    t.match(await failureOf(transport.request(get)), { statusCode: 429, retryAfterSeconds: undefined })
+    t.equal(server.requests.length, 2)
+  })
+  t.test('and stops waiting when aborted', async (t) => {
+    const clock = new FakeClock()
+    const { transport } = await setUp(t, () => busy, { clock })
+    const abort = new AbortController()
+    const started = clock.now()
+    const answer = transport.request({ ...get, signal: abort.signal })
+    const rejected = t.rejects(answer, new Error('enough'))
+    await until(() => clock.nextDue === started + 2000)
+    abort.abort(new Error('enough'))
+    await rejected
+    t.equal(clock.pending, 0)
+  })
+})
+
+t.test('asks for other credentials once when they are refused', async (t) => {
+  const asked: (string | undefined)[] = []
+  const { server, transport } = await setUp(
+    t,
+    ({ headers }) =>
+      headers.authorization === 'Bearer new' ? { body: {} } : { status: 401, body: failure(401, 'Unauthorized', 'Unauthorized') },
+    {
+      connection: {
+        authorization: async (refused) => {
+          asked.push(refused)
+          return refused === undefined ? 'Bearer old' : 'Bearer new'
+        },
+      },
+    },
+  )
+  await transport.request(post)
+  t.same(asked, [undefined, 'Bearer old'])
+  t.equal(server.requests.length, 2)
+})
+
+t.test('says whose credentials were refused', async (t) => {
+  const { server, transport } = await setUp(t, () => ({ status: 401, body: failure(401, 'Unauthorized', 'Unauthorized') }), {
+    connection: { authorization: async () => 'Bearer old' },
+  })
+  const error = await failureOf(transport.request(get))
+  t.ok(isUnauthorized(error))
+  t.equal(error.message, `Unauthorized (${server.url} does not accept the credentials of a test)`)
+  t.equal(server.requests.length, 1)
+})
+
+t.test('reports warnings and how requests went', async (t) => {
+  const warnings: string[] = []
+  const reports: RequestReport[] = []
+  const { server, transport } = await setUp(
+    t,
+    ({ url }) =>
+      url === '/gone' ? { status: 404, body: 'gone' } : { headers: { warning: ['299 - "one \\"quoted\\""', '299 - "two"'] }, body: {} },
+    { onWarning: (text) => warnings.push(text), onRequest: (report) => reports.push(report) },
+  )
+  await transport.request({ ...get, verb: 'list' })
+  await failureOf(transport.request({ method: 'GET', path: '/gone' }))
+  t.same(warnings, ['one "quoted"', 'two'])
+  const host = new URL(server.url).host
+  t.match(reports, [
+    { method: 'GET', verb: 'list', code: 200, host },
+    { method: 'GET', verb: 'get', code: 404, host },
+  ])
+  t.ok(reports.every(({ seconds }) => seconds >= 0 && seconds < 60))
+})
+
+t.test('asks once more when a kept connection ends under a read', async (t) => {
+  const { server, transport } = await setUp(t, (_request, response, index) => {
+    if (index % 2 === 0) return { body: { index } }
+    response.destroy()
+    return undefined
+  })
+  await transport.request(get)
+  t.same((await transport.request(get)).body, { index: 2 })
+  const error = await failureOf(transport.request(post))
+  t.match(error, { code: 'PRO_API_UNREACHABLE', message: /^The connection to http:.* was lost .*: try again\.$/ })
+  t.equal(server.requests.length, 4)
+})
+
+t.test('gives up a request that gets no answer in time', async (t) => {
+  const clock = new FakeClock()
+  const reports: RequestReport[] = []
+  const { server, transport } = await setUp(t, () => undefined, { clock, timeoutMs: 60_000, onRequest: (report) => reports.push(report) })
+  const answer = failureOf(transport.request(get))
+  await until(() => server.requests.length === 1)
+  await clock.advance(60_000)
+  t.match(await answer, { code: 'PRO_API_UNREACHABLE', message: /did not answer in time/ })
+  t.match(reports, [{ code: 'error' }])
+})
+
+t.test('rejects with the reason of the abort', async (t) => {
+  const { server, transport } = await setUp(t, () => undefined)
+  const abort = new AbortController()
+  const answer = t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'))
+  await until(() => server.requests.length === 1)
+  abort.abort(new Error('enough'))
+  await answer
+  await t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'), 'also before it began')
+})
+
+t.test('says in one sentence why a server cannot be reached', async (t) => {
+  const ca = testCertificate('ca')
+  const other = testCertificate('other')
+  const tls = { ...testCertificate('server', ca), ca: ca.cert }
+  const secure = await startTestServer(() => ({ body: {} }), tls)
+  const expired = await startTestServer(() => ({ body: {} }), { ...testCertificate('server', ca, -1), ca: ca.cert })
+  const plain = await startTestServer(() => ({ body: {} }))
+  t.teardown(() => Promise.all([secure.close(), plain.close(), expired.close()]).then(() => undefined))
+  const cases: [string, Partial<Connection> & { server: string }, RegExp][] = [
+    [
+      'nothing listens',
+      { server: `http://127.0.0.1:${await freePort()}` },
+      /^Nothing answers at http:\/\/127\.0\.0\.1:\d+ \(connection refused\): start that API server, or name another one than kubeconfig k, context c\.$/,
+    ],
+    ['an unknown host', { server: 'https://nowhere.invalid' }, /^The host name nowhere\.invalid of the API server cannot be resolved/],
+    [
+      'an unknown authority',
+      { server: secure.url, ca: other.cert },
+      /^The certificate of https:.* is not signed by an authority that kubeconfig k, context c trusts/,
+    ],
+    ['an expired certificate', { server: expired.url, ca: ca.cert }, /^The certificate of https:.* is expired/],
+    [
+      'another name',
+      { server: secure.url.replace('127.0.0.1', 'localhost'), ca: ca.cert },
+      /^The certificate of https:\/\/localhost.* is for other names/,
+    ],
+    ['no TLS', { server: plain.url.replace('http:', 'https:') }, /^https:.* does not speak TLS/],
+  ]
+  for (const [name, connection, message] of cases) {
+    t.test(name, async (t) => {
+      const transport = createTransport({ describe: 'kubeconfig k, context c', ...connection }, { userAgent: 'test' })
+      t.teardown(() => transport.close())
+      const error = await failureOf(transport.request(get))
+      t.equal(error.code, 'PRO_API_UNREACHABLE')
+      t.match(error.message, message)
+      t.notMatch(error.message, /\n/)
+    })
+  }
+  t.test('no address', async (t) => {
+    t.throws(() => createTransport({ server: 'localhost:8080', describe: 'k' }), {
+      code: 'PRO_KUBECONFIG',
+      message: /"localhost:8080" in k is no address/,
+    })
+  })
+  t.test('verification switched off', async (t) => {
+    const transport = createTransport({ server: secure.url, insecureSkipTlsVerify: true, describe: 'k' }, { userAgent: 'test' })
+    t.teardown(() => transport.close())
+    t.same((await transport.request(get)).body, {})
+  })
+})
+
+t.test('streams', async (t) => {
+  const open: { closed: boolean }[] = []
+  const { server, transport } = await setUp(t, (_request, response) => {
+    const state = { closed: false }
+    open.push(state)
+    response.on('close', () => (state.closed = true))
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.write('first')
+    return undefined
+  })
+
+  t.test('to a reader that goes away, and then closes the connection', async (t) => {
+    for await (const chunk of await transport.stream(get)) {
+      t.equal(chunk.toString(), 'first')
+      break
+    }
+    await until(() => open[0]?.closed === true)
+  })
+  t.test('until the signal aborts', async (t) => {
+    const abort = new AbortController()
+    const stream = await transport.stream({ ...get, signal: abort.signal })
+    await t.rejects(async () => {
+      for await (const _ of stream) abort.abort(new Error('enough'))
+    }, new Error('enough'))
+    await until(() => open[1]?.closed === true)
+  })
+  t.test('until the server is gone', async (t) => {
+    const stream = await transport.stream(get)
+    const error = await failureOf(
+      (async () => {
+        for await (const _ of stream) void server.close()
+      })(),
+    )
+    t.equal(error.code, 'PRO_API_UNREACHABLE')
+  })
+})
+
+t.test('a reader that takes its time slows the server down', async (t) => {
+  let written = 0
+  const { transport } = await setUp(t, (_request, response) => {
+    response.writeHead(200)
+    const pump = (): void => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536))) written += 65_536
+      response.once('drain', pump)
+    }
+    pump()
+    return undefined
+  })
+  for await (const chunk of await transport.stream(get)) {
+    t.ok(chunk.length > 0)
+    // What fits into the socket buffers is sent; then the server stands still, which without back-pressure it never would.
+    let stillFor = 0
+    let last = written
+    await until(() => {
+      stillFor = written === last ? stillFor + 1 : 0
+      last = written
+      return stillFor === 300
+    })
+    t.ok(written < 256 * 1024 * 1024)
+    break
+  }
+})
+
+t.test('close cuts streams off and refuses what comes later', async (t) => {
+  const { transport } = await setUp(t, (_request, response) => {
+    response.writeHead(200).write('first')
+    return undefined
+  })
+  const stream = await transport.stream(get)
+  const error = await failureOf(
+    (async () => {
+      for await (const _ of stream) await transport.close()
+    })(),
+  )
+  t.equal(error.code, 'PRO_ABORTED')
+  t.match(await failureOf(transport.request(get)), { code: 'PRO_ABORTED', message: /is closed/ })
+})
+
+t.test('watches do not take the connections that requests need', async (t) => {
+  const { transport } = await setUp(t, ({ url }, response) => {
+    if (url === '/request') return { body: {} }
+    response.writeHead(200).write('x')
+    return undefined
+  })
+  const abort = new AbortController()
+  await Promise.all(Array.from({ length: 120 }, () => transport.stream({ method: 'GET', path: '/watch', signal: abort.signal })))
+  t.same((await transport.request({ method: 'GET', path: '/request' })).body, {})
+  abort.abort()
+})
+
+t.test('an answer that claims to be JSON and is not', async (t) => {
+  const { transport } = await setUp(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":')
+    return undefined
+  })
+  t.match(await failureOf(transport.request(get)), { code: 'PRO_API', message: /GET \/api\/v1\/pods is not valid JSON/ })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('the condition was not met in time')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

@@ -1,0 +1,65 @@
+import t from 'tap'
+import { failure } from '../../src/api/status.ts'
+import { isExpired } from '../../src/client/api-error.ts'
+import { readEvents } from '../../src/client/watch.ts'
+
+const request = { method: 'GET', path: '/api/v1/pods' }
+const line = (type: string, name: string): string => `${JSON.stringify({ type, object: { metadata: { name } } })}\n`
+
+async function* chunks(...parts: (string | Buffer)[]): AsyncGenerator<Buffer> {
+  for (const part of parts) yield Buffer.from(part)
+}
+async function read(...parts: (string | Buffer)[]): Promise<string[]> {
+  const events: string[] = []
+  for await (const { type, object } of readEvents(chunks(...parts), request)) events.push(`${type} ${object.metadata.name}`)
+  return events
+}
+
+t.test('gives one event for each line, however the stream is cut', async (t) => {
+  const text = Buffer.from(line('ADDED', 'a') + line('MODIFIED', 'zwölf – ✓') + line('BOOKMARK', 'c'))
+  for (const size of [1, 2, 3, 7, 1000]) {
+    const parts: Buffer[] = []
+    for (let at = 0; at < text.length; at += size) parts.push(text.subarray(at, at + size))
+    t.same(await read(...parts), ['ADDED a', 'MODIFIED zwölf – ✓', 'BOOKMARK c'])
+  }
+})
+
+t.test('reads only what is asked for', async (t) => {
+  let given = 0
+  async function* endless(): AsyncGenerator<Buffer> {
+    for (;;) {
+      given += 1
+      yield Buffer.from(line('ADDED', 'a'))
+    }
+  }
+  let taken = 0
+  for await (const event of readEvents(endless(), request)) {
+    t.equal(event.type, 'ADDED')
+    t.equal(given, taken + 1)
+    if (++taken === 3) break
+  }
+})
+
+t.test('throws an ERROR event', async (t) => {
+  const expired = `${JSON.stringify({ type: 'ERROR', object: failure(410, 'Expired', 'too old resource version: 1 (5)') })}\n`
+  const events: string[] = []
+  try {
+    for await (const event of readEvents(chunks(line('ADDED', 'a') + expired), request)) events.push(event.type)
+    t.fail('must throw')
+  } catch (error) {
+    t.ok(isExpired(error))
+    t.match(error, { message: 'too old resource version: 1 (5)', statusCode: 410 })
+  }
+  t.same(events, ['ADDED'])
+})
+
+const broken: [string, string, RegExp][] = [
+  ['what is no JSON', '<html>\n', /not valid JSON/],
+  ['what is no event', '{"type":"ADDED"}\n', /no watch event: \{"type":"ADDED"\}/],
+  ['an unknown type', '{"type":"MOVED","object":{}}\n', /unknown type "MOVED"/],
+  ['an end in the middle', '{"type":"ADDED","obj', /ended in the middle/],
+  ['an error that is no Status', '{"type":"ERROR","object":{"a":1}}\n', /says no more than \{"a":1\}/],
+]
+for (const [name, text, message] of broken) {
+  t.test(`throws at ${name}`, (t) => t.rejects(read(text), { code: 'PRO_API', message }))
+}

@@ -1,0 +1,280 @@
+import t from 'tap'
+import type { Client } from '../../src/client/client.ts'
+import { Controller, type ControllerOptions } from '../../src/controller/controller.ts'
+import { WorkQueue } from '../../src/controller/queue.ts'
+import { TerminalError, type Reconciler, type ReconcileContext, type Result } from '../../src/controller/reconciler.ts'
+import { controllerWorld, type ControllerWorld } from '../support/controller-fakes.ts'
+
+interface World extends ControllerWorld {
+  readonly queue: WorkQueue<string>
+  readonly done: Promise<void>
+  end(): Promise<void>
+}
+
+function run(reconcile: Reconciler, options: Partial<ControllerOptions> = {}, client: Partial<Client> = {}): World {
+  const world = controllerWorld(client)
+  const { environment, clock, stop } = world
+  const queue = new WorkQueue<string>({ clock })
+  const done = new Controller({
+    ...environment,
+    metrics: environment.metrics.controller('thing'),
+    graceMs: 30_000,
+    workers: 1,
+    queue,
+    reconcile,
+    ...options,
+  }).run(stop.signal)
+  const end = async (): Promise<void> => {
+    stop.abort()
+    await done
+  }
+  return { ...world, queue, done, end }
+}
+
+const total = (result: string, count: number): string => `controller_runtime_reconcile_total{controller="thing",result="${result}"} ${count}`
+
+t.test('a reconcile that is done is forgotten and said at debug level', async (t) => {
+  const seen: object[] = []
+  const world = run(async (request) => void seen.push(request))
+  world.queue.add('ns/a')
+  world.queue.add('cluster-scoped')
+  await world.clock.advance(0)
+  t.same(seen, [{ namespace: 'ns', name: 'a' }, { name: 'cluster-scoped' }])
+  t.ok(await world.measured(total('success', 2)))
+  t.ok(await world.measured('controller_runtime_reconcile_time_seconds_count{controller="thing"} 2'))
+  t.match(world.log[0], { level: 'debug', namespace: 'ns', name: 'a', reconcileID: /^[0-9a-f-]{36}$/ })
+  t.not(world.log[0]?.['reconcileID'], world.log[1]?.['reconcileID'])
+  await world.end()
+  t.equal(world.clock.pending, 0)
+})
+
+t.test('errors, thrown at once or later, are logged and tried again with back-off', async (t) => {
+  const throwers: Record<string, Reconciler> = {
+    sync: () => {
+      throw new Error('broken')
+    },
+    async: async () => {
+      throw new Error('broken')
+    },
+    late: async ({ name }, { clock }) => {
+      await new Promise<void>((resolve) => clock.after(1, resolve))
+      throw new Error(`broken ${name}`)
+    },
+  }
+  for (const [name, reconcile] of Object.entries(throwers)) {
+    let calls = 0
+    const world = run((request, context) => {
+      calls += 1
+      return reconcile(request, context)
+    })
+    world.queue.add('ns/a')
+    await world.clock.advance(100)
+    t.ok(calls >= 4 && calls <= 5, `${name}: at 0, 5, 15, 35 and 75 ms, was ${calls}`)
+    t.match(world.log[0], { level: 'error', reconcileID: String, namespace: 'ns', name: 'a', err: { message: /broken/, stack: String } })
+    t.ok(await world.measured(total('error', calls)))
+    t.ok(await world.measured(`controller_runtime_reconcile_errors_total{controller="thing"} ${calls}`))
+    await world.end()
+  }
+})
+
+t.test('what a reconcile throws that is no Error is an error too', async (t) => {
+  const world = run(async () => {
+    throw 'a string' as unknown as Error
+  })
+  world.queue.add('a')
+  await world.clock.advance(0)
+  t.match(world.log[0], { level: 'error', err: 'a string' })
+  await world.end()
+})
+
+t.test('a terminal error is not tried again', async (t) => {
+  let calls = 0
+  const world = run(async () => {
+    calls += 1
+    throw new TerminalError('the image name is malformed')
+  })
+  world.queue.add('a')
+  await world.clock.advance(10_000_000)
+  t.equal(calls, 1)
+  t.match(world.log[0], { level: 'error', err: { message: 'the image name is malformed' } })
+  t.ok(await world.measured('controller_runtime_terminal_reconcile_errors_total{controller="thing"} 1'))
+  t.ok(await world.measured('controller_runtime_reconcile_panics_total{controller="thing"} 0'))
+  await world.end()
+})
+
+t.test('requeueAfter comes again then, and forgets failures', async (t) => {
+  const at: number[] = []
+  const results: (() => Result)[] = [
+    () => {
+      throw new Error('first')
+    },
+    () => ({ requeueAfter: 1000 }),
+    () => {
+      throw new Error('second')
+    },
+    () => undefined,
+  ]
+  const world = run(async (_, { clock }) => {
+    at.push(clock.now())
+    return results[at.length - 1]?.()
+  })
+  const start = world.clock.now()
+  world.queue.add('a')
+  await world.clock.advance(5000)
+  t.same(at.map((time) => time - start), [0, 5, 1005, 1010], 'the second failure waits 5 ms again')
+  t.ok(await world.measured(total('requeue_after', 1)))
+  await world.end()
+})
+
+t.test('requeueAfter 0 is at once, and a number that is none is an error', async (t) => {
+  const results: Result[] = [{ requeueAfter: 0 }, { requeueAfter: -3 }, { requeueAfter: NaN }, undefined]
+  let calls = 0
+  const world = run(async () => results[calls++])
+  world.queue.add('a')
+  await world.clock.advance(0)
+  t.equal(calls, 3)
+  t.match(world.log[2], { level: 'error', err: { message: /requeueAfter: NaN/ } })
+  await world.clock.advance(5)
+  t.equal(calls, 4)
+  await world.end()
+})
+
+t.test('requeue comes again with back-off', async (t) => {
+  let calls = 0
+  const world = run(async () => (++calls < 4 ? { requeue: true } : undefined))
+  world.queue.add('a')
+  await world.clock.advance(34)
+  t.equal(calls, 3)
+  await world.clock.advance(1)
+  t.equal(calls, 4)
+  t.ok(await world.measured(total('requeue', 3)))
+  await world.end()
+})
+
+t.test('a retry keeps the priority of its key', async (t) => {
+  const order: string[] = []
+  const world = run(async ({ name }) => {
+    order.push(name)
+    return order.length === 1 ? { requeueAfter: 0 } : undefined
+  })
+  world.queue.add('low', { priority: -100 })
+  await world.clock.advance(0)
+  world.queue.add('low', { priority: -100 })
+  world.queue.add('high')
+  t.same(order, ['low', 'low'])
+  await world.clock.advance(0)
+  t.same(order.slice(2), ['low', 'high'], 'the waiting worker has the first already')
+  await world.end()
+})
+
+t.test('as many reconciles run at once as there are workers, never two of one key', async (t) => {
+  const running = new Set<string>()
+  let most = 0
+  const world = run(
+    async ({ name }, { clock }) => {
+      if (running.has(name)) t.fail(`${name} runs twice`)
+      running.add(name)
+      most = Math.max(most, running.size)
+      await new Promise<void>((resolve) => clock.after(10, resolve))
+      running.delete(name)
+    },
+    { workers: 3 },
+  )
+  for (let round = 0; round < 3; round++) {
+    for (const key of ['a', 'b', 'c', 'd', 'e']) world.queue.add(key)
+    await world.clock.advance(5)
+    t.ok(await world.measured('controller_runtime_active_workers{controller="thing"} 3'))
+  }
+  await world.clock.advance(100)
+  t.equal(most, 3)
+  t.ok(await world.measured('controller_runtime_max_concurrent_reconciles{controller="thing"} 3'))
+  t.ok(await world.measured('controller_runtime_active_workers{controller="thing"} 0'))
+  await world.end()
+})
+
+t.test('the stop lets a running reconcile finish and takes nothing new', async (t) => {
+  const finished: string[] = []
+  let aborted = false
+  const world = run(async ({ name }, { clock, signal }) => {
+    await new Promise<void>((resolve) => clock.after(20_000, resolve))
+    aborted = signal.aborted
+    finished.push(name)
+  })
+  world.queue.add('a')
+  world.queue.add('b')
+  await world.clock.advance(10)
+  world.stop.abort()
+  await world.clock.advance(20_000)
+  await world.done
+  t.same(finished, ['a'])
+  t.notOk(aborted)
+  t.equal(world.clock.pending, 0)
+})
+
+t.test('a reconcile that goes on after the grace has its signal and its requests aborted', async (t) => {
+  const signals: (AbortSignal | undefined)[] = []
+  const get = ((_type: unknown, _key: unknown, options?: { signal?: AbortSignal }) => {
+    signals.push(options?.signal)
+    return new Promise((_, reject) => options?.signal?.addEventListener('abort', () => reject(options.signal?.reason as Error), { once: true }))
+  }) as Client['get']
+  let context: ReconcileContext | undefined
+  const world = run(
+    async (request, given) => {
+      context = given
+      await given.client.get({ group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }, request)
+    },
+    { graceMs: 100 },
+    { get },
+  )
+  world.queue.add('a')
+  await world.clock.advance(0)
+  world.stop.abort()
+  await world.clock.advance(99)
+  t.notOk(context?.signal.aborted)
+  await world.clock.advance(1)
+  await world.done
+  t.ok(context?.signal.aborted)
+  t.equal(signals[0], context?.signal)
+  t.match(world.log[0], { level: 'warn', err: { code: 'PRO_ABORTED' } })
+})
+
+t.test('a reconcile beyond its time limit has its signal aborted and is tried again', async (t) => {
+  let calls = 0
+  const world = run(
+    async (_, { signal }) => {
+      calls += 1
+      if (calls > 1) return
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
+    },
+    { reconciliationTimeoutMs: 1000 },
+  )
+  world.queue.add('a')
+  await world.clock.advance(999)
+  t.equal(world.log.length, 0)
+  await world.clock.advance(10)
+  t.match(world.log[0], { level: 'error', err: { message: /longer than its limit of 1000 ms/ } })
+  t.equal(calls, 2)
+  t.ok(await world.measured('controller_runtime_reconcile_timeouts_total{controller="thing"} 1'))
+  await world.end()
+  t.equal(world.clock.pending, 0, 'a limit that is not needed any more is taken back')
+})
+
+t.test('programming errors are counted as panics', async (t) => {
+  const world = run(async () => {
+    const missing = undefined as unknown as { spec: string }
+    void missing.spec
+  })
+  world.queue.add('a')
+  await world.clock.advance(0)
+  t.ok(await world.measured('controller_runtime_reconcile_panics_total{controller="thing"} 1'))
+  await world.end()
+})
+
+t.test('a controller that is stopped before it starts does nothing', async (t) => {
+  const world = run(async () => void t.fail('must not run'))
+  const stop = AbortSignal.abort()
+  const queue = new WorkQueue<string>({ clock: world.clock })
+  queue.add('a')
+  await new Controller({ ...world.environment, metrics: world.environment.metrics.controller('x'), graceMs: 1, workers: 2, queue, reconcile: async () => void t.fail('must not run') }).run(stop)
+  await world.end()
+})

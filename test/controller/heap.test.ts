@@ -1,0 +1,28 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { Heap, type HeapItem } from '../../src/controller/heap.ts'
+
+interface Numbered extends HeapItem {
+  readonly value: number
+}
+
+t.test('items come out in order, also after any of them were taken out', async () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 50 }), fc.boolean())), (entries) => {
+      const heap = new Heap<Numbered>((a, b) => a.value < b.value)
+      const items = entries.map(([value, stays]) => ({ value, stays, position: -1 }))
+      for (const item of items) heap.push(item)
+      for (const item of items) if (!item.stays) heap.remove(item)
+      const expected = items.filter(({ stays }) => stays).map(({ value }) => value).sort((a, b) => a - b)
+      const actual: number[] = []
+      while (heap.first !== undefined) actual.push(heap.pop()!.value)
+      return heap.size === 0 && JSON.stringify(actual) === JSON.stringify(expected) && items.every(({ position }) => position === -1)
+    }),
+  )
+})
+
+t.test('an empty heap has nothing first and gives nothing', async (t) => {
+  const heap = new Heap<Numbered>((a, b) => a.value < b.value)
+  t.equal(heap.first, undefined)
+  t.equal(heap.pop(), undefined)
+})

@@ -1,0 +1,139 @@
+import { createServer } from 'node:https'
+import type { RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import type { Test } from 'tap'
+import { systemClock } from '../../../src/api/clock.ts'
+import type { KeyPair } from '../../../src/certs/issue.ts'
+import { issueAuthority, issueLeaf } from '../../../src/certs/issue.ts'
+import type { WebhookCaller } from '../../../src/devcluster/admission/caller.ts'
+import { createWebhookCaller } from '../../../src/devcluster/admission/caller.ts'
+import { mappedServices } from '../../../src/devcluster/admission/service-resolver.ts'
+import { FakeClock } from '../../../src/testing/fake-clock.ts'
+
+const now = Date.now()
+const authority = await issueAuthority(now)
+const caBundle = Buffer.from(authority.cert).toString('base64')
+const leaf = await issueLeaf(authority, { names: ['hooks.system.svc'], ips: ['127.0.0.1'], now })
+
+async function serve(t: Test, listener: RequestListener, certificate: KeyPair = leaf): Promise<{ url: string; port: number; connections: () => number }> {
+  let connections = 0
+  const server = createServer({ ...certificate }, listener)
+  server.on('secureConnection', () => (connections += 1))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `https://127.0.0.1:${port}`, port, connections: () => connections }
+}
+
+function callerFor(t: Test, services: Record<string, string> = {}): WebhookCaller {
+  const caller = createWebhookCaller({ services: mappedServices(() => services), clock: systemClock })
+  t.teardown(() => caller.close())
+  return caller
+}
+
+const options = { timeoutSeconds: 10, signal: new AbortController().signal }
+const echo: RequestListener = (request, response) => {
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify({ method: request.method ?? '', url: request.url ?? '', host: request.headers.host ?? '', type: request.headers['content-type'] ?? '', version: request.httpVersion }))
+}
+
+t.test('posts the review over HTTP/1.1, with the deadline as a parameter, on one connection', async (t) => {
+  const server = await serve(t, echo)
+  const caller = callerFor(t)
+  const config = { url: `${server.url}/validate`, caBundle }
+  const expected = { method: 'POST', url: '/validate?timeout=10s', host: `127.0.0.1:${server.port}`, type: 'application/json', version: '1.1' }
+  t.strictSame(await caller.call(config, {}, options), expected)
+  // The connection is free again when the answer has been read to its end.
+  await setImmediate()
+  t.strictSame(await caller.call(config, {}, options), expected)
+  t.equal(server.connections(), 1)
+})
+
+t.test('calls a service by its name, and verifies that name', async (t) => {
+  const server = await serve(t, echo)
+  const caller = callerFor(t, { 'system/hooks': server.url, 'system/other': server.url })
+  const call = (name: string, more: object = {}): Promise<unknown> => caller.call({ service: { namespace: 'system', name, path: '/mutate', ...more }, caBundle }, {}, options)
+  t.match(await call('hooks'), { url: '/mutate?timeout=10s', host: 'hooks.system.svc:443' })
+  t.match(await call('hooks', { port: 9443 }), { host: 'hooks.system.svc:9443' })
+  const problem = 'tls: failed to verify certificate: x509: certificate is valid for hooks.system.svc, not other.system.svc'
+  await t.rejects(call('other'), { message: `failed to call webhook: Post "https://other.system.svc:443/mutate?timeout=10s": ${problem}` })
+  await t.rejects(call('none'), { message: 'failed to call webhook: Post "https://none.system.svc:443/mutate?timeout=10s": no endpoints available for service "none"' })
+})
+
+t.test('trusts the caBundle and nothing else', async (t) => {
+  const server = await serve(t, echo)
+  const caller = callerFor(t)
+  const unknown = { message: `failed to call webhook: Post "${server.url}/x?timeout=10s": tls: failed to verify certificate: x509: certificate signed by unknown authority` }
+  const other = Buffer.from((await issueAuthority(now)).cert).toString('base64')
+  await t.rejects(caller.call({ url: `${server.url}/x`, caBundle: other }, {}, options), unknown)
+  await t.rejects(caller.call({ url: `${server.url}/x` }, {}, options), unknown)
+  await caller.call({ url: `${server.url}/x`, caBundle }, {}, options)
+})
+
+t.test('says why a certificate does not do', async (t) => {
+  const caller = callerFor(t)
+  const problemOf = async (certificate: KeyPair): Promise<string> => {
+    const server = await serve(t, echo, certificate)
+    const error = await caller.call({ url: server.url, caBundle }, {}, options).then(() => undefined, (thrown: Error) => thrown)
+    return error?.message.split('x509: ')[1] ?? ''
+  }
+  const noAddress = await issueLeaf(authority, { names: ['localhost'], ips: [], now })
+  t.equal(await problemOf(noAddress), "cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs")
+  const otherAddress = await issueLeaf(authority, { names: [], ips: ['10.0.0.1'], now })
+  t.equal(await problemOf(otherAddress), 'certificate is valid for 10.0.0.1, not 127.0.0.1')
+})
+
+t.test('an answer that is no success is a failed call', async (t) => {
+  const answers: Record<string, [number, string, string]> = {
+    '/404': [404, '', 'the server could not find the requested resource'],
+    '/500': [500, 'boom', 'an error on the server ("boom") has prevented the request from succeeding'],
+    '/400': [400, '{"kind":"Status","message":"no AdmissionReview"}', 'no AdmissionReview'],
+    '/302': [302, '', 'the server responded with the status code 302 but did not return more information'],
+    '/text': [200, 'hello', "couldn't get version/kind; json parse error: the response is no JSON"],
+  }
+  const server = await serve(t, (request, response) => {
+    const [code, text] = answers[request.url!.split('?')[0]!]!
+    response.writeHead(code).end(text)
+  })
+  const caller = callerFor(t)
+  for (const [path, [, , expected]] of Object.entries(answers)) {
+    await t.rejects(caller.call({ url: server.url + path, caBundle }, {}, options), { message: `failed to call webhook: ${expected}` })
+  }
+})
+
+t.test('a refused connection, a closed one and a plain one', async (t) => {
+  const closing = await serve(t, (request) => request.socket.destroy())
+  const caller = callerFor(t)
+  const post = (url: string): string => `failed to call webhook: Post "${url}?timeout=10s": `
+  await t.rejects(caller.call({ url: 'https://127.0.0.1:1/x', caBundle }, {}, options), { message: `${post('https://127.0.0.1:1/x')}dial tcp 127.0.0.1:1: connect: connection refused` })
+  await t.rejects(caller.call({ url: `${closing.url}/x`, caBundle }, {}, options), { message: `${post(`${closing.url}/x`)}EOF` })
+})
+
+t.test('a call that takes longer than its timeout is given up', async (t) => {
+  const arrived = Promise.withResolvers<void>()
+  const server = await serve(t, () => arrived.resolve())
+  const clock = new FakeClock()
+  const caller = createWebhookCaller({ services: mappedServices(() => ({})), clock })
+  t.teardown(() => caller.close())
+  const call = caller.call({ url: `${server.url}/x`, caBundle }, {}, { ...options, timeoutSeconds: 3 })
+  const outcome = t.rejects(call, { message: `failed to call webhook: Post "${server.url}/x?timeout=3s": context deadline exceeded` })
+  await arrived.promise
+  await clock.advance(3000)
+  await outcome
+})
+
+t.test('a request that its client gave up ends the call', async (t) => {
+  const arrived = Promise.withResolvers<void>()
+  const server = await serve(t, () => arrived.resolve())
+  const abort = new AbortController()
+  const call = callerFor(t).call({ url: `${server.url}/x`, caBundle }, {}, { timeoutSeconds: 10, signal: abort.signal })
+  const outcome = t.rejects(call, { message: `failed to call webhook: Post "${server.url}/x?timeout=10s": context canceled` })
+  await arrived.promise
+  abort.abort()
+  await outcome
+})

@@ -1,0 +1,86 @@
+import t from 'tap'
+import type { JsonObject } from '../../../src/api/json.ts'
+import type { AdmissionAttributes } from '../../../src/devcluster/admission/admission.ts'
+import { hooksOf } from '../../../src/devcluster/admission/hook.ts'
+import type { MatchState } from '../../../src/devcluster/admission/matcher.ts'
+import { matchHook } from '../../../src/devcluster/admission/matcher.ts'
+import { attributesOf, custom, namespaces, nodes, pods } from '../../support/devcluster-admission.ts'
+
+const state: MatchState = {
+  namespaceLabels: (name) => ({ default: { env: 'dev' }, prod: { env: 'prod' } })[name],
+  otherVersions: (info) => (info === custom.v1 ? [custom.v2] : info === custom.v2 ? [custom.v1] : []),
+}
+
+function matches(webhook: JsonObject, attributes: AdmissionAttributes): string | undefined {
+  const [hook] = hooksOf([{ metadata: { name: 'c' }, webhooks: [{ name: 'w.example.com', clientConfig: {}, ...webhook }] }])
+  const info = matchHook(hook!, attributes, state)
+  return info && `${info.plural}.${info.version}`
+}
+
+const rule = (resources: string[], more: JsonObject = {}): JsonObject => ({
+  rules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources, ...more }],
+})
+
+const table: [string, JsonObject, AdmissionAttributes, boolean][] = [
+  ['pods', rule(['pods']), attributesOf(pods), true],
+  ['pods does not mean pods/status', rule(['pods']), attributesOf(pods, { subresource: 'status' }), false],
+  ['* does not mean subresources', rule(['*']), attributesOf(pods, { subresource: 'status' }), false],
+  ['*/* means everything', rule(['*/*']), attributesOf(pods, { subresource: 'status' }), true],
+  ['pods/* means subresources', rule(['pods/*']), attributesOf(pods, { subresource: 'binding' }), true],
+  ['pods/* means the pods, too', rule(['pods/*']), attributesOf(pods), true],
+  ['*/status', rule(['*/status']), attributesOf(pods, { subresource: 'status' }), true],
+  ['another operation', rule(['pods'], { operations: ['UPDATE', 'DELETE'] }), attributesOf(pods), false],
+  ['another group', rule(['pods'], { apiGroups: ['apps'] }), attributesOf(pods), false],
+  ['another version', rule(['pods'], { apiVersions: ['v2'] }), attributesOf(pods), false],
+  ['scope Namespaced', rule(['*'], { scope: 'Namespaced' }), attributesOf(nodes), false],
+  ['scope Cluster', rule(['*'], { scope: 'Cluster' }), attributesOf(nodes), true],
+  ['scope Cluster includes namespaces', rule(['*'], { scope: 'Cluster' }), attributesOf(namespaces), true],
+  ['no rules', {}, attributesOf(pods), false],
+  ['namespaceSelector that fits', { ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'dev' } } }, attributesOf(pods), true],
+  ['namespaceSelector that does not', { ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'prod' } } }, attributesOf(pods), false],
+  ['namespaceSelector and a cluster-scoped object', { ...rule(['nodes']), namespaceSelector: { matchLabels: { env: 'prod' } } }, attributesOf(nodes), true],
+  [
+    'namespaceSelector and a namespace: its new labels',
+    { ...rule(['namespaces']), namespaceSelector: { matchLabels: { env: 'new' } } },
+    attributesOf(namespaces, { name: 'prod', object: { metadata: { name: 'prod', labels: { env: 'new' } } } }),
+    true,
+  ],
+  ['objectSelector on the new object', { ...rule(['pods']), objectSelector: { matchLabels: { a: 'b' } } }, attributesOf(pods, { object: { metadata: { labels: { a: 'b' } } } }), true],
+  [
+    'objectSelector on the old object',
+    { ...rule(['pods']), objectSelector: { matchLabels: { a: 'b' } } },
+    attributesOf(pods, { object: { metadata: {} }, oldObject: { metadata: { labels: { a: 'b' } } } }),
+    true,
+  ],
+  ['objectSelector that does not fit', { ...rule(['pods']), objectSelector: { matchLabels: { a: 'b' } } }, attributesOf(pods), false],
+]
+
+for (const [name, webhook, attributes, expected] of table) {
+  t.test(`${name}: ${expected ? 'called' : 'not called'}`, async (t) => {
+    t.equal(matches(webhook, attributes) !== undefined, expected)
+  })
+}
+
+t.test('matchPolicy Equivalent finds another version of the same type', async (t) => {
+  t.equal(matches(rule(['things'], { apiVersions: ['v2'] }), attributesOf(custom.v1)), 'things.v2')
+  t.equal(matches({ ...rule(['things'], { apiVersions: ['v2'] }), matchPolicy: 'Exact' }, attributesOf(custom.v1)), undefined)
+})
+
+t.test('a missing namespace is an answer of its own', async (t) => {
+  const attributes = attributesOf(pods, { namespace: 'gone' })
+  t.throws(() => matches({ ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'dev' } } }, attributes), { message: 'namespaces "gone" not found' })
+})
+
+t.test('webhook configurations are never sent to webhooks', async (t) => {
+  const info = { ...nodes, group: 'admissionregistration.k8s.io', plural: 'validatingwebhookconfigurations' }
+  t.equal(matches(rule(['*/*']), attributesOf(info)), undefined)
+})
+
+t.test('configurations are called by name, their webhooks in order', async (t) => {
+  const webhook = (name: string): JsonObject => ({ name, clientConfig: {} })
+  const hooks = hooksOf([
+    { metadata: { name: 'b' }, webhooks: [webhook('b2'), webhook('b1')] },
+    { metadata: { name: 'a' }, webhooks: [webhook('a1')] },
+  ])
+  t.strictSame(hooks.map(({ name }) => name), ['a1', 'b2', 'b1'])
+})

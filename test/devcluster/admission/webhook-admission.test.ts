@@ -1,0 +1,240 @@
+import t from 'tap'
+import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
+import type { Admission } from '../../../src/devcluster/admission/admission.ts'
+import { CallError } from '../../../src/devcluster/admission/review.ts'
+import { createWebhookAdmission } from '../../../src/devcluster/admission/webhook-admission.ts'
+import { StatusError } from '../../../src/devcluster/registry/status-error.ts'
+import { silentLogger } from '../../../src/telemetry/logger.ts'
+import { attributesOf, contextOf, custom, pods } from '../../support/devcluster-admission.ts'
+
+type Handler = (request: JsonObject, body: JsonObject) => JsonObject | Promise<JsonObject>
+
+interface Setup {
+  readonly mutating?: readonly JsonObject[]
+  readonly validating?: readonly JsonObject[]
+  /** By the url of the webhook. */
+  readonly handlers: Readonly<Record<string, Handler>>
+}
+
+const allRules = [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] }]
+
+function webhook(name: string, more: JsonObject = {}): JsonObject {
+  return { name, clientConfig: { url: name }, rules: allRules, sideEffects: 'None', admissionReviewVersions: ['v1'], ...more }
+}
+
+/** Admission over one configuration of each kind, and the urls that were called, in order. */
+function admissionOf({ mutating = [], validating = [], handlers }: Setup): Admission & { called: string[] } {
+  const called: string[] = []
+  const configurations = {
+    mutating: [{ metadata: { name: 'm' }, webhooks: [...mutating] }],
+    validating: [{ metadata: { name: 'v' }, webhooks: [...validating] }],
+  }
+  const admission = createWebhookAdmission({
+    state: { configurations: (kind) => configurations[kind], namespaceLabels: () => ({}), otherVersions: (info) => [custom.v1, custom.v2].filter((row) => row !== info) },
+    caller: {
+      async call({ url = '' }, body): Promise<JsonValue> {
+        called.push(url)
+        const request = body.request as JsonObject
+        const response = await handlers[url]!(request, body)
+        return 'apiVersion' in response ? response : { apiVersion: body.apiVersion!, kind: 'AdmissionReview', response: { uid: request.uid!, ...response } }
+      },
+      close: () => Promise.resolve(),
+    },
+    logger: silentLogger(),
+  })
+  return Object.assign(admission, { called })
+}
+
+function patch(...operations: JsonObject[]): JsonObject {
+  return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') }
+}
+const label = (name: string, value = 'x'): JsonObject => ({ op: 'add', path: `/metadata/labels/${name}`, value })
+const labelled = attributesOf(pods, { object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', labels: {} } } })
+const keep = (object: JsonObject): JsonObject => object
+const labelsOf = (object: JsonObject | undefined): unknown => (object?.metadata as JsonObject).labels
+
+async function refusal(running: Promise<unknown>): Promise<StatusError['status']> {
+  const error = await running.then(() => undefined, (thrown: unknown) => thrown)
+  if (!(error instanceof StatusError)) throw new Error('not refused', { cause: error })
+  return error.status
+}
+
+t.test('mutating webhooks see what those before them made of the object, defaulted again', async (t) => {
+  const admission = admissionOf({
+    mutating: [webhook('a'), webhook('b')],
+    handlers: {
+      a: () => patch(label('one')),
+      b: (request) => (labelsOf(request.object as JsonObject) as JsonObject).defaulted === 'yes' ? patch(label('two')) : { allowed: false },
+    },
+  })
+  const object = await admission.mutate(labelled, (changed) => ({ ...changed, metadata: { ...(changed.metadata as JsonObject), labels: { ...(labelsOf(changed) as JsonObject), defaulted: 'yes' } } }))
+  t.strictSame(labelsOf(object), { one: 'x', defaulted: 'yes', two: 'x' })
+  t.strictSame(admission.called, ['a', 'b'])
+})
+
+t.test('a webhook with reinvocationPolicy IfNeeded runs once more when a later one changed the object', async (t) => {
+  const handlers = { a: () => patch(label('one')), b: () => patch(label('two')), c: () => ({ allowed: true }) }
+  const ifNeeded = { reinvocationPolicy: 'IfNeeded' }
+  const changed = admissionOf({ mutating: [webhook('a', ifNeeded), webhook('b'), webhook('c', ifNeeded)], handlers })
+  await changed.mutate(labelled, keep)
+  t.strictSame(changed.called, ['a', 'b', 'c', 'a'])
+  const unchanged = admissionOf({ mutating: [webhook('a', ifNeeded), webhook('c')], handlers })
+  await unchanged.mutate(labelled, keep)
+  t.strictSame(unchanged.called, ['a', 'c'])
+})
+
+t.test('a denial carries the code, reason and details of the webhook', async (t) => {
+  const details = { name: 'a', kind: 'Pod', causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value', field: 'spec.x' }] }
+  const table: [JsonObject | undefined, JsonObject][] = [
+    [undefined, { message: 'admission webhook "w" denied the request without explanation', code: 400 }],
+    [{ message: 'no' }, { message: 'admission webhook "w" denied the request: no', code: 400 }],
+    [{ reason: 'Forbidden', code: 403 }, { message: 'admission webhook "w" denied the request: Forbidden', reason: 'Forbidden', code: 403 }],
+    [{ message: 'no', code: 200 }, { message: 'admission webhook "w" denied the request: no', code: 400 }],
+    [{ message: 'bad', reason: 'Invalid', code: 422, details }, { message: 'admission webhook "w" denied the request: bad', reason: 'Invalid', code: 422, details }],
+  ]
+  for (const [status, expected] of table) {
+    const response = { allowed: false, ...(status === undefined ? {} : { status }) }
+    const admission = admissionOf({ mutating: [webhook('w')], validating: [webhook('w')], handlers: { w: () => response } })
+    const full = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...expected }
+    t.strictSame(await refusal(admission.mutate(labelled, keep)), full)
+    t.strictSame(await refusal(admission.validate(labelled)), full)
+  }
+})
+
+t.test('a failed call is an internal error under Fail, and nothing under Ignore', async (t) => {
+  const handlers: Setup['handlers'] = { w: () => Promise.reject(new CallError('failed to call webhook: EOF')) }
+  const fail = admissionOf({ mutating: [webhook('w')], validating: [webhook('w')], handlers })
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'Internal error occurred: failed calling webhook "w": failed to call webhook: EOF',
+    reason: 'InternalError',
+    details: { causes: [{ message: 'failed calling webhook "w": failed to call webhook: EOF' }] },
+    code: 500,
+  }
+  t.strictSame(await refusal(fail.mutate(labelled, keep)), status)
+  t.strictSame(await refusal(fail.validate(labelled)), status)
+  const ignore = { failurePolicy: 'Ignore' }
+  const open = admissionOf({ mutating: [webhook('w', ignore)], validating: [webhook('w', ignore)], handlers })
+  t.equal(await open.mutate(labelled, keep), labelled.object)
+  await open.validate(labelled)
+})
+
+t.test('a denial counts under Ignore, too', async (t) => {
+  const admission = admissionOf({ validating: [webhook('w', { failurePolicy: 'Ignore' })], handlers: { w: () => ({ allowed: false }) } })
+  await t.rejects(admission.validate(labelled), { message: 'admission webhook "w" denied the request without explanation' })
+})
+
+t.test('match conditions are refused by name, as the failure policy says', async (t) => {
+  const matchConditions = [{ name: 'x', expression: 'true' }]
+  const admission = admissionOf({ validating: [webhook('w', { matchConditions })], handlers: {} })
+  await t.rejects(admission.validate(labelled), { message: /failed calling webhook "w": matchConditions are not supported/ })
+  await admissionOf({ validating: [webhook('w', { matchConditions, failurePolicy: 'Ignore' })], handlers: {} }).validate(labelled)
+})
+
+t.test('a dry run is refused for webhooks with side effects', async (t) => {
+  const dry = { ...labelled, context: contextOf({ dryRun: true }) }
+  const withEffects = admissionOf({ mutating: [webhook('w', { sideEffects: 'Some' })], handlers: { w: () => ({ allowed: true }) } })
+  const status = await refusal(withEffects.mutate(dry, keep))
+  t.match(status, { code: 400, reason: 'BadRequest', message: 'admission webhook "w" does not support dry run' })
+  t.strictSame(withEffects.called, [])
+  const without = admissionOf({ mutating: [webhook('w', { sideEffects: 'NoneOnDryRun' })], handlers: { w: (request) => ({ allowed: request.dryRun === true }) } })
+  await without.mutate(dry, keep)
+})
+
+const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' }
+const badResponses: [string, Handler, string][] = [
+  ['another uid', () => ({ uid: 'other', allowed: true }), 'received invalid webhook response: expected response.uid="UID", got "other"'],
+  ['no response', () => ({ ...review }), 'received invalid webhook response: webhook response was absent'],
+  ['another kind', () => ({ ...review, kind: 'Other' }), 'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1, Kind=Other'],
+  ['a patch without type', () => ({ allowed: true, patch: 'W10=' }), 'received invalid webhook response: webhook returned response.patch but not response.patchType'],
+  ['a type without patch', () => ({ allowed: true, patchType: 'JSONPatch' }), 'received invalid webhook response: webhook returned response.patchType but not response.patch'],
+  ['an unknown patch type', () => ({ ...patch(label('a')), patchType: 'Merge' }), 'unsupported patch type "Merge"'],
+]
+for (const [name, handler, expected] of badResponses) {
+  t.test(`a response with ${name} is a failed call`, async (t) => {
+    let uid = ''
+    const remember: Handler = (request, body) => {
+      uid = request.uid as string
+      return handler(request, body)
+    }
+    const admission = admissionOf({ mutating: [webhook('w')], handlers: { w: remember } })
+    const { message } = await refusal(admission.mutate(labelled, keep))
+    t.equal(message, `Internal error occurred: failed calling webhook "w": ${expected.replace('UID', uid)}`)
+  })
+}
+
+t.test('a patch that does not apply, or that nobody can apply, is an internal error', async (t) => {
+  const failing = admissionOf({ mutating: [webhook('w')], handlers: { w: () => patch({ op: 'remove', path: '/spec/nope' }) } })
+  t.match(await refusal(failing.mutate(labelled, keep)), { code: 500, reason: 'InternalError' })
+  const deleting = admissionOf({ mutating: [webhook('w')], handlers: { w: () => patch(label('a')) } })
+  const { object, ...rest } = labelled
+  const status = await refusal(deleting.mutate({ ...rest, operation: 'DELETE', oldObject: object! }, keep))
+  t.equal(status.message, 'Internal error occurred: admission webhook "w" attempted to modify the object, which is not supported for this operation')
+})
+
+t.test('a validating webhook may not patch', async (t) => {
+  const admission = admissionOf({ validating: [webhook('w')], handlers: { w: () => patch(label('a')) } })
+  await t.rejects(admission.validate(labelled), { message: /validating webhook may not return response.patch$/ })
+})
+
+t.test('the review says all there is to say', async (t) => {
+  let seen: JsonObject = {}
+  const admission = admissionOf({
+    validating: [webhook('w', { rules: [{ apiGroups: ['example.com'], apiVersions: ['v2'], operations: ['UPDATE'], resources: ['things/status'] }] })],
+    handlers: {
+      w: (request, body) => {
+        seen = body
+        return { allowed: true, warnings: ['careful'], uid: request.uid! }
+      },
+    },
+  })
+  const warnings: string[] = []
+  const oldObject = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' } }
+  const options = { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'me' }
+  const context = contextOf({ options, warn: (text) => warnings.push(text), user: { username: 'jane', uid: '1', groups: ['devs'], extra: { scopes: ['all'] } } })
+  await admission.validate(attributesOf(custom.v1, { operation: 'UPDATE', subresource: 'status', oldObject, context }))
+  const { uid, ...request } = seen.request as JsonObject
+  t.match(uid, /^[0-9a-f-]{36}$/)
+  t.strictSame(warnings, ['careful'])
+  t.strictSame(request, {
+    kind: { group: 'example.com', version: 'v2', kind: 'Thing' },
+    resource: { group: 'example.com', version: 'v2', resource: 'things' },
+    subResource: 'status',
+    requestKind: { group: 'example.com', version: 'v1', kind: 'Thing' },
+    requestResource: { group: 'example.com', version: 'v1', resource: 'things' },
+    requestSubResource: 'status',
+    name: 'a',
+    namespace: 'default',
+    operation: 'UPDATE',
+    userInfo: { username: 'jane', uid: '1', groups: ['devs'], extra: { scopes: ['all'] } },
+    object: { apiVersion: 'example.com/v2', kind: 'Thing', metadata: { name: 'a' } },
+    oldObject: { apiVersion: 'example.com/v2', kind: 'Thing', metadata: { name: 'a' } },
+    dryRun: false,
+    options,
+  })
+})
+
+t.test('a patch against another version comes back in the version of the request', async (t) => {
+  const rules = [{ apiGroups: ['example.com'], apiVersions: ['v2'], operations: ['*'], resources: ['things'] }]
+  const admission = admissionOf({ mutating: [webhook('w', { rules })], handlers: { w: () => patch({ op: 'add', path: '/spec', value: { size: 1 } }) } })
+  t.strictSame(await admission.mutate(attributesOf(custom.v1), keep), { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, spec: { size: 1 } })
+})
+
+t.test('validating webhooks run at the same time, and the first error to arrive is the answer', async (t) => {
+  const slow = Promise.withResolvers<JsonObject>()
+  const admission = admissionOf({
+    validating: [webhook('slow'), webhook('quick')],
+    handlers: {
+      slow: () => slow.promise,
+      quick: () => {
+        queueMicrotask(() => setImmediate(() => slow.resolve({ allowed: false, status: { message: 'slow' } })))
+        return { allowed: false, status: { message: 'quick' } }
+      },
+    },
+  })
+  await t.rejects(admission.validate(labelled), { message: 'admission webhook "quick" denied the request: quick' })
+  t.strictSame(admission.called, ['slow', 'quick'])
+})

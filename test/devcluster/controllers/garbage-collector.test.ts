@@ -1,0 +1,130 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { configMap, namespace, node, secret } from '../../../src/api/builtin.ts'
+import type { KubernetesObject, OwnerReference } from '../../../src/api/object.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { clientFor, createWidgetDefinition, find, untilGone, widgetType } from '../../support/devcluster-client.ts'
+import { startTestCluster } from '../../support/devcluster-kubectl.ts'
+import { until } from '../../support/process.ts'
+
+const inDefault = (name: string): { name: string; namespace: string } => ({ name, namespace: 'default' })
+
+function ownedBy({ apiVersion, kind, metadata }: KubernetesObject, more: Partial<OwnerReference> = {}): OwnerReference {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, ...more }
+}
+
+async function start(t: Test): Promise<Client> {
+  const cluster = await startTestCluster(t)
+  return clientFor(t, cluster.connection)
+}
+
+/** Something that the collector has to delete: when it is gone, the collector has seen all that came before. */
+async function marker(client: Client, name: string): Promise<void> {
+  await client.create(secret, { metadata: { ...inDefault(name), ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'nobody' }] } })
+  await untilGone(client, secret, inDefault(name))
+}
+
+t.test('what an object owned is deleted with it, through all generations', async (t) => {
+  const client = await start(t)
+  await createWidgetDefinition(client)
+  const owner = await client.create(widgetType, { metadata: inDefault('owner'), spec: { size: 1 } })
+  const child = await client.create(configMap, { metadata: { ...inDefault('child'), ownerReferences: [ownedBy(owner)] } })
+  await client.create(secret, { metadata: { ...inDefault('grandchild'), ownerReferences: [ownedBy(child)] } })
+  await client.create(secret, { metadata: inDefault('stranger') })
+  await client.delete(widgetType, inDefault('owner'), { propagationPolicy: 'Background' })
+  await untilGone(client, configMap, inDefault('child'))
+  await untilGone(client, secret, inDefault('grandchild'))
+  t.ok(await find(client, secret, inDefault('stranger')))
+})
+
+t.test('an object lives as long as one of its owners, and loses the references to the others', async (t) => {
+  const client = await start(t)
+  const [first, second] = [await client.create(configMap, { metadata: inDefault('first') }), await client.create(configMap, { metadata: inDefault('second') })]
+  await client.create(secret, { metadata: { ...inDefault('shared'), ownerReferences: [ownedBy(first), ownedBy(second)] } })
+  await client.delete(configMap, inDefault('first'))
+  const shared = await until('one reference is left', async () => {
+    const object = await client.get(secret, inDefault('shared'))
+    return object.metadata.ownerReferences?.length === 1 && object
+  })
+  t.equal(shared.metadata.ownerReferences?.[0]?.name, 'second')
+  await client.delete(configMap, inDefault('second'))
+  await untilGone(client, secret, inDefault('shared'))
+})
+
+t.test('an owner of the same name but another uid, or in another namespace, is no owner', async (t) => {
+  const client = await start(t)
+  const owner = await client.create(configMap, { metadata: inDefault('owner') })
+  await client.create(secret, { metadata: { ...inDefault('other-uid'), ownerReferences: [ownedBy(owner, { uid: 'another' })] } })
+  await client.create(secret, { metadata: { name: 'elsewhere', namespace: 'kube-public', ownerReferences: [ownedBy(owner)] } })
+  await untilGone(client, secret, inDefault('other-uid'))
+  await untilGone(client, secret, { name: 'elsewhere', namespace: 'kube-public' })
+  t.ok(await find(client, configMap, inDefault('owner')))
+})
+
+t.test('a cluster-scoped owner owns in every namespace', async (t) => {
+  const client = await start(t)
+  const owner = await client.create(node, { metadata: { name: 'owner' } })
+  await client.create(secret, { metadata: { ...inDefault('owned'), ownerReferences: [ownedBy(owner)] } })
+  await marker(client, 'marker')
+  t.ok(await find(client, secret, inDefault('owned')))
+  await client.delete(node, { name: 'owner' })
+  await untilGone(client, secret, inDefault('owned'))
+})
+
+t.test('an owner of a type that is not served keeps its dependents', async (t) => {
+  const client = await start(t)
+  await client.create(secret, { metadata: { ...inDefault('kept'), ownerReferences: [{ apiVersion: 'nowhere.example.com/v1', kind: 'Nothing', name: 'x', uid: 'x' }] } })
+  await marker(client, 'marker')
+  t.ok(await find(client, secret, inDefault('kept')))
+})
+
+t.test('foreground deletion waits for the dependents that block it', async (t) => {
+  const client = await start(t)
+  const owner = await client.create(configMap, { metadata: inDefault('owner') })
+  const held = { ...inDefault('held'), finalizers: ['example.com/wait'], ownerReferences: [ownedBy(owner, { blockOwnerDeletion: true })] }
+  await client.create(secret, { metadata: held })
+  await client.create(secret, { metadata: { ...inDefault('quick'), ownerReferences: [ownedBy(owner)] } })
+  await client.delete(configMap, inDefault('owner'), { propagationPolicy: 'Foreground' })
+  await untilGone(client, secret, inDefault('quick'))
+  await until('the other one is being deleted', async () => (await client.get(secret, inDefault('held'))).metadata.deletionTimestamp)
+  t.match(await client.get(configMap, inDefault('owner')), { metadata: { finalizers: ['foregroundDeletion'] } })
+  await client.patch(secret, inDefault('held'), { metadata: { finalizers: null } })
+  await untilGone(client, secret, inDefault('held'))
+  await untilGone(client, configMap, inDefault('owner'))
+})
+
+t.test('orphaning deletion leaves the dependents behind, without an owner', async (t) => {
+  const client = await start(t)
+  const owner = await client.create(configMap, { metadata: inDefault('owner') })
+  await client.create(secret, { metadata: { ...inDefault('orphan'), ownerReferences: [ownedBy(owner)] } })
+  await client.delete(configMap, inDefault('owner'), { propagationPolicy: 'Orphan' })
+  await untilGone(client, configMap, inDefault('owner'))
+  t.equal((await client.get(secret, inDefault('orphan'))).metadata.ownerReferences, undefined)
+})
+
+t.test('objects of a type that comes later are collected, too', async (t) => {
+  const client = await start(t)
+  const owner = await client.create(configMap, { metadata: inDefault('owner') })
+  await createWidgetDefinition(client)
+  await client.create(widgetType, { metadata: { ...inDefault('late'), ownerReferences: [ownedBy(owner)] }, spec: { size: 1 } })
+  await client.delete(configMap, inDefault('owner'))
+  await untilGone(client, widgetType, inDefault('late'))
+  t.pass()
+})
+
+t.test('a namespace is emptied before it goes', async (t) => {
+  const client = await start(t)
+  await createWidgetDefinition(client)
+  await client.create(namespace, { metadata: { name: 'full' } })
+  await client.create(configMap, { metadata: { name: 'a', namespace: 'full' } })
+  await client.create(widgetType, { metadata: { name: 'held', namespace: 'full', finalizers: ['example.com/wait'] }, spec: { size: 1 } })
+  await client.delete(namespace, { name: 'full' })
+  await untilGone(client, configMap, { name: 'a', namespace: 'full' })
+  t.match(await client.get(namespace, { name: 'full' }), { status: { phase: 'Terminating' } })
+  await t.rejects(client.create(configMap, { metadata: { name: 'late', namespace: 'full' } }), {
+    statusCode: 403,
+    causes: [{ reason: 'NamespaceTerminating' }],
+  })
+  await client.patch(widgetType, { name: 'held', namespace: 'full' }, { metadata: { finalizers: null } })
+  await untilGone(client, namespace, { name: 'full' })
+})

@@ -1,0 +1,46 @@
+import t from 'tap'
+import { compileJsonPath, plainFields } from '../../../src/devcluster/crd/json-path.ts'
+
+const object = {
+  metadata: { annotations: { 'example.com/a': 'x' }, labels: {} },
+  spec: { size: 3, hosts: ['a', 'b'], containers: [{ name: 'main', image: 'i:1' }, { name: 'side', image: 'i:2' }] },
+  status: { conditions: [{ type: 'Ready', status: 'True', n: 2 }, { type: 'Synced', status: 'False', n: 5 }] },
+}
+
+const cases: [string, unknown[]][] = [
+  ['.spec.size', [3]],
+  ['.spec.missing.deeper', []],
+  ['.spec.hosts', [['a', 'b']]],
+  ['.spec.hosts[0]', ['a']],
+  ['.spec.hosts[-1]', ['b']],
+  ['.spec.hosts[*]', ['a', 'b']],
+  ['.spec.containers[*].image', ['i:1', 'i:2']],
+  ['.spec.containers[?(@.name=="side")].image', ['i:2']],
+  [".status.conditions[?(@.type=='Ready')].status", ['True']],
+  ['.status.conditions[?(@.type != "Ready")].status', ['False']],
+  ['.status.conditions[?(@.n>2)].type', ['Synced']],
+  ['.status.conditions[?(@.n<=2)].type', ['Ready']],
+  ['.status.conditions[?(@.reason)].type', []],
+  ['.metadata.annotations.example\\.com/a', ['x']],
+  [".metadata.annotations['example.com/a']", ['x']],
+  ['.constructor', []],
+  ['.metadata.labels.__proto__', []],
+]
+
+for (const [path, expected] of cases) {
+  t.test(`${path} leads to ${JSON.stringify(expected)}`, async (t) => {
+    t.strictSame(compileJsonPath(path)(object), expected)
+  })
+}
+
+for (const path of ['', '.', 'spec.size', '.spec..size', '.spec[', '.spec[a]', '.spec size', '{.spec.size}']) {
+  t.test(`${JSON.stringify(path)} is refused`, async (t) => {
+    t.throws(() => compileJsonPath(path), SyntaxError)
+  })
+}
+
+t.test('plain field paths are told from others', async (t) => {
+  t.strictSame(plainFields('.spec.replicas'), ['spec', 'replicas'])
+  t.equal(plainFields('.spec.list[0]'), undefined)
+  t.equal(plainFields('spec'), undefined)
+})

@@ -1,0 +1,266 @@
+/** Reading and writing objects: forms of answers, options of writes, media types. */
+import t from 'tap'
+import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
+import type { RequestContext } from '../../../src/devcluster/registry/request-context.ts'
+import { notFound } from '../../../src/devcluster/registry/status-error.ts'
+import { foo, startTestServer } from '../../support/http-server.ts'
+
+const foos = '/apis/a.example.com/v1/namespaces/default/foos'
+const pods = '/api/v1/namespaces/default/pods'
+const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json'
+const body = JSON.stringify({ apiVersion: 'a.example.com/v1', kind: 'Foo', metadata: { name: 'a' } })
+
+t.test('lists: kind, metadata and items; the query reaches the registry', async (t) => {
+  let seen: unknown
+  const { ask } = await startTestServer(t, {
+    registry: {
+      list: (_info, options) => {
+        seen = options
+        return { items: [foo('a'), foo('b')], metadata: { resourceVersion: '7', continue: 'abc', remainingItemCount: 3 } }
+      },
+    },
+  })
+  const query = 'limit=2&continue=xyz&resourceVersion=5&resourceVersionMatch=Exact&labelSelector=a%3Db&fieldSelector=c%3Dd'
+  const { code, json } = await ask(`${foos}?${query}`)
+  t.equal(code, 200)
+  t.same(json, {
+    kind: 'FooList',
+    apiVersion: 'a.example.com/v1',
+    metadata: { resourceVersion: '7', continue: 'abc', remainingItemCount: 3 },
+    items: [foo('a'), foo('b')],
+  })
+  t.same(seen, {
+    namespace: 'default',
+    limit: 2,
+    continue: 'xyz',
+    resourceVersion: '5',
+    resourceVersionMatch: 'Exact',
+    labelSelector: 'a=b',
+    fieldSelector: 'c=d',
+  })
+  await ask('/apis/a.example.com/v1/foos')
+  t.same(seen, {}, 'without a namespace: all of them')
+  t.match(await ask(`${foos}?limit=x`), { code: 400 })
+})
+
+t.test('tables', async (t) => {
+  const { ask } = await startTestServer(t, {
+    registry: {
+      get: () => foo('a', { size: 3 }, '9'),
+      list: () => ({ items: [foo('a', { size: 3 })], metadata: { resourceVersion: '7' } }),
+    },
+  })
+  const { json } = await ask(foos, { accept: asTable })
+  t.same(json, {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: { resourceVersion: '7' },
+    columnDefinitions: [
+      { name: 'Name', type: 'string', format: 'name', description: 'Name must be unique within a namespace.', priority: 0 },
+      { name: 'Size', type: 'integer', format: '', description: 'How many.', priority: 1 },
+    ],
+    rows: [{ cells: ['a', 3], object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: foo('a').metadata! } }],
+  })
+  const rowsOf = async (path: string): Promise<JsonValue> => (await ask(path, { accept: asTable })).json.rows as JsonValue
+  t.same(await rowsOf(`${foos}?includeObject=None`), [{ cells: ['a', 3] }])
+  t.same(await rowsOf(`${foos}?includeObject=Object`), [{ cells: ['a', 3], object: foo('a', { size: 3 }) }])
+  t.match(await ask(`${foos}?includeObject=Some`, { accept: asTable }), { code: 400 })
+  t.match(await ask(`${foos}/a`, { accept: asTable }), {
+    json: { kind: 'Table', metadata: { resourceVersion: '9' }, rows: [{ cells: ['a', 3] }] },
+  })
+  t.match(
+    await ask(pods, { accept: asTable }),
+    { json: { columnDefinitions: [{ name: 'Name' }, { name: 'Age' }] } },
+    'a type without columns has Name and Age',
+  )
+  t.match(await ask(foos, { accept: 'text/xml' }), { code: 406, json: { reason: 'NotAcceptable', message: '406: Not Acceptable' } })
+})
+
+t.test('metadata alone, and YAML', async (t) => {
+  const { ask } = await startTestServer(t, {
+    registry: { get: () => foo('a', { size: 3 }), list: () => ({ items: [foo('a')], metadata: { resourceVersion: '7' } }) },
+  })
+  const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: foo('a').metadata! }
+  t.same((await ask(`${foos}/a`, { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' })).json, partial)
+  t.same((await ask(foos, { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' })).json, {
+    kind: 'PartialObjectMetadataList',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: { resourceVersion: '7' },
+    items: [partial],
+  })
+  const yaml = await ask(`${foos}/a`, { accept: 'application/yaml' })
+  t.match(yaml, { headers: { 'content-type': 'application/yaml' }, text: /^apiVersion: a.example.com\/v1\nkind: Foo\n/ })
+  t.match(await ask(`${foos}/a?pretty=true`), { text: /^\{\n {2}"apiVersion"/ })
+})
+
+t.test('subresources', async (t) => {
+  const seen: string[] = []
+  const { ask } = await startTestServer(t, {
+    registry: {
+      get: (_info, _key, subresource) => {
+        seen.push(subresource ?? '')
+        return foo('a')
+      },
+      patch: (_info, _key, _patch, _context, subresource) => {
+        seen.push(subresource ?? '')
+        return Promise.resolve({ object: foo('a'), created: false })
+      },
+    },
+  })
+  await ask(`${foos}/a/status`)
+  await ask(`${foos}/a/scale`)
+  await ask(`${foos}/a/status`, { method: 'PATCH', body: '{}', contentType: 'application/merge-patch+json' })
+  t.same(seen, ['status', 'scale', 'status'])
+  t.match(await ask(`${foos}/a/scale`, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }), { code: 406 }, 'a Scale has no table')
+})
+
+t.test('options of writes', async (t) => {
+  const contexts: RequestContext[] = []
+  const { ask } = await startTestServer(t, {
+    registry: {
+      create: (_info, _namespace, decoded, context) => {
+        contexts.push(context)
+        context.warn('unknown field "spec.x"')
+        context.warn('unknown field "spec.x"')
+        context.warn('späte "Warnung"\n')
+        return Promise.resolve(decoded.object)
+      },
+    },
+  })
+  const first = await ask(foos, { method: 'POST', body, headers: { 'user-agent': 'kubectl/v1.36 (linux)' } })
+  t.equal(first.code, 201)
+  t.same(first.headers.warning, ['299 - "unknown field \\"spec.x\\""', Buffer.from('299 - "späte \\"Warnung\\" "').toString('latin1')])
+  await ask(`${foos}?dryRun=All&fieldManager=me&fieldValidation=Strict`, { method: 'POST', body })
+  t.match(contexts[0], {
+    dryRun: false,
+    fieldManager: 'kubectl',
+    fieldValidation: 'Warn',
+    user: { username: 'admin' },
+    options: { kind: 'CreateOptions' },
+  })
+  t.match(contexts[1], {
+    dryRun: true,
+    fieldManager: 'me',
+    fieldValidation: 'Strict',
+    options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1', dryRun: ['All'], fieldManager: 'me', fieldValidation: 'Strict' },
+  })
+  const refused: [query: string, message: string][] = [
+    ['dryRun=Some', 'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"'],
+    [
+      'fieldValidation=Soft',
+      'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Soft": supported values: "Ignore", "Strict", "Warn"',
+    ],
+    [`fieldManager=${'x'.repeat(129)}`, 'CreateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes'],
+  ]
+  for (const [query, message] of refused)
+    t.match(await ask(`${foos}?${query}`, { method: 'POST', body }), { code: 422, json: { message } }, query)
+})
+
+t.test('a deprecated version warns on every request', async (t) => {
+  const { ask } = await startTestServer(t)
+  t.match(await ask('/apis/a.example.com/v1beta1/foos'), { headers: { warning: '299 - "a.example.com/v1beta1 Foo is deprecated"' } })
+})
+
+t.test('bodies that are no objects', async (t) => {
+  const { ask } = await startTestServer(t)
+  for (const text of ['[]', 'null', '"x"', '1', ''])
+    t.match(await ask(foos, { method: 'POST', body: text }), { code: 400, json: { reason: 'BadRequest' } }, text)
+  t.match(await ask(foos, { method: 'POST', body: Buffer.from('6b38730001', 'hex'), contentType: 'application/vnd.kubernetes.protobuf' }), {
+    code: 415,
+    json: { reason: 'UnsupportedMediaType', message: /kubectl create -f -/ },
+  })
+})
+
+t.test('duplicate keys reach the registry with their paths', async (t) => {
+  let seen: readonly string[] = []
+  const { ask } = await startTestServer(t, {
+    registry: {
+      update: (_info, _key, decoded) => {
+        seen = decoded.duplicates
+        return Promise.resolve(decoded.object)
+      },
+    },
+  })
+  await ask(`${foos}/a`, { method: 'PUT', body: '{"spec":{"a":1,"a":2}}' })
+  t.same(seen, ['spec.a'])
+})
+
+t.test('patches by their media type', async (t) => {
+  const { ask } = await startTestServer(t)
+  const patch = async (path: string, contentType: string, text: string, query = ''): Promise<JsonObject & { code: number }> => {
+    const { code, json } = await ask(`${path}/a?${query}`, { method: 'PATCH', body: text, contentType })
+    return { code, ...json }
+  }
+  t.match(await patch(foos, 'application/json-patch+json', '[]'), { code: 200, patched: 'json' })
+  t.match(await patch(foos, 'application/merge-patch+json', '{}'), { code: 200, patched: 'merge' })
+  t.match(await patch(pods, 'application/strategic-merge-patch+json', '{}'), { code: 200, patched: 'strategic' })
+  t.match(await patch(foos, 'application/apply-patch+yaml', 'a: 1', 'fieldManager=me&force=true'), { code: 200, patched: 'apply' })
+  const unknown =
+    'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, '
+  t.match(await patch(foos, 'application/strategic-merge-patch+json', '{}'), {
+    code: 415,
+    message: `${unknown}application/apply-patch+yaml`,
+  })
+  t.match(await patch(pods, 'text/plain', '{}'), {
+    code: 415,
+    message: `${unknown}application/strategic-merge-patch+json, application/apply-patch+yaml`,
+  })
+  t.match(await patch(foos, 'application/json', '{}'), { code: 415, message: '415: Unsupported Media Type' })
+  t.match(await patch(foos, 'application/json-patch+json', '{}'), { code: 400 })
+  t.match(await patch(foos, 'application/merge-patch+json', '{'), {
+    code: 400,
+    message: 'error decoding patch: unexpected end of JSON input',
+  })
+  t.match(await patch(foos, 'application/apply-patch+yaml', '{}'), {
+    code: 422,
+    message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+  })
+  t.match(await patch(foos, 'application/merge-patch+json', '{}', 'force=true'), {
+    code: 422,
+    message: 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
+  })
+  const tooMany = JSON.stringify(Array.from({ length: 10_001 }, () => ({})))
+  t.match(await patch(foos, 'application/json-patch+json', tooMany), { code: 413 })
+})
+
+t.test('deletes: options from the body, else from the query', async (t) => {
+  const seen: unknown[] = []
+  const { ask } = await startTestServer(t, {
+    registry: {
+      delete: (_info, _key, options, { dryRun }) => {
+        seen.push({ options, dryRun })
+        return Promise.resolve({ object: foo('a'), accepted: true })
+      },
+    },
+  })
+  await ask(`${foos}/a`, { method: 'DELETE' })
+  await ask(`${foos}/a?propagationPolicy=Orphan&gracePeriodSeconds=5&dryRun=All`, { method: 'DELETE' })
+  await ask(`${foos}/a?propagationPolicy=Orphan`, {
+    method: 'DELETE',
+    body: '{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background","dryRun":["All"]}',
+  })
+  t.same(seen, [
+    { options: {}, dryRun: false },
+    { options: { propagationPolicy: 'Orphan', gracePeriodSeconds: 5, dryRun: ['All'] }, dryRun: true },
+    { options: { propagationPolicy: 'Background', dryRun: ['All'] }, dryRun: true },
+  ])
+  t.match(await ask(`${foos}/a`, { method: 'DELETE', body: '{"propagationPolicy":"Never"}' }), {
+    code: 422,
+    json: { message: /propagationPolicy: Unsupported value: "Never"/ },
+  })
+  t.match(await ask(`${foos}/a`, { method: 'DELETE', body: '[]' }), { code: 400 })
+  t.match(await ask(foos, { method: 'DELETE' }), { code: 200, json: { kind: 'FooList' } })
+})
+
+t.test('the log of a Pod is empty, that of a missing one missing', async (t) => {
+  const { ask } = await startTestServer(t, {
+    registry: {
+      get: (info, key) => {
+        if (key.name !== 'a') throw notFound(info, key.name)
+        return foo('a')
+      },
+    },
+  })
+  t.match(await ask(`${pods}/b/log`), { code: 404, json: { message: 'pods "b" not found' } })
+  t.match(await ask(`${pods}/a/log`), { code: 200, text: '', headers: { 'content-type': /^text\/plain/ } })
+})

@@ -1,0 +1,243 @@
+/** The server as such: TLS, credentials, limits, errors, and how it ends. */
+import { Readable } from 'node:stream'
+import { connect } from 'node:tls'
+import { gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { Agent, request } from 'undici'
+import { ProreusError } from '../../../src/api/errors.ts'
+import { failure } from '../../../src/api/status.ts'
+import type { RequestRecord } from '../../../src/devcluster/http/handle.ts'
+import { StatusError } from '../../../src/devcluster/registry/status-error.ts'
+import { admin, bob, foo, startTestServer } from '../../support/http-server.ts'
+
+const foos = '/apis/a.example.com/v1/namespaces/default/foos'
+
+t.test('version and health are open to everybody', async (t) => {
+  const { ask } = await startTestServer(t)
+  t.match(await ask('/version', { token: null }), { code: 200, json: { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' } })
+  for (const path of ['/healthz', '/livez', '/readyz', '/readyz/ping'])
+    t.match(await ask(path, { token: null }), { code: 200, text: 'ok' }, path)
+  t.match(await ask('/readyz?verbose', { token: null }), { code: 200, text: '[+]ping ok\nreadyz check passed\n' })
+  t.match(await ask('/readyz/other', { token: null }), { code: 404 })
+})
+
+t.test('everything else wants a token that it knows', async (t) => {
+  const { ask } = await startTestServer(t)
+  const unauthorized = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'Unauthorized',
+    reason: 'Unauthorized',
+    code: 401,
+  }
+  for (const path of ['/api', '/apis', foos, '/openapi/v3', '/']) {
+    for (const token of [null, 'wrong', `${admin}x`]) {
+      const { code, json } = await ask(path, { token })
+      t.equal(code, 401, path)
+      t.same(json, unauthorized)
+    }
+  }
+})
+
+t.test('who may not gets 403 in the words of the API server', async (t) => {
+  const { ask } = await startTestServer(t, {
+    grants: [{ user: 'bob', namespace: 'default', rules: [{ apiGroups: ['a.example.com'], resources: ['foos'], verbs: ['list'] }] }],
+  })
+  t.match(await ask(foos, { token: bob }), { code: 200 })
+  t.match(await ask('/api/v1/namespaces/default/pods', { token: bob }), {
+    code: 403,
+    json: {
+      message: 'pods is forbidden: User "bob" cannot list resource "pods" in API group "" in the namespace "default"',
+      details: { kind: 'pods' },
+    },
+  })
+  t.match(await ask('/apis', { token: bob }), { code: 200 })
+})
+
+t.test('masters may act for others; nobody else may', async (t) => {
+  const { ask } = await startTestServer(t)
+  const whoAmI = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+  const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+  const asEve = { 'impersonate-user': 'eve', 'impersonate-group': 'devs', 'impersonate-uid': '7', 'impersonate-extra-scopes': 'a' }
+  t.match(await ask('/api/v1/pods', { headers: asEve }), { code: 403, json: { message: /User "eve" cannot list/ } })
+  const answered = await ask(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: asEve })
+  t.equal(answered.code, 201)
+  t.match(await ask('/api/v1/pods', { token: bob, headers: { 'impersonate-user': 'admin' } }), {
+    code: 403,
+    json: { message: 'users "admin" is forbidden: User "bob" cannot impersonate resource "users" in API group "" at the cluster scope' },
+  })
+  t.match(await ask('/api/v1/pods', { headers: { 'impersonate-group': 'devs' } }), { code: 500 })
+})
+
+t.test('the four different 404s', async (t) => {
+  const { ask } = await startTestServer(t)
+  t.match(await ask(`${foos}/x`), {
+    code: 404,
+    json: { reason: 'NotFound', message: 'foos.a.example.com "x" not found', details: { name: 'x', group: 'a.example.com', kind: 'foos' } },
+  })
+  t.match(await ask('/apis/a.example.com/v1/bars'), {
+    code: 404,
+    json: { reason: 'NotFound', message: 'the server could not find the requested resource', details: {} },
+  })
+  for (const path of ['/apis/b.example.com/v1/bars', '/apis/b.example.com', '/apis/a.example.com/v7', '/api/v2/pods']) {
+    t.match(await ask(path), { code: 404, text: '404 page not found\n', headers: { 'content-type': /^text\/plain/ } }, path)
+  }
+  const unknown = await ask('/nothing')
+  t.equal(unknown.code, 404)
+  t.ok((unknown.json.paths as string[]).includes('/apis/a.example.com/v1'))
+})
+
+t.test('paths and methods that do not go together', async (t) => {
+  const { ask } = await startTestServer(t)
+  const body = '{}'
+  for (const [method, path, code] of [
+    ['OPTIONS', foos, 405],
+    ['POST', '/apis/a.example.com/v1/foos', 405],
+    ['DELETE', '/apis/a.example.com/v1/foos', 405],
+    ['POST', `${foos}/x`, 405],
+    ['PUT', foos, 405],
+    ['GET', '/apis/authorization.k8s.io/v1/subjectaccessreviews', 405],
+    ['POST', '/version', 405],
+    ['GET', '/apis/a.example.com/v1/foos/x', 404],
+    ['GET', '/api/v1/namespaces/default/namespaces', 404],
+    ['GET', `${foos}/x/other`, 404],
+    ['GET', `${foos}/x/status/more`, 404],
+    ['DELETE', `${foos}/x/status`, 405],
+    ['GET', '/apis/a.example.com/v1/namespaces/default/foos/%zz', 400],
+  ] as const) {
+    t.equal((await ask(path, { method, ...(method === 'GET' ? {} : { body }) })).code, code, `${method} ${path}`)
+  }
+  t.equal((await ask(foos, { method: 'HEAD' })).code, 405)
+})
+
+t.test('an error that nobody expected is 500, and the server goes on', async (t) => {
+  const { ask } = await startTestServer(t, {
+    registry: {
+      get: () => {
+        throw new TypeError('boom')
+      },
+    },
+  })
+  t.match(await ask(`${foos}/x`), { code: 500, json: { reason: 'InternalError', message: 'Internal error occurred: boom' } })
+  t.equal((await ask(foos)).code, 200)
+})
+
+t.test('retryAfterSeconds becomes a Retry-After header', async (t) => {
+  const { ask } = await startTestServer(t, {
+    registry: {
+      list: () => {
+        throw new StatusError(failure(504, 'Timeout', 'later', { retryAfterSeconds: 1 }))
+      },
+    },
+  })
+  t.match(await ask(foos), { code: 504, headers: { 'retry-after': '1' } })
+})
+
+t.test('bodies of more than 3 MiB are refused, with and without their length told', async (t) => {
+  const { ask, server, agent } = await startTestServer(t)
+  const body = Buffer.alloc(3 * 1024 * 1024 + 1, ' ')
+  t.match(await ask(foos, { method: 'POST', body }), { code: 413, json: { reason: 'RequestEntityTooLarge' } })
+  const chunked = await request(`${server.url}${foos}`, {
+    dispatcher: agent,
+    method: 'POST',
+    headers: { authorization: `Bearer ${admin}` },
+    body: Readable.from(Array.from({ length: 49 }, (_, index) => body.subarray(index * 65_536, (index + 1) * 65_536))),
+  })
+  t.equal(chunked.statusCode, 413)
+  await chunked.body.dump()
+})
+
+t.test('large answers are compressed for those who take it', async (t) => {
+  const items = Array.from({ length: 2000 }, (_, index) => foo(`foo-${index}`, { text: 'x'.repeat(100) }))
+  const { ask, server, agent } = await startTestServer(t, { registry: { list: () => ({ items, metadata: { resourceVersion: '1' } }) } })
+  const headers = { authorization: `Bearer ${admin}`, 'accept-encoding': 'gzip' }
+  const response = await request(`${server.url}${foos}`, { dispatcher: agent, headers })
+  t.equal(response.headers['content-encoding'], 'gzip')
+  const plain = gunzipSync(Buffer.from(await response.body.arrayBuffer())).toString()
+  t.equal((JSON.parse(plain) as { items: unknown[] }).items.length, 2000)
+  t.equal((await ask(foos)).text, plain)
+  t.match(await ask(foos), { headers: { 'content-encoding': undefined } })
+})
+
+t.test('what is no HTTP, or too much of it, ends its own connection only', async (t) => {
+  const { ask, server, ca } = await startTestServer(t)
+  const answerTo = async (text: string): Promise<string> => {
+    const socket = connect({ port: server.port, host: '127.0.0.1', ca })
+    socket.end(text)
+    let answer = ''
+    for await (const chunk of socket) answer += String(chunk)
+    return answer
+  }
+  t.match(await answerTo('NONSENSE\r\n\r\n'), /^HTTP\/1.1 400 /)
+  t.match(await answerTo(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(70_000)}\r\n\r\n`), /^HTTP\/1.1 431 /)
+  t.match(await answerTo(`GET //..%2f..;/?%zz=% HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1.1 401 /)
+  t.match(await answerTo(`GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1.1 40/)
+  t.equal((await ask('/readyz')).code, 200)
+})
+
+t.test('TLS 1.1 is refused', async (t) => {
+  const { server, ca } = await startTestServer(t)
+  const socket = connect({
+    port: server.port,
+    host: '127.0.0.1',
+    ca,
+    minVersion: 'TLSv1',
+    maxVersion: 'TLSv1.1',
+    ciphers: 'ALL:@SECLEVEL=0',
+  })
+  const error = await new Promise<Error>((resolve, reject) =>
+    socket.once('error', resolve).once('secureConnect', () => reject(new Error('connected'))),
+  )
+  t.match(error.message, /protocol|alert|version/i)
+})
+
+t.test('each request is reported once, with user, verb and code', async (t) => {
+  const records: RequestRecord[] = []
+  const { ask } = await startTestServer(t, { onRequest: (record) => records.push(record) })
+  await ask(foos)
+  await ask(`${foos}/x`, { token: bob, method: 'DELETE' })
+  await ask('/api', { token: null })
+  t.same(records, [
+    { verb: 'list', user: 'admin', path: foos, code: 200 },
+    { verb: 'delete', user: 'bob', path: `${foos}/x`, code: 403 },
+    { verb: 'get', user: '', path: '/api', code: 401 },
+  ])
+})
+
+t.test('a port that is taken is named', async (t) => {
+  const { server } = await startTestServer(t)
+  await t.rejects(
+    startTestServer(t, { port: server.port }),
+    Object.assign(
+      new ProreusError(
+        'PRO_PORT_IN_USE',
+        `Port ${server.port} on 127.0.0.1 is in use by another program: stop it, or choose another port.`,
+      ),
+    ),
+  )
+})
+
+t.test('close ends open connections and watches at once', async (t) => {
+  const { ask, server, ca } = await startTestServer(t, {
+    registry: {
+      async *watch(_info, _options, signal) {
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+      },
+    },
+  })
+  const agent = new Agent({ connect: { ca } })
+  await ask('/api')
+  const watches = await Promise.all(
+    [1, 2, 3].map(() => request(`${server.url}${foos}?watch=true`, { dispatcher: agent, headers: { authorization: `Bearer ${admin}` } })),
+  )
+  const ends = watches.map(async ({ body }) => body.text())
+  const start = performance.now()
+  await server.close()
+  t.same(await Promise.all(ends), ['', '', ''])
+  t.ok(performance.now() - start < 250, `took ${performance.now() - start} ms`)
+  await t.rejects(ask('/version'))
+  await server.close()
+  await agent.destroy()
+})

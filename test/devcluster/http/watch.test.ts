@@ -1,0 +1,189 @@
+/** Watch streams. */
+import t from 'tap'
+import { request } from 'undici'
+import type { JsonObject } from '../../../src/api/json.ts'
+import type { Resources } from '../../../src/devcluster/http/services.ts'
+import { badRequest, expired } from '../../../src/devcluster/registry/status-error.ts'
+import { admin, foo, startTestServer } from '../../support/http-server.ts'
+
+const path = '/apis/a.example.com/v1/namespaces/default/foos?watch=true'
+const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
+
+type Watch = Resources['watch']
+
+/** The events of a watch that ends. */
+async function eventsOf(
+  t: Parameters<typeof startTestServer>[0],
+  watch: Watch,
+  options: { accept?: string; query?: string } = {},
+): Promise<JsonObject[]> {
+  const { ask } = await startTestServer(t, { registry: { watch } })
+  const { code, text } = await ask(`${path}${options.query ?? ''}`, options.accept === undefined ? {} : { accept: options.accept })
+  t.equal(code, 200)
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as JsonObject)
+}
+
+t.test('one JSON line an event', async (t) => {
+  const events = await eventsOf(t, async function* () {
+    yield { type: 'ADDED', object: foo('a') }
+    yield { type: 'MODIFIED', object: foo('a', { size: 2 }, '2') }
+    yield { type: 'BOOKMARK', object: { kind: 'Foo', apiVersion: 'a.example.com/v1', metadata: { resourceVersion: '9' } } }
+  })
+  t.same(events, [
+    { type: 'ADDED', object: foo('a') },
+    { type: 'MODIFIED', object: foo('a', { size: 2 }, '2') },
+    { type: 'BOOKMARK', object: { kind: 'Foo', apiVersion: 'a.example.com/v1', metadata: { resourceVersion: '9' } } },
+  ])
+})
+
+t.test('headers come before the first event, and events as they happen', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<void>()
+  const { server, agent } = await startTestServer(t, {
+    registry: {
+      async *watch() {
+        await gate.promise
+        yield { type: 'ADDED', object: foo('a') }
+        await end.promise
+      },
+    },
+  })
+  const response = await request(`${server.url}${path}`, { dispatcher: agent, headers: { authorization: `Bearer ${admin}` } })
+  t.match(response, { statusCode: 200, headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' } })
+  gate.resolve()
+  const chunks = response.body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  t.match(String((await chunks.next()).value), /^\{"type":"ADDED"/)
+  end.resolve()
+  t.equal((await chunks.next()).done, true)
+})
+
+t.test('the client’s going away ends the watch', async (t) => {
+  const ended = Promise.withResolvers<void>()
+  const { server, agent } = await startTestServer(t, {
+    registry: {
+      async *watch(_info, _options, signal) {
+        yield { type: 'ADDED', object: foo('a') }
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+        ended.resolve()
+      },
+    },
+  })
+  const response = await request(`${server.url}${path}`, { dispatcher: agent, headers: { authorization: `Bearer ${admin}` } })
+  response.body.on('error', () => undefined).destroy()
+  await ended.promise
+  t.pass('ended')
+})
+
+t.test('what is wrong with the request is an ordinary answer', async (t) => {
+  for (const watch of [
+    (() => {
+      throw badRequest('no such field')
+    }) as Watch,
+    async function* () {
+      throw badRequest('no such field')
+    } as Watch,
+  ]) {
+    const { ask } = await startTestServer(t, { registry: { watch } })
+    t.match(await ask(path), { code: 400, json: { kind: 'Status', message: 'no such field' } })
+  }
+})
+
+t.test('too old a resourceVersion is an ERROR event in a stream', async (t) => {
+  for (const watch of [
+    (() => {
+      throw expired('too old resource version: 1 (199)')
+    }) as Watch,
+    async function* () {
+      throw expired('too old resource version: 1 (199)')
+    } as Watch,
+  ]) {
+    t.match(await eventsOf(t, watch), [
+      { type: 'ERROR', object: { kind: 'Status', reason: 'Expired', code: 410, message: 'too old resource version: 1 (199)' } },
+    ])
+  }
+})
+
+t.test('an error in the middle is the last event', async (t) => {
+  const events = await eventsOf(t, async function* () {
+    yield { type: 'ADDED', object: foo('a') }
+    throw new Error('boom')
+  })
+  t.match(events, [{ type: 'ADDED' }, { type: 'ERROR', object: { code: 500, message: 'Internal error occurred: boom' } }])
+})
+
+t.test('as tables: columns in the first event only', async (t) => {
+  const events = await eventsOf(
+    t,
+    async function* () {
+      yield { type: 'ADDED', object: foo('a', { size: 1 }) }
+      yield { type: 'DELETED', object: foo('a', { size: 1 }, '3') }
+    },
+    { accept: table },
+  )
+  t.match(events[0], {
+    type: 'ADDED',
+    object: { kind: 'Table', columnDefinitions: [{ name: 'Name' }, { name: 'Size' }], rows: [{ cells: ['a', 1] }] },
+  })
+  t.match(events[1], { type: 'DELETED', object: { kind: 'Table', metadata: { resourceVersion: '3' }, rows: [{ cells: ['a', 1] }] } })
+  t.same((events[1]!.object as JsonObject).columnDefinitions, [])
+})
+
+t.test('as metadata', async (t) => {
+  const watch = async function* () {
+    yield { type: 'ADDED' as const, object: foo('a', { size: 1 }) }
+  }
+  const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+  t.same(await eventsOf(t, watch, { accept }), [
+    { type: 'ADDED', object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: foo('a').metadata! } },
+  ])
+})
+
+t.test('the query reaches the registry', async (t) => {
+  const seen: unknown[] = []
+  const { ask } = await startTestServer(t, {
+    registry: {
+      async *watch(_info, options) {
+        seen.push(options)
+      },
+    },
+  })
+  await ask(`${path}&resourceVersion=5&labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeoutSeconds=7&allowWatchBookmarks=true`)
+  await ask(`/apis/a.example.com/v1/foos?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`)
+  t.same(seen, [
+    {
+      namespace: 'default',
+      resourceVersion: '5',
+      labelSelector: 'a=b',
+      fieldSelector: 'metadata.name=x',
+      timeoutSeconds: 7,
+      allowWatchBookmarks: true,
+    },
+    { sendInitialEvents: true, allowWatchBookmarks: false },
+  ])
+  t.match(await ask(`${path}&sendInitialEvents=true`), {
+    code: 422,
+    json: {
+      message:
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    },
+  })
+})
+
+t.test('a slow client gets everything, without the server holding it all', async (t) => {
+  const big = foo('a', { text: 'x'.repeat(100_000) })
+  let sent = 0
+  const { server, agent } = await startTestServer(t, {
+    registry: {
+      async *watch() {
+        for (; sent < 200; sent += 1) yield { type: 'ADDED', object: big }
+      },
+    },
+  })
+  const response = await request(`${server.url}${path}`, { dispatcher: agent, headers: { authorization: `Bearer ${admin}` } })
+  const sentBeforeReading = sent
+  t.equal((await response.body.text()).split('\n').length, 201)
+  t.ok(sentBeforeReading < 200, `${sentBeforeReading} events were taken before the client read`)
+})

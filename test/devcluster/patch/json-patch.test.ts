@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { JsonValue } from '../../../src/api/json.ts'
+import { deepFreeze, jsonEqual } from '../../../src/api/json.ts'
+import { jsonPatch } from '../../../src/devcluster/patch/json-patch.ts'
+import { mergePatch } from '../../../src/devcluster/patch/merge-patch.ts'
+
+type Case = readonly [name: string, document: JsonValue, patch: JsonValue, result: JsonValue | 'failed' | 'malformed']
+
+/** The examples of RFC 6902, appendix A, and what Kubernetes users meet. */
+const cases: readonly Case[] = [
+  ['adds a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { baz: 'qux', foo: 'bar' }],
+  ['adds an element', { foo: ['bar', 'baz'] }, [{ op: 'add', path: '/foo/1', value: 'qux' }], { foo: ['bar', 'qux', 'baz'] }],
+  ['appends', { foo: ['bar'] }, [{ op: 'add', path: '/foo/-', value: ['abc'] }], { foo: ['bar', ['abc']] }],
+  ['removes a member', { baz: 'qux', foo: 'bar' }, [{ op: 'remove', path: '/baz' }], { foo: 'bar' }],
+  ['removes an element', { foo: ['bar', 'qux', 'baz'] }, [{ op: 'remove', path: '/foo/1' }], { foo: ['bar', 'baz'] }],
+  ['replaces', { baz: 'qux', foo: 'bar' }, [{ op: 'replace', path: '/baz', value: 'boo' }], { baz: 'boo', foo: 'bar' }],
+  ['moves a member', { foo: { bar: 'baz', waldo: 'fred' }, qux: {} }, [{ op: 'move', from: '/foo/waldo', path: '/qux/thud' }], { foo: { bar: 'baz' }, qux: { thud: 'fred' } }],
+  ['moves an element', { foo: ['all', 'grass', 'cows', 'eat'] }, [{ op: 'move', from: '/foo/1', path: '/foo/3' }], { foo: ['all', 'cows', 'eat', 'grass'] }],
+  ['copies', { a: { b: 1 } }, [{ op: 'copy', from: '/a', path: '/c' }], { a: { b: 1 }, c: { b: 1 } }],
+  ['tests', { baz: 'qux', foo: ['a', 2, 'c'] }, [{ op: 'test', path: '/foo/1', value: 2 }], { baz: 'qux', foo: ['a', 2, 'c'] }],
+  ['unescapes', { 'a/b': 1, 'm~n': 2 }, [{ op: 'replace', path: '/a~1b', value: 3 }, { op: 'remove', path: '/m~0n' }], { 'a/b': 3 }],
+  ['replaces the whole', { a: 1 }, [{ op: 'add', path: '', value: { b: 2 } }], { b: 2 }],
+  ['treats __proto__ as data', {}, [{ op: 'add', path: '/__proto__', value: { polluted: true } }], JSON.parse('{"__proto__":{"polluted":true}}') as JsonValue],
+  ['refuses a failed test', { a: 1 }, [{ op: 'test', path: '/a', value: 2 }], 'failed'],
+  ['refuses a missing parent', {}, [{ op: 'add', path: '/a/b', value: 1 }], 'failed'],
+  ['refuses to remove what is not there', {}, [{ op: 'remove', path: '/a' }], 'failed'],
+  ['refuses to replace what is not there', {}, [{ op: 'replace', path: '/a', value: 1 }], 'failed'],
+  ['refuses inherited names', {}, [{ op: 'remove', path: '/constructor' }], 'failed'],
+  ['refuses an index beyond the end', { a: [] }, [{ op: 'add', path: '/a/1', value: 1 }], 'failed'],
+  ['refuses leading zeros', { a: [1, 2] }, [{ op: 'remove', path: '/a/01' }], 'failed'],
+  ['refuses an unknown operation', {}, [{ op: 'merge', path: '' }], 'malformed'],
+  ['refuses what is no list', {}, { op: 'add' }, 'malformed'],
+  ['refuses an operation without a value', {}, [{ op: 'add', path: '/a' }], 'malformed'],
+]
+
+for (const [name, document, patch, result] of cases) {
+  t.test(`JSON patch ${name}`, async (t) => {
+    const run = (): JsonValue => jsonPatch(deepFreeze(document), patch)
+    if (typeof result === 'string') t.throws(run, { name: 'PatchError', reason: result })
+    else t.ok(jsonEqual(run(), result), JSON.stringify(run()))
+    t.equal(({} as { polluted?: boolean }).polluted, undefined)
+  })
+}
+
+const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>
+const objects = fc.dictionary(fc.string({ maxLength: 3 }), json) as fc.Arbitrary<{ [key: string]: JsonValue }>
+
+t.test('JSON patch: adding and removing again changes nothing, and never touches the document', async () => {
+  fc.assert(
+    fc.property(objects, fc.string({ maxLength: 4 }), json, (document, key, value) => {
+      fc.pre(!Object.hasOwn(document, key))
+      const path = `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const before = JSON.stringify(document)
+      const added = jsonPatch(deepFreeze(document), [{ op: 'add', path, value }])
+      return (
+        jsonEqual(jsonPatch(added, [{ op: 'test', path, value }, { op: 'remove', path }]), document) && JSON.stringify(document) === before
+      )
+    }),
+  )
+})
+
+t.test('merge patch: is idempotent, leaves no null that the target did not have, and makes a document of its own', async () => {
+  fc.assert(
+    fc.property(objects, objects, (target, patch) => {
+      const merged = mergePatch(deepFreeze(target), deepFreeze(patch))
+      return jsonEqual(mergePatch(merged, patch), merged) && jsonEqual(mergePatch({}, merged), mergePatch(mergePatch({}, target), patch))
+    }),
+  )
+})
+
+/** RFC 7386, appendix A. */
+const merges: readonly (readonly [JsonValue, JsonValue, JsonValue])[] = [
+  [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+  [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+  [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+  [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+  [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+  [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+  [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+  [['a', 'b'], ['c', 'd'], ['c', 'd']],
+  [{ a: 'foo' }, null, null],
+  [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+  [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+]
+
+t.test('merge patch: the examples of RFC 7386', async (t) => {
+  for (const [target, patch, result] of merges) t.strictSame(mergePatch(target, patch), result, JSON.stringify(patch))
+})

@@ -1,0 +1,75 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { issueServingCertificate, openState } from '../../../src/devcluster/pki/state.ts'
+import { createLogger } from '../../../src/telemetry/logger.ts'
+
+const now = Date.parse('2026-01-01T00:00:00Z')
+
+function logged(): { logger: ReturnType<typeof createLogger>; lines: { msg: string }[] } {
+  const lines: { msg: string }[] = []
+  return { lines, logger: createLogger({ destination: { write: (line) => lines.push(JSON.parse(line) as { msg: string }) } }) }
+}
+
+t.test('the state is kept across restarts, for its owner alone', async (t) => {
+  const directory = join(t.testdir(), 'new')
+  const { logger, lines } = logged()
+  const first = await openState(directory, { now, logger })
+  const second = await openState(directory, { now, logger })
+  t.strictSame(second, first)
+  t.equal(statSync(join(directory, 'state.json')).mode & 0o777, 0o600)
+  t.equal(statSync(directory).mode & 0o777, 0o700)
+  t.strictSame(lines, [])
+})
+
+t.test('without a directory nothing is kept', async (t) => {
+  const { logger } = logged()
+  t.not((await openState(undefined, { now, logger })).token, (await openState(undefined, { now, logger })).token)
+})
+
+const damages: [string, (text: string) => string, RegExp][] = [
+  ['no JSON', () => '{', /^.*state\.json is replaced because it is no JSON: clients need the new kubeconfig\.$/],
+  ['half of it', (text) => JSON.stringify({ token: (JSON.parse(text) as { token: string }).token }), /something is missing in it/],
+  ['a damaged key', (text) => text.replace(/BEGIN PRIVATE KEY-----\\n..../, 'BEGIN PRIVATE KEY-----\\n!!!!'), /the key cannot be read/],
+]
+for (const [name, damage, expected] of damages) {
+  t.test(`a state with ${name} is replaced with one warning`, async (t) => {
+    const directory = t.testdir()
+    const path = join(directory, 'state.json')
+    const { logger, lines } = logged()
+    const before = await openState(directory, { now, logger })
+    writeFileSync(path, damage(readFileSync(path, 'utf8')))
+    const after = await openState(directory, { now, logger })
+    t.not(after.token, before.token)
+    t.equal(lines.length, 1)
+    t.match(lines[0]?.msg, expected)
+    t.strictSame(await openState(directory, { now, logger }), after)
+  })
+}
+
+t.test('an authority that expires soon is replaced', async (t) => {
+  const directory = t.testdir()
+  const { logger, lines } = logged()
+  const before = await openState(directory, { now, logger })
+  const after = await openState(directory, { now: now + 340 * 24 * 3_600_000, logger })
+  t.not(after.authority.cert, before.authority.cert)
+  t.match(lines, [{ msg: /its certificate authority expires soon/ }])
+})
+
+t.test('a folder that cannot be written is one clear sentence', async (t) => {
+  const directory = t.testdir({ file: '' })
+  const { logger } = logged()
+  await t.rejects(openState(join(directory, 'file', 'x'), { now, logger }), { code: 'PRO_STATE_FILE', message: /^Cannot (read|write) / })
+  mkdirSync(join(directory, 'state.json'))
+  await t.rejects(openState(directory, { now, logger }), { code: 'PRO_STATE_FILE', message: /^Cannot read .*state\.json: .*Make it readable, or delete it/ })
+})
+
+t.test('the serving certificate is for loopback', async (t) => {
+  const { logger } = logged()
+  const { authority } = await openState(undefined, { now, logger })
+  const leaf = new X509Certificate((await issueServingCertificate(authority, now)).cert)
+  t.ok(leaf.checkIP('127.0.0.1'))
+  t.ok(leaf.checkHost('localhost', { subject: 'never' }))
+  t.ok(leaf.verify(new X509Certificate(authority.cert).publicKey))
+})

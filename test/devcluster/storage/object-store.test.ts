@@ -1,0 +1,80 @@
+import t from 'tap'
+import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
+
+const type = 'ex.com/foos'
+
+function object(name: string, value = 0) {
+  return { metadata: { name }, value }
+}
+
+t.test('counts one revision for all types and gives it to what is written', async (t) => {
+  const store = new ObjectStore()
+  const first = store.put(type, { namespace: 'a', name: 'x' }, object('x'), undefined)
+  const second = store.put('/pods', { namespace: 'a', name: 'x' }, object('x'), undefined)
+  t.match(first, { metadata: { resourceVersion: '2' } })
+  t.match(second, { metadata: { resourceVersion: '3' } })
+  t.equal(store.revision, 3)
+})
+
+t.test('writes only over the very object that was read', async (t) => {
+  const store = new ObjectStore()
+  const key = { name: 'x' }
+  const first = store.put(type, key, object('x'), undefined)!
+  t.equal(store.put(type, key, object('x', 1), undefined), undefined, 'it exists already')
+  const second = store.put(type, key, object('x', 1), first)!
+  t.equal(store.put(type, key, object('x', 2), first), undefined, 'somebody was faster')
+  t.equal(store.delete(type, key, first), undefined)
+  t.match(store.delete(type, key, second), { metadata: { resourceVersion: '4' } }, 'the deletion has a revision of its own')
+  t.equal(store.get(type, key), undefined)
+})
+
+t.test('freezes objects to the depth', async (t) => {
+  const store = new ObjectStore()
+  const stored = store.put(type, { name: 'x' }, { metadata: { name: 'x' }, spec: { list: [{}] } }, undefined)
+  t.ok(Object.isFrozen((stored as unknown as { spec: { list: object[] } }).spec.list[0]))
+})
+
+t.test('orders by namespace and name, and finds one namespace', async (t) => {
+  const store = new ObjectStore()
+  for (const [namespace, name] of [['b', 'y'], ['a', 'z'], ['b', 'x'], ['ab', 'q'], ['a', 'a']] as const) store.put(type, { namespace, name }, object(name), undefined)
+  t.strictSame(store.snapshot(type).keys, ['a/a', 'a/z', 'ab/q', 'b/x', 'b/y'])
+  t.strictSame(store.snapshot(type, 'a').keys, ['a/a', 'a/z'])
+})
+
+t.test('shows the state at an earlier revision until that is compacted', async (t) => {
+  const store = new ObjectStore()
+  const x = store.put(type, { name: 'x' }, object('x', 1), undefined)!
+  const revision = store.revision
+  const changed = store.put(type, { name: 'x' }, object('x', 2), x)!
+  store.put(type, { name: 'y' }, object('y'), undefined)
+  store.delete(type, { name: 'x' }, changed)
+  const snapshot = store.snapshot(type, undefined, revision)
+  t.strictSame(snapshot.keys, ['x'])
+  t.equal(snapshot.get('x'), x)
+  t.strictSame(store.snapshot(type).keys, ['y'])
+  store.compact()
+  t.equal(store.compactedRevision, store.revision)
+  t.strictSame(store.changesSince(store.revision), [])
+})
+
+t.test('keeps as many changes as it is told to', async (t) => {
+  const store = new ObjectStore({ historyLimit: 10 })
+  for (let index = 0; index < 100; index += 1) store.put(type, { name: `x${index}` }, object(`x${index}`), undefined)
+  const kept = store.revision - store.compactedRevision
+  t.ok(kept >= 10 && kept <= 11, `${kept} changes`)
+  t.equal(store.changesSince(store.compactedRevision).length, kept)
+  t.equal(store.changesSince(store.compactedRevision)[0]?.revision, store.compactedRevision + 1)
+})
+
+t.test('tells subscribers of their type, in order, until they leave', async (t) => {
+  const store = new ObjectStore()
+  const seen: string[] = []
+  const leave = store.subscribe(type, { change: ({ type: what, key }) => seen.push(`${what} ${key}`), end: () => undefined })
+  const x = store.put(type, { name: 'x' }, object('x'), undefined)!
+  store.put('/pods', { name: 'p' }, object('p'), undefined)
+  const changed = store.put(type, { name: 'x' }, object('x', 2), x)!
+  store.delete(type, { name: 'x' }, changed)
+  leave()
+  store.put(type, { name: 'z' }, object('z'), undefined)
+  t.strictSame(seen, ['ADDED x', 'MODIFIED x', 'DELETED x'])
+})

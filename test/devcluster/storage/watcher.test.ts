@@ -1,0 +1,171 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { JsonObject } from '../../../src/api/json.ts'
+import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
+import type { WatchEvent, WatcherOptions } from '../../../src/devcluster/storage/watcher.ts'
+import { Watcher } from '../../../src/devcluster/storage/watcher.ts'
+import { manualClock } from '../../support/devcluster-registry.ts'
+
+const type = 'ex.com/foos'
+
+function watch(store: ObjectStore, options: Partial<WatcherOptions> = {}, signal = new AbortController().signal): Watcher {
+  return new Watcher(
+    { store, clock: manualClock(), storageKey: type, since: undefined, matches: () => true, present: (object) => object, ...options },
+    signal,
+  )
+}
+
+/** The events that are there; the watch is ended to know that there are no more. */
+async function drain(watcher: Watcher, count: number): Promise<WatchEvent[]> {
+  const events: WatchEvent[] = []
+  for (let index = 0; index < count; index += 1) {
+    const { value, done } = await watcher.next()
+    if (done === true) break
+    events.push(value)
+  }
+  return events
+}
+
+function brief({ type: what, object }: WatchEvent): string {
+  const { name, resourceVersion } = object.metadata as { name?: string; resourceVersion: string }
+  return [what, name, resourceVersion].filter(Boolean).join(' ')
+}
+
+function put(store: ObjectStore, name: string, fields: JsonObject = {}): void {
+  const key = { namespace: 'n', name }
+  store.put(type, key, { metadata: { namespace: 'n', name }, ...fields }, store.get(type, key))
+}
+
+function remove(store: ObjectStore, name: string): void {
+  const key = { namespace: 'n', name }
+  const stored = store.get(type, key)
+  if (stored !== undefined) store.delete(type, key, stored)
+}
+
+t.test('shows what is there, then what happens', async (t) => {
+  const store = new ObjectStore()
+  put(store, 'b')
+  put(store, 'a')
+  const watcher = watch(store)
+  put(store, 'c')
+  put(store, 'a')
+  remove(store, 'b')
+  t.strictSame((await drain(watcher, 5)).map(brief), ['ADDED a 3', 'ADDED b 2', 'ADDED c 4', 'MODIFIED a 5', 'DELETED b 6'])
+})
+
+t.test('replays what happened after a revision', async (t) => {
+  const store = new ObjectStore()
+  put(store, 'a')
+  const since = store.revision
+  put(store, 'b')
+  remove(store, 'a')
+  const watcher = watch(store, { since })
+  put(store, 'c')
+  t.strictSame((await drain(watcher, 3)).map(brief), ['ADDED b 3', 'DELETED a 4', 'ADDED c 5'])
+})
+
+t.test('answers a compacted revision with one error', async (t) => {
+  const store = new ObjectStore()
+  put(store, 'a')
+  put(store, 'b')
+  store.compact()
+  const watcher = watch(store, { since: 1 })
+  const events = await drain(watcher, 5)
+  t.equal(events.length, 1)
+  t.match(events[0], { type: 'ERROR', object: { reason: 'Expired', code: 410, message: 'too old resource version: 1 (3)' } })
+})
+
+t.test('is silent until a revision of the future', async (t) => {
+  const store = new ObjectStore()
+  const watcher = watch(store, { since: 3 })
+  put(store, 'a')
+  put(store, 'b')
+  put(store, 'c')
+  t.strictSame((await drain(watcher, 1)).map(brief), ['ADDED c 4'])
+})
+
+t.test('an object that comes into view is added, one that leaves is deleted with its last state in view', async (t) => {
+  const store = new ObjectStore()
+  const watcher = watch(store, { matches: (object) => object.color === 'red' })
+  put(store, 'a', { color: 'blue' })
+  put(store, 'a', { color: 'red' })
+  put(store, 'a', { color: 'red', size: 1 })
+  put(store, 'a', { color: 'blue', size: 1 })
+  remove(store, 'a')
+  put(store, 'b', { color: 'red' })
+  const events = await drain(watcher, 4)
+  t.strictSame(events.map(brief), ['ADDED a 3', 'MODIFIED a 4', 'DELETED a 5', 'ADDED b 7'])
+  t.match(events[2]?.object, { color: 'red', size: 1 })
+})
+
+t.test('sends bookmarks each minute, at the end of the initial events, and before the timeout', async (t) => {
+  const store = new ObjectStore()
+  put(store, 'a')
+  const clock = manualClock()
+  const bookmark = (revision: number, end: boolean): JsonObject => ({ metadata: { resourceVersion: String(revision) }, end })
+  const watcher = watch(store, { clock, bookmark, sendInitialEvents: true, timeoutMs: 90_000 })
+  t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED a 2', 'BOOKMARK 2'])
+  clock.advance(59_000)
+  put(store, 'b')
+  clock.advance(1000)
+  t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED b 3', 'BOOKMARK 3'])
+  clock.advance(30_000)
+  const last = await drain(watcher, 5)
+  t.strictSame(last.map(brief), ['BOOKMARK 3'], 'then it is over')
+  clock.advance(120_000)
+  t.same(await watcher.next(), { done: true, value: undefined })
+})
+
+t.test('ends with its signal, and for a reader that is too slow', async (t) => {
+  const store = new ObjectStore()
+  const abort = new AbortController()
+  const watcher = watch(store, {}, abort.signal)
+  const pending = watcher.next()
+  abort.abort()
+  t.equal((await pending).done, true)
+
+  const slow = watch(store, { queueLimit: 2 })
+  for (const name of ['a', 'b', 'c']) put(store, name)
+  t.equal((await slow.next()).done, true)
+
+  const dropped = watch(store, { since: store.revision })
+  store.endSubscriptions()
+  t.equal((await dropped.next()).done, true)
+})
+
+t.test('a list and the watch from its revision give the state of the store, whatever happens', async () => {
+  const operation = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), color: fc.constantFrom('red', 'blue', undefined) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { maxLength: 40 }), fc.nat(40), fc.boolean(), async (operations, listAt, live) => {
+      const store = new ObjectStore()
+      const selected = (object: JsonObject): boolean => object.color === 'red'
+      const view = new Map<string, JsonObject>()
+      let watcher: Watcher | undefined
+      let since = 1
+      const list = (): void => {
+        const snapshot = store.snapshot(type)
+        for (const key of snapshot.keys) if (selected(snapshot.get(key)!)) view.set(key, snapshot.get(key)!)
+        since = snapshot.revision
+        if (live) watcher = watch(store, { since, matches: selected })
+      }
+      operations.forEach(({ name, color }, index) => {
+        if (index === listAt) list()
+        if (color === undefined) remove(store, name)
+        else put(store, name, { color })
+      })
+      if (listAt >= operations.length) list()
+      watcher ??= watch(store, { since, matches: selected })
+      put(store, 'end', { color: 'red' })
+      for await (const { type: what, object } of watcher) {
+        const key = `n/${(object.metadata as { name: string }).name}`
+        if (what === 'DELETED') view.delete(key)
+        else view.set(key, object)
+        if (key === 'n/end') break
+      }
+      const snapshot = store.snapshot(type)
+      const expected = snapshot.keys.filter((key) => selected(snapshot.get(key)!))
+      if (JSON.stringify([...view.keys()].sort()) !== JSON.stringify(expected)) throw new Error(`saw ${[...view.keys()].join()}, is ${expected.join()}`)
+      for (const key of expected) if (view.get(key) !== snapshot.get(key)) throw new Error(`${key} is another object`)
+    }),
+  )
+})

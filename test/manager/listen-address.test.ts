@@ -1,0 +1,26 @@
+import t from 'tap'
+import { formatListenAddress, parseListenAddress } from '../../src/manager/listen-address.ts'
+
+t.test('addresses are parsed as Kubernetes writes them', async (t) => {
+  const cases: [string, object | undefined][] = [
+    [':8081', { port: 8081 }],
+    [':0', { port: 0 }],
+    ['127.0.0.1:8081', { host: '127.0.0.1', port: 8081 }],
+    ['localhost:65535', { host: 'localhost', port: 65535 }],
+    ['[::1]:0', { host: '::1', port: 0 }],
+    ['[::]:9', { host: '::', port: 9 }],
+    ['0', undefined],
+    ['', undefined],
+  ]
+  for (const [text, expected] of cases) {
+    const address = parseListenAddress(text, '--x')
+    t.same(address, expected, text)
+    if (address !== undefined) t.equal(formatListenAddress(address), text)
+  }
+})
+
+t.test('anything else is refused with the flag and an example', async (t) => {
+  for (const text of ['8081', 'localhost', ':65536', '::1:80', ':http', '127.0.0.1:', '[::1]', ' :1', 'http://a:1']) {
+    t.throws(() => parseListenAddress(text, '--probe'), { code: 'PRO_CONFIG_INVALID', message: /^--probe is ".*write it as :8081/ }, text)
+  }
+})

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { defineKind } from '../../src/api/kind.ts'
+import { Type } from '../../src/api/type.ts'
+import { controller } from '../../src/controller/builder.ts'
+import { checkOperators, defineOperator, isOperator } from '../../src/manager/operator.ts'
+import { webhook } from '../../src/webhook/definition.ts'
+
+const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
+const reconcile = async (): Promise<void> => undefined
+
+t.test('an operator is complete and frozen', async (t) => {
+  const operator = defineOperator({ name: 'thing', kinds: [kind] })
+  t.same(operator, { name: 'thing', kinds: [kind], webhooks: [], controllers: [], rbac: [], options: {} })
+  for (const part of [operator, operator.kinds, operator.webhooks, operator.controllers, operator.rbac, operator.options]) t.ok(Object.isFrozen(part))
+  t.ok(isOperator(operator))
+})
+
+t.test('what was not made with defineOperator is none', async (t) => {
+  for (const value of [undefined, null, 'x', {}, { ...defineOperator({ name: 'a', kinds: [] }) }, Object.freeze({ name: 'a', kinds: [] })]) t.notOk(isOperator(value))
+})
+
+t.test('an operator that is not well defined is refused with all that is wrong', async (t) => {
+  t.throws(() => defineOperator({ name: 'Not A Name', kinds: [kind, kind], webhooks: [webhook(kind), webhook(kind)], controllers: [controller(kind, { reconcile }), controller(kind, { reconcile })] }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: /name: .*; kinds: Thing\.example\.com is there twice; webhooks: there are two for Thing\.example\.com.*; controllers: two are called "thing"/,
+  })
+})
+
+t.test('operators of one name, or with controllers of one name, do not run together', async (t) => {
+  const a = defineOperator({ name: 'a', kinds: [kind], controllers: [controller(kind, { reconcile })] })
+  const b = defineOperator({ name: 'b', kinds: [kind], controllers: [controller(kind, { reconcile })] })
+  t.doesNotThrow(() => checkOperators([a]))
+  t.throws(() => checkOperators([a, b]), { code: 'PRO_CONFIG_INVALID', message: /two controllers are called "thing"/ })
+  t.throws(() => checkOperators([a, a]), { message: /two operators are called "a"/ })
+})

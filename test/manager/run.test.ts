@@ -1,0 +1,110 @@
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { configMap, event } from '../../src/api/builtin.ts'
+import { systemClock } from '../../src/api/clock.ts'
+import { isNotFound } from '../../src/client/api-error.ts'
+import { formatListenAddress, type ListenAddress } from '../../src/manager/listen-address.ts'
+import { installKinds } from '../../src/manifests/install.ts'
+import { note, noteOperator, runNotes, startCluster } from '../support/manager-world.ts'
+import { until } from '../support/process.ts'
+
+async function get(address: ListenAddress | undefined, path: string): Promise<{ code: number; body: string }> {
+  if (address === undefined) throw new Error('not served')
+  const response = await fetch(`http://${formatListenAddress(address)}${path}`)
+  return { code: response.status, body: await response.text() }
+}
+
+const object = (name: string, text = 'hello') => ({ metadata: { namespace: 'default', name }, spec: { text } }) as const
+
+t.test('an operator admits, reconciles and reports, and ends in order', async (t) => {
+  const world = await startCluster(t)
+  const { client } = world
+  const { endpoints, stop, done } = await runNotes(t, world)
+
+  const created = await client.create(note, object('a') as never)
+  t.equal(created.spec.author, 'nobody', 'defaults are there')
+  await t.rejects(client.create(note, object('b', 'bad') as never), { code: 'PRO_API', message: /spec\.text: Invalid value: "bad": must be good/ })
+  const written = await until('the ConfigMap is written', () => client.get(configMap, { namespace: 'default', name: 'a' }).catch((error: unknown) => (isNotFound(error) ? undefined : Promise.reject(error as Error))))
+  t.same(written.data, { text: 'hello' })
+  await until('the status is written', async () => (await client.get(note, { namespace: 'default', name: 'a' })).status?.written === true)
+
+  await client.delete(configMap, { namespace: 'default', name: 'a' })
+  await until('the ConfigMap is there again', () => client.get(configMap, { namespace: 'default', name: 'a' }).catch(() => undefined))
+
+  t.same(await get(endpoints.probes, '/readyz'), { code: 200, body: 'ok' })
+  const verbose = await until('all is synced', async () => {
+    const { body } = await get(endpoints.probes, '/readyz?verbose')
+    return body.includes('~') ? undefined : body
+  })
+  t.match(verbose, '[+]webhook ok\n[+]cache/notes.example.com ok\n[+]cache/configmaps ok\n[+]controller/note ok\nreadyz check passed\n')
+  const { body: metrics } = await get(endpoints.metrics, '/metrics')
+  t.match(metrics, /controller_runtime_reconcile_total\{controller="note",result="success"\} [1-9]/)
+  t.match(metrics, /controller_runtime_webhook_requests_total\{webhook="\/validate-example-com-v1-note",code="200"\} [1-9]/)
+  t.match(metrics, /workqueue_adds_total\{name="note",controller="note"\} [1-9]/)
+  t.match(metrics, /rest_client_requests_total\{code="201",method="POST",host="127\.0\.0\.1:\d+"\} [1-9]/)
+  t.match(metrics, /process_resident_memory_bytes \d+/)
+
+  stop.abort()
+  await done
+  const { items } = await client.list(event, { namespace: 'default' })
+  t.match(items.find(({ reason }) => reason === 'Written'), { involvedObject: { kind: 'Note', name: 'a' }, reportingComponent: 'proreus' })
+  await t.rejects(get(endpoints.probes, '/healthz'))
+})
+
+t.test('a kind that is not installed is waited for', async (t) => {
+  const world = await startCluster(t)
+  const { client } = world
+  const { endpoints } = await runNotes(t, world, { install: false, webhookConfigurations: { mutating: [], validating: [] } })
+  const verbose = await until('the missing kind is named', async () => {
+    const { body } = await get(endpoints.probes, '/readyz?verbose')
+    return body.includes('[~]cache/notes.example.com') ? body : undefined
+  })
+  t.match(verbose, /readyz check passed/)
+  await installKinds(client, [noteOperator], systemClock)
+  await client.create(note, object('late') as never)
+  await until('it is reconciled', () => client.get(configMap, { namespace: 'default', name: 'late' }).catch(() => undefined))
+})
+
+t.test('a start that cannot be is one sentence', async (t) => {
+  const world = await startCluster(t, [{ name: 'weak', token: 'weak', rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] }] }])
+  const other = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => other.once('listening', resolve))
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const cases: [string, Parameters<typeof runNotes>[2], { code: string; message?: RegExp }][] = [
+    ['webhook port', { webhook: { host: '127.0.0.1', port } }, { code: 'PRO_PORT_IN_USE', message: new RegExp(String(port)) }],
+    ['probe port', { probeBindAddress: `127.0.0.1:${port}` }, { code: 'PRO_PORT_IN_USE', message: /--health-probe-bind-address/ }],
+    ['permission', { connection: world.cluster.connectionFor('weak') }, { code: 'PRO_PERMISSION', message: /may not list and watch notes\.example\.com/ }],
+    ['address', { metricsBindAddress: '8080' }, { code: 'PRO_CONFIG_INVALID', message: /--metrics-bind-address/ }],
+    ['unreachable', { connection: { server: `https://127.0.0.1:1`, describe: 'nothing' } }, { code: 'PRO_API_UNREACHABLE' }],
+  ]
+  for (const [name, options, expected] of cases) await t.rejects(runNotes(t, world, options), expected, name)
+})
+
+t.test('no admission is lost while the process ends', async (t) => {
+  const world = await startCluster(t)
+  const { client } = world
+  const { endpoints, stop, done } = await runNotes(t, world, { drainDelayMs: 600 })
+  const failures: unknown[] = []
+  let admitted = 0
+  let stopped = false
+  // Clients that, like an API server behind a Service, go elsewhere once the endpoint is withdrawn.
+  const load = Array.from({ length: 8 }, async (_, worker) => {
+    for (let i = 0; !stopped; i++) {
+      await client.create(note, object(`n-${worker}-${i}`) as never, { dryRun: true }).then(
+        () => (admitted += 1),
+        (error: unknown) => failures.push(error),
+      )
+    }
+  })
+  await until('there is load', () => admitted > 50)
+  stop.abort()
+  await until('readiness is gone', async () => (await get(endpoints.probes, '/readyz')).code === 500)
+  const before = admitted
+  await until('requests still pass', () => admitted > before + 20)
+  stopped = true
+  await Promise.all(load)
+  await done
+  t.same(failures, [])
+})

@@ -1,0 +1,75 @@
+import { createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:tls'
+import t from 'tap'
+import type { ServingCertificate } from '../../src/certs/serving-certificate.ts'
+import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
+import { webhookCheck } from '../../src/manager/webhook-check.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+
+async function certificate(now = Date.now()): Promise<ServingCertificate> {
+  const authority = await issueAuthority(now)
+  const leaf = await issueLeaf(authority, { names: ['proreus-webhook.proreus-system.svc', 'localhost'], ips: [], now })
+  return { ...leaf, caBundle: authority.cert, notAfter: new Date(now + 1000) }
+}
+
+async function setUp(t: Tap, serverName = 'proreus-webhook.proreus-system.svc'): Promise<World> {
+  const served = await certificate()
+  let current = served
+  let dials = 0
+  const server = createServer({ cert: served.cert, key: served.key }, (socket) => {
+    socket.on('error', () => undefined).end()
+  })
+  server.on('connection', () => (dials += 1))
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.teardown(() => server.close())
+  const clock = new FakeClock()
+  const { port } = server.address() as AddressInfo
+  const check = webhookCheck({ host: '127.0.0.1', port, serverName, certificates: { current: () => current }, clock })
+  return { check, clock, server, dials: () => dials, publish: (next) => (current = next) }
+}
+type Tap = Pick<typeof t, 'teardown'>
+interface World {
+  check: ReturnType<typeof webhookCheck>
+  clock: FakeClock
+  server: ReturnType<typeof createServer>
+  dials: () => number
+  publish: (next: ServingCertificate) => void
+}
+
+t.test('a port that answers with a trusted leaf is ready, and is asked again only after a while', async (t) => {
+  const { check, clock, dials, server } = await setUp(t)
+  t.same(await Promise.all([check.problem(), check.problem()]), [undefined, undefined])
+  t.equal(await check.problem(), undefined)
+  t.equal(dials(), 1)
+  await clock.advance(5_000)
+  t.equal(await check.problem(), undefined)
+  t.equal(dials(), 2)
+  await new Promise((resolve) => server.close(resolve))
+  t.equal(await check.problem(), undefined, 'not asked again yet')
+  await clock.advance(5_000)
+  t.match(await check.problem(), /does not answer.*ECONNREFUSED/)
+})
+
+t.test('a leaf that the published bundle does not trust is not ready, whatever was found before', async (t) => {
+  const { check, publish } = await setUp(t)
+  t.equal(await check.problem(), undefined)
+  publish(await certificate())
+  t.match(await check.problem(), /does not answer with a certificate that caBundle trusts/)
+})
+
+t.test('a leaf for other names is not ready', async (t) => {
+  const { check } = await setUp(t, 'other.svc')
+  t.match(await check.problem(), /caBundle trusts: .*other\.svc/)
+})
+
+t.test('a port that does not speak TLS is not ready', async (t) => {
+  const server = createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.teardown(() => server.close())
+  const current = await certificate()
+  const { port } = server.address() as AddressInfo
+  const check = webhookCheck({ port, serverName: 'localhost', certificates: { current: () => current }, clock: new FakeClock() })
+  t.match(await check.problem(), /does not answer/)
+})

@@ -1,0 +1,104 @@
+/** Child processes of the end-to-end tests: the command line from the sources, and the real kubectl. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+export const repository = join(import.meta.dirname, '../..')
+const bin = join(repository, 'src/cli/bin.ts')
+
+export interface Finished {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The kubectl that `KUBECTL` names, or the one on the PATH; undefined when there is none. */
+export const kubectlPath: string | undefined = findKubectl()
+
+function findKubectl(): string | undefined {
+  const asked = process.env.KUBECTL
+  if (asked !== undefined && asked !== '') return asked
+  return spawnSync('kubectl', ['version', '--client']).status === 0 ? 'kubectl' : undefined
+}
+
+/** Options for a tap test that needs kubectl: skipped with the reason without one, but a failure in CI. */
+export const needsKubectl: { skip?: string } =
+  kubectlPath !== undefined || process.env.CI !== undefined ? {} : { skip: 'there is no kubectl: set KUBECTL or put one on the PATH' }
+
+/** Runs a program to its end. */
+export async function finished(command: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string } = {}): Promise<Finished> {
+  const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ['pipe', 'pipe', 'pipe'] })
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(options.input ?? '')
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', resolve)
+    }),
+  ])
+  return { code, stdout, stderr }
+}
+
+/** Runs `proreus …` to its end. */
+export function proreus(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string } = {}): Promise<Finished> {
+  return finished(process.execPath, [bin, ...args], options)
+}
+
+/** A long-running `proreus …`. */
+export interface Running {
+  readonly child: ChildProcess
+  /** All that it has said so far. */
+  readonly output: () => string
+  /** Ends it with a signal and gives its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+  readonly ended: Promise<number | null>
+}
+
+export function startProreus(args: readonly string[], options: { cwd: string; env?: NodeJS.ProcessEnv }): Running {
+  const child = spawn(process.execPath, [bin, ...args], { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  return {
+    child,
+    output: () => output,
+    ended,
+    stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+/** Calls `probe` until it gives something else than undefined or false; what it throws last is told when time is up. */
+export async function until<T>(what: string, probe: () => T | undefined | false | Promise<T | undefined | false>, timeoutMs = 20_000): Promise<T> {
+  const deadline = Date.now() + timeoutMs
+  let last: unknown
+  for (;;) {
+    try {
+      const value = await probe()
+      if (value !== undefined && value !== false) return value
+      last = undefined
+    } catch (error) {
+      last = error
+    }
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`, { cause: last })
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}
+
+/** kubectl with a kubeconfig and a home folder of its own. */
+export function kubectlFor(kubeconfig: string, home: string): (args: string, input?: string) => Promise<Finished> {
+  mkdirSync(home, { recursive: true })
+  const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: home }
+  return (args, input) => finished(kubectlPath ?? 'kubectl', splitArguments(args), { cwd: repository, env, ...(input === undefined ? {} : { input }) })
+}
+
+/** Splits at blanks; single quotes keep a part together. */
+export function splitArguments(text: string): string[] {
+  return [...text.matchAll(/(?:[^\s']+|'[^']*')+/g)].map(([part]) => part.replaceAll("'", ''))
+}

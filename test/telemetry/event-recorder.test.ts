@@ -1,0 +1,126 @@
+import t from 'tap'
+import type { Event } from '../../src/api/builtin.ts'
+import type { KubernetesObject, ObjectInput, ObjectKey } from '../../src/api/object.ts'
+import { createEventRecorder, type EventWriter } from '../../src/telemetry/event-recorder.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+
+type Write = { verb: 'create'; object: ObjectInput<Event> } | { verb: 'patch'; key: ObjectKey; patch: object }
+
+function setUp(fail: (write: Write) => boolean = () => false): { clock: FakeClock; writes: Write[]; recorder: ReturnType<typeof createEventRecorder> } {
+  const clock = new FakeClock('2026-05-06T07:08:09Z')
+  const writes: Write[] = []
+  const accept = async (write: Write): Promise<void> => {
+    writes.push(write)
+    if (fail(write)) throw new Error('refused')
+  }
+  const client = {
+    create: (_type: unknown, object: ObjectInput<Event>) => accept({ verb: 'create', object }),
+    patch: (_type: unknown, key: ObjectKey, patch: object) => accept({ verb: 'patch', key, patch }),
+  } as unknown as EventWriter
+  return { clock, writes, recorder: createEventRecorder(client, { component: 'proreus', instance: 'pod-1', logger: silentLogger(), clock }) }
+}
+
+const object = (name = 'a', namespace?: string): KubernetesObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Thing',
+  metadata: { name, uid: `uid-${name}`, resourceVersion: '7', creationTimestamp: '', ...(namespace === undefined ? {} : { namespace }) },
+})
+
+t.test('an event names its object, its reason and who speaks', async (t) => {
+  const { recorder, writes } = setUp()
+  recorder.event(object('a', 'ns'), 'Normal', 'Created', 'pod a created')
+  await recorder.flush()
+  t.equal(writes.length, 1)
+  t.match(writes[0], {
+    verb: 'create',
+    object: {
+      metadata: { namespace: 'ns', name: /^a\.[0-9a-f]+$/ },
+      involvedObject: { apiVersion: 'example.com/v1', kind: 'Thing', namespace: 'ns', name: 'a', uid: 'uid-a', resourceVersion: '7' },
+      type: 'Normal',
+      reason: 'Created',
+      message: 'pod a created',
+      count: 1,
+      firstTimestamp: '2026-05-06T07:08:09Z',
+      lastTimestamp: '2026-05-06T07:08:09Z',
+      source: { component: 'proreus' },
+      reportingComponent: 'proreus',
+      reportingInstance: 'pod-1',
+    },
+  })
+})
+
+t.test('the same event again is counted up, after ten minutes it is a new one', async (t) => {
+  const { recorder, writes, clock } = setUp()
+  const say = (): void => recorder.event(object('a', 'ns'), 'Warning', 'Failed', 'no')
+  say()
+  await clock.advance(60_000)
+  say()
+  await recorder.flush()
+  t.match(writes[1], { verb: 'patch', key: { namespace: 'ns' }, patch: { count: 2, lastTimestamp: '2026-05-06T07:09:09Z' } })
+  await clock.advance(600_001)
+  say()
+  await recorder.flush()
+  t.same(writes.map(({ verb }) => verb), ['create', 'patch', 'create'])
+})
+
+t.test('different objects, reasons and messages are different events with different names', async (t) => {
+  const { recorder, writes } = setUp()
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  recorder.event(object('a', 'ns'), 'Normal', 'B', 'x')
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'y')
+  recorder.event(object('b', 'ns'), 'Normal', 'A', 'x')
+  await recorder.flush()
+  const names = writes.map((write) => (write.verb === 'create' ? write.object.metadata.name : ''))
+  t.equal(new Set(names).size, 4)
+})
+
+t.test('events about cluster-scoped objects live in the namespace default', async (t) => {
+  const { recorder, writes } = setUp()
+  recorder.event(object('node-1'), 'Normal', 'A', 'x')
+  await recorder.flush()
+  const [write] = writes
+  t.match(write, { object: { metadata: { namespace: 'default' } } })
+  t.notOk(write?.verb === 'create' && 'namespace' in write.object.involvedObject)
+})
+
+t.test('one object cannot flood the server', async (t) => {
+  const { recorder, writes, clock } = setUp()
+  for (let i = 0; i < 40; i++) recorder.event(object('a', 'ns'), 'Normal', 'A', `message ${i}`)
+  recorder.event(object('b', 'ns'), 'Normal', 'A', 'another object has its own allowance')
+  await recorder.flush()
+  t.equal(writes.length, 26)
+  await clock.advance(300_000)
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'later')
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'one too many')
+  await recorder.flush()
+  t.equal(writes.length, 27)
+})
+
+t.test('a write that fails disturbs nobody, and the next event of its kind starts anew', async (t) => {
+  let refuse = true
+  const { recorder, writes } = setUp(() => refuse)
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  await recorder.flush()
+  refuse = false
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  await recorder.flush()
+  t.same(writes.map(({ verb }) => verb), ['create', 'create'])
+})
+
+t.test('long names and messages are cut to what the server takes', async (t) => {
+  const { recorder, writes } = setUp()
+  recorder.event(object('n'.repeat(253), 'ns'), 'Normal', 'A', 'm'.repeat(5000))
+  await recorder.flush()
+  const [write] = writes
+  if (write?.verb !== 'create') throw new Error('nothing written')
+  t.equal(write.object.metadata.name?.length, 253)
+  t.equal(write.object.message?.length, 1024)
+})
+
+t.test('an object without metadata throws nothing into the caller', async (t) => {
+  const { recorder, writes } = setUp()
+  recorder.event({} as KubernetesObject, 'Normal', 'A', 'x')
+  await recorder.flush()
+  t.equal(writes.length, 0)
+})

@@ -1,0 +1,72 @@
+import t from 'tap'
+import { sleep } from '../../src/api/clock.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+
+t.test('time stands still until it is advanced', async (t) => {
+  const clock = new FakeClock('2026-02-03T04:05:06Z')
+  t.equal(new Date(clock.now()).toISOString(), '2026-02-03T04:05:06.000Z')
+  let fired = 0
+  clock.after(100, () => fired++)
+  await clock.advance(99)
+  t.equal(fired, 0)
+  await clock.advance(1)
+  t.equal(fired, 1)
+  t.equal(clock.pending, 0)
+})
+
+t.test('timers fire in order of time, then of asking, each at its own time', async (t) => {
+  const clock = new FakeClock(0)
+  const seen: string[] = []
+  const note = (name: string) => () => seen.push(`${name}@${clock.now()}`)
+  clock.after(20, note('c'))
+  clock.after(10, note('a'))
+  clock.after(10, note('b'))
+  clock.after(-5, note('now'))
+  t.equal(clock.nextDue, 0)
+  await clock.advance(30)
+  t.same(seen, ['now@0', 'a@10', 'b@10', 'c@20'])
+  t.equal(clock.now(), 30)
+})
+
+t.test('what a timer wakes may ask for the next timer', async (t) => {
+  const clock = new FakeClock(0)
+  const times: number[] = []
+  const loop = async (): Promise<void> => {
+    for (let i = 0; i < 3; i++) {
+      await sleep(clock, 10)
+      times.push(clock.now())
+    }
+  }
+  const done = loop()
+  await clock.advance(100)
+  await done
+  t.same(times, [10, 20, 30])
+})
+
+t.test('a cancelled timer never fires, and cancelling twice is fine', async (t) => {
+  const clock = new FakeClock()
+  const timer = clock.after(5, () => t.fail('was cancelled'))
+  timer.cancel()
+  timer.cancel()
+  await clock.advance(10)
+  t.equal(clock.nextDue, undefined)
+})
+
+t.test('an aborted sleep leaves no timer behind', async (t) => {
+  const clock = new FakeClock()
+  const stop = new AbortController()
+  const done = sleep(clock, 1000, stop.signal)
+  await clock.untilPending()
+  stop.abort(new Error('enough'))
+  await t.rejects(done, { message: 'enough' })
+  t.equal(clock.pending, 0)
+})
+
+t.test('setting the time fires nothing', async (t) => {
+  const clock = new FakeClock(1000)
+  clock.after(10, () => t.fail('not due'))
+  clock.set(0)
+  await clock.advance(500)
+  t.equal(clock.now(), 500)
+  t.equal(clock.pending, 1)
+})

@@ -1,0 +1,163 @@
+import t from 'tap'
+import { jsonEqual } from '../../src/api/json.ts'
+import type { JsonObject } from '../../src/api/json.ts'
+import { applyPatch } from '../support/webhook-apply-patch.ts'
+import { fixture, handlers, patchOf, widgetObject } from '../support/webhook-fixture.ts'
+
+t.test("fills in the schema's defaults and the kind's own, as the smallest patch", async (t) => {
+  const { ask } = await fixture(t)
+  const object = widgetObject({ parts: [{ name: 'a' }, { name: 'b', color: 'blue' }] }, { labels: { a: 'b' } })
+  const answer = await ask('mutate', { object })
+  t.equal(answer.allowed, true)
+  const patch = patchOf(answer)
+  t.strictSame(
+    [...patch].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    [
+      { op: 'add', path: '/spec/image', value: 'widget:3' },
+      { op: 'add', path: '/spec/parts/0/color', value: 'red' },
+      { op: 'add', path: '/spec/size', value: 3 },
+    ],
+  )
+  const expected = widgetObject({ size: 3, image: 'widget:3', parts: [{ name: 'a', color: 'red' }, { name: 'b', color: 'blue' }] }, { labels: { a: 'b' } })
+  t.ok(jsonEqual(applyPatch(object, patch), expected))
+})
+
+t.test('a complete object is not patched, whatever else is in it', async (t) => {
+  const { ask } = await fixture(t)
+  const answer = await ask('mutate', { object: { ...widgetObject({ size: 1, image: 'i', unknown: { a: null } }), more: 9007199254740993 } })
+  t.strictSame(answer, { uid: 'uid-1', allowed: true })
+})
+
+t.test('a version without handlers gets the defaults of its schema', async (t) => {
+  const { ask } = await fixture(t)
+  const answer = await ask('mutate', { kind: { group: 'apps.example.com', version: 'v1beta1', kind: 'Widget' }, object: widgetObject({ note: 'bad' }) })
+  t.strictSame(patchOf(answer), [{ op: 'add', path: '/spec/size', value: 2 }])
+})
+
+t.test('refuses an invalid object at once', async (t) => {
+  const { ask, entries } = await fixture(t)
+  t.test("with the kind's own errors", async (t) => {
+    const answer = await ask('mutate', { object: widgetObject({ note: 'bad' }) })
+    t.strictSame(answer, {
+      uid: 'uid-1',
+      allowed: false,
+      status: {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: 'Widget.apps.example.com "w" is invalid: spec.note: Invalid value: "bad": must be good',
+        reason: 'Invalid',
+        details: { name: 'w', group: 'apps.example.com', kind: 'Widget', causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value: "bad": must be good', field: 'spec.note' }] },
+        code: 422,
+      },
+    })
+    const entry = entries.find(({ msg }) => msg === 'denied')
+    t.match(entry, { level: 'info', uid: 'uid-1', kind: 'Widget', namespace: 'ns', name: 'w', operation: 'CREATE', user: 'jane', code: 422 })
+    t.notMatch(JSON.stringify(entries), /must be good|bad/, 'nothing of the object is logged')
+  })
+  t.test("with all of the schema's errors, sorted, and then without the kind's own", async (t) => {
+    const { allowed, status } = await ask('mutate', { object: widgetObject({ size: 'three', note: 'bad', parts: [{}, { name: 7 }] }) })
+    t.equal(allowed, false)
+    t.strictSame(status?.details?.causes?.map(({ field }) => field), ['spec.image', 'spec.parts[0].name', 'spec.parts[1].name', 'spec.size'])
+  })
+  t.test('the name may be in the object alone', async (t) => {
+    const { status } = await ask('mutate', { name: '', object: widgetObject({ note: 'bad' }, { name: 'own' }) })
+    t.equal(status?.details?.name, 'own')
+  })
+  t.test('no spec at all', async (t) => {
+    const object: JsonObject = { apiVersion: 'apps.example.com/v1', kind: 'Widget', metadata: { name: 'w' } }
+    const { allowed, status } = await ask('mutate', { object })
+    t.equal(allowed, false)
+    t.match(status?.message, /spec/)
+  })
+})
+
+t.test('unless told not to', async (t) => {
+  const { ask } = await fixture(t, { ...handlers, refuseInvalidEarly: false })
+  t.match(await ask('mutate', { object: widgetObject({ note: 'bad' }) }), { allowed: true })
+  const answer = await ask('mutate', { object: widgetObject({ size: 'three' }) })
+  t.strictSame(answer, { uid: 'uid-1', allowed: true }, 'the kind is not asked about an object of wrong types')
+})
+
+t.test('asks the cluster too when the object is refused anyway', async (t) => {
+  const asked: string[] = []
+  const { ask } = await fixture(t, {
+    ...handlers,
+    admit: (object) => {
+      asked.push(String(object.spec.note))
+      return [{ path: 'spec.image', reason: 'FieldValueForbidden', message: 'Forbidden: no such image' }]
+    },
+  })
+  const { status } = await ask('mutate', { object: widgetObject({ note: 'bad' }) })
+  t.strictSame(status?.details?.causes?.map(({ field }) => field), ['spec.image', 'spec.note'])
+  t.match(await ask('mutate', { object: widgetObject({ note: 'good' }) }), { allowed: true })
+  t.strictSame(asked, ['bad'], 'a good object is judged in the validating webhook, as it is then')
+})
+
+t.test('what an update did not break does not count', async (t) => {
+  const { ask } = await fixture(t)
+  const old = widgetObject({ size: 20, image: 'i' })
+  t.match(await ask('mutate', { operation: 'UPDATE', oldObject: old, object: widgetObject({ size: 20, image: 'other' }) }), { allowed: true })
+  const { status } = await ask('mutate', { operation: 'UPDATE', oldObject: old, object: widgetObject({ size: 21, image: 'other' }) })
+  t.strictSame(status?.details?.causes?.map(({ field }) => field), ['spec.size'])
+  const shrinking = await ask('mutate', { operation: 'UPDATE', oldObject: widgetObject({ size: 5, image: 'i' }), object: widgetObject({ size: 4, image: 'i' }) })
+  t.match(shrinking, { allowed: false, status: { message: /spec\.size: Forbidden: may not shrink/ } })
+})
+
+t.test('leaves alone what is not its business', async (t) => {
+  const { ask } = await fixture(t, { ...handlers, operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] })
+  const bad = widgetObject({ note: 'bad', image: 'i' })
+  const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b', 'c/d'], resourceVersion: '1', generation: 2 }
+  const cases: [string, object][] = [
+    ['a subresource', { operation: 'UPDATE', subResource: 'status', object: bad, oldObject: bad }],
+    ['a delete', { operation: 'DELETE', object: null, oldObject: bad }],
+    ['a connect', { operation: 'CONNECT', object: { kind: 'PodExecOptions' } }],
+    ['the removal of a finalizer', {
+      operation: 'UPDATE',
+      oldObject: widgetObject({ note: 'bad' }, deleting),
+      object: widgetObject({ note: 'bad' }, { ...deleting, finalizers: ['c/d'], resourceVersion: '1', generation: 3 }),
+    }],
+    ['the removal of the last finalizer', { operation: 'UPDATE', oldObject: widgetObject({ note: 'bad' }, deleting), object: widgetObject({ note: 'bad' }, { ...deleting, finalizers: undefined }) }],
+  ]
+  for (const [name, request] of cases) t.strictSame(await ask('mutate', request), { uid: 'uid-1', allowed: true }, name)
+  const alsoChanged = await ask('mutate', {
+    operation: 'UPDATE',
+    oldObject: widgetObject({ note: 'good', image: 'i' }, deleting),
+    object: widgetObject({ note: 'bad', image: 'i' }, { ...deleting, finalizers: [] }),
+  })
+  t.match(alsoChanged, { allowed: false }, 'but a change of the spec at the same time counts')
+})
+
+t.test('a handler that misbehaves', async (t) => {
+  t.test('returns nothing', async (t) => {
+    const { ask } = await fixture(t, { default: (() => undefined) as never })
+    t.match(await ask('mutate', { object: widgetObject({ image: 'i' }) }), { allowed: false, status: { code: 500, reason: 'InternalError', message: /default\(\) must return the object/ } })
+  })
+  t.test('changes the object in place', async (t) => {
+    const { ask } = await fixture(t, {
+      default: (object) => {
+        ;(object.spec as { image: string }).image = 'x'
+        return object
+      },
+    })
+    t.match(await ask('mutate', { object: widgetObject({ image: 'i' }) }), { allowed: false, status: { code: 500, message: /read only/ } })
+  })
+  t.test('stumbles over what is missing', async (t) => {
+    const { ask } = await fixture(t, {
+      default: (object) => {
+        object.spec.image.trim()
+        return object
+      },
+    })
+    t.match(await ask('mutate', { object: widgetObject({}) }), { allowed: false, status: { code: 422, message: /spec\.image: Required value/ } })
+  })
+})
+
+t.test('keys that are names of JavaScript are data', async (t) => {
+  const { ask } = await fixture(t)
+  const object = JSON.parse('{"apiVersion":"apps.example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"image":"i","labels":{"__proto__":"x","constructor":"y"}}}') as JsonObject
+  const answer = await ask('mutate', { object })
+  t.strictSame(patchOf(answer), [{ op: 'add', path: '/spec/size', value: 3 }])
+  t.equal(({} as { x?: string }).x, undefined)
+})
