@@ -40,7 +40,11 @@ export function decideAuthority(stored: StoredAuthority | undefined, now: number
   const current = { cert: cert!, key: key! }
   const certificate = readCertificate(current.cert)
   if (lifeLeft(certificate, now) < 1 / 3) {
-    return { action: 'replace', urgent: false, reason: `less than a third of its life is left (it expires on ${new Date(certificate.notAfter).toISOString()})` }
+    return {
+      action: 'replace',
+      urgent: false,
+      reason: `less than a third of its life is left (it expires on ${new Date(certificate.notAfter).toISOString()})`,
+    }
   }
   const next = usablePair(stored?.next, now)
   return { action: 'keep', state: { current, ...(next && { next }), previous: unexpired(stored?.previous ?? [], now) } }
@@ -49,7 +53,10 @@ export function decideAuthority(stored: StoredAuthority | undefined, now: number
 /** The state after `fresh` has taken over in one step. Whatever was trusted and has not expired stays in the bundle. */
 export function replaceAuthority(stored: StoredAuthority | undefined, fresh: KeyPair, now: number): AuthorityState {
   const before = [stored?.current?.cert, stored?.next?.cert, ...(stored?.previous ?? [])]
-  const previous = unexpired(before.filter((cert) => cert !== undefined), now)
+  const previous = unexpired(
+    before.filter((cert) => cert !== undefined),
+    now,
+  )
   return { current: fresh, previous }
 }
 

@@ -83,7 +83,10 @@ export function isSignedBy({ x509 }: Certificate, authorities: readonly Certific
 }
 
 /** Names and addresses that the certificate is not for. */
-export function uncoveredNames({ x509 }: Certificate, { names, ips }: { readonly names: readonly string[]; readonly ips: readonly string[] }): string[] {
+export function uncoveredNames(
+  { x509 }: Certificate,
+  { names, ips }: { readonly names: readonly string[]; readonly ips: readonly string[] },
+): string[] {
   // A wildcard that is asked for matches only itself, which `checkHost` does not know.
   const literal = new Set((x509.subjectAltName ?? '').split(', '))
   return [

@@ -63,7 +63,8 @@ function altNames(names: readonly string[], ips: readonly string[]): asn1.Asn1 {
 }
 
 function dnsBytes(name: string): Buffer {
-  if (/^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$/.test(name)) return Buffer.from(name, 'latin1')
+  if (/^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$/.test(name))
+    return Buffer.from(name, 'latin1')
   throw new ProreusError('PRO_CONFIG_INVALID', `"${name}" is no DNS name that a certificate could be for.`)
 }
 

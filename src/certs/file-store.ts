@@ -67,7 +67,11 @@ async function bringUpToDate(options: FileCertificatesOptions, current: ServingC
   return servingCertificate({ ...leaf, caBundle: bundleOf(authority.state, now) }, current)
 }
 
-function foreignPair({ directory, names, ips, clock, logger }: FileCertificatesOptions, files: NamedTexts, current: ServingCertificate | undefined): KeyPair & { caBundle: string } {
+function foreignPair(
+  { directory, names, ips, clock, logger }: FileCertificatesOptions,
+  files: NamedTexts,
+  current: ServingCertificate | undefined,
+): KeyPair & { caBundle: string } {
   const cert = files[leafFiles.cert]!
   const key = files[leafFiles.key]!
   const path = join(directory, leafFiles.cert)
@@ -75,7 +79,8 @@ function foreignPair({ directory, names, ips, clock, logger }: FileCertificatesO
   const authority = files[authorityFiles.cert]
   const trusted = authority ? readBundle(authority) : chain.slice(-1)
   const signed = (): boolean => isSignedBy(chain[0]!, [...trusted, ...chain.slice(1)])
-  const problem = pairProblem(cert, key, clock.now()) ?? (signed() ? undefined : `it is not signed by ${join(directory, authorityFiles.cert)}`)
+  const problem =
+    pairProblem(cert, key, clock.now()) ?? (signed() ? undefined : `it is not signed by ${join(directory, authorityFiles.cert)}`)
   if (problem !== undefined) {
     throw new ProreusError(
       'PRO_CERTIFICATE',
@@ -87,7 +92,11 @@ function foreignPair({ directory, names, ips, clock, logger }: FileCertificatesO
   return { cert, key, caBundle: trusted.map(({ pem }) => pem).join('') }
 }
 
-async function keepAuthority({ directory, logger }: FileCertificatesOptions, files: NamedTexts, now: number): Promise<{ state: AuthorityState; fresh: boolean }> {
+async function keepAuthority(
+  { directory, logger }: FileCertificatesOptions,
+  files: NamedTexts,
+  now: number,
+): Promise<{ state: AuthorityState; fresh: boolean }> {
   const stored = readAuthority(files)
   const decision = decideAuthority(stored, now)
   if (decision.action === 'keep') return { state: decision.state, fresh: false }
@@ -98,7 +107,12 @@ async function keepAuthority({ directory, logger }: FileCertificatesOptions, fil
   return { state, fresh: true }
 }
 
-async function keepLeaf(options: FileCertificatesOptions, files: NamedTexts, { state, fresh }: { state: AuthorityState; fresh: boolean }, now: number): Promise<KeyPair> {
+async function keepLeaf(
+  options: FileCertificatesOptions,
+  files: NamedTexts,
+  { state, fresh }: { state: AuthorityState; fresh: boolean },
+  now: number,
+): Promise<KeyPair> {
   const { directory, logger } = options
   const stored: KeyPair = { cert: files[leafFiles.cert] ?? '', key: files[leafFiles.key] ?? '' }
   const missing = stored.cert === '' && stored.key === ''
@@ -107,7 +121,8 @@ async function keepLeaf(options: FileCertificatesOptions, files: NamedTexts, { s
   const leaf = await issueLeaf(state.current, { names: options.names, ips: options.ips, now })
   await writeFiles(directory, { [leafFiles.key]: leaf.key, [leafFiles.cert]: leaf.cert })
   // After the authority, its certificate follows as a matter of course.
-  if (problem === undefined || missing || fresh) logger.info({ notAfter: new Date(readCertificate(leaf.cert).notAfter).toISOString() }, `issued ${join(directory, leafFiles.cert)}`)
+  if (problem === undefined || missing || fresh)
+    logger.info({ notAfter: new Date(readCertificate(leaf.cert).notAfter).toISOString() }, `issued ${join(directory, leafFiles.cert)}`)
   else logger.warn(`replaced ${join(directory, leafFiles.cert)}: ${problem}`)
   return leaf
 }
@@ -131,6 +146,10 @@ async function writeFiles(directory: string, texts: NamedTexts): Promise<void> {
       }
     }
   } catch (error) {
-    throw new ProreusError('PRO_CERTIFICATE', `Certificates cannot be written to ${directory}: ${messageOf(error)}. Make the folder writable, or choose another one.`, { cause: error })
+    throw new ProreusError(
+      'PRO_CERTIFICATE',
+      `Certificates cannot be written to ${directory}: ${messageOf(error)}. Make the folder writable, or choose another one.`,
+      { cause: error },
+    )
   }
 }

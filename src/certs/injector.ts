@@ -32,7 +32,11 @@ type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConf
 const checkEveryMs = 10_000
 const maxAttempts = 5
 /** With one of these, cert-manager's cainjector owns `caBundle`; two writers would take turns for ever. */
-const certManagerAnnotations = ['cert-manager.io/inject-ca-from', 'cert-manager.io/inject-ca-from-secret', 'cert-manager.io/inject-apiserver-ca']
+const certManagerAnnotations = [
+  'cert-manager.io/inject-ca-from',
+  'cert-manager.io/inject-ca-from-secret',
+  'cert-manager.io/inject-apiserver-ca',
+]
 
 /** Runs until the signal aborts. Never rejects: what goes wrong is logged once and tried again. */
 export async function injectCaBundle(options: InjectorOptions, signal: AbortSignal): Promise<void> {
@@ -63,7 +67,11 @@ class Target {
   readonly #options: InjectorOptions
   #said = ''
 
-  constructor(type: ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration>, name: string, options: InjectorOptions) {
+  constructor(
+    type: ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration>,
+    name: string,
+    options: InjectorOptions,
+  ) {
     this.#type = type
     this.#name = name
     this.#options = options
@@ -83,7 +91,11 @@ class Target {
     } catch (error) {
       if (signal.aborted) return
       if (isNotFound(error)) this.#say('info', `waiting for ${title}: it does not exist yet`)
-      else if (isForbidden(error)) this.#say('error', `${title} may not be read or patched, so the API server cannot trust this process: ${messageOf(error)}. Grant get and patch for it.`)
+      else if (isForbidden(error))
+        this.#say(
+          'error',
+          `${title} may not be read or patched, so the API server cannot trust this process: ${messageOf(error)}. Grant get and patch for it.`,
+        )
       else this.#say('warn', `the caBundle of ${title} could not be written: ${messageOf(error)}`)
     }
   }
@@ -98,7 +110,11 @@ class Target {
     }
     const patch = patchFor(found, source.current().caBundle, clock.now())
     if (patch !== undefined) {
-      await client.patch(this.#type as ResourceType<WebhookConfiguration>, { name: this.#name }, patch, { type: 'json', fieldManager: 'proreus-cabundle', signal })
+      await client.patch(this.#type as ResourceType<WebhookConfiguration>, { name: this.#name }, patch, {
+        type: 'json',
+        fieldManager: 'proreus-cabundle',
+        signal,
+      })
       logger.info(`wrote the caBundle of ${title}`)
     }
     this.#said = ''

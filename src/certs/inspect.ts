@@ -14,7 +14,9 @@ export async function describeCertificates(directory: string, now: number): Prom
     const path = join(directory, name)
     const certificates = text === undefined ? [] : readBundle(text)
     if (certificates.length === 0) blocks.push(`${path}: ${text === undefined ? 'missing' : 'damaged'}\n`)
-    certificates.forEach((certificate, index) => blocks.push(`${index === 0 ? path : `${path}, certificate ${index + 1}`}\n${describe(certificate, now)}`))
+    certificates.forEach((certificate, index) =>
+      blocks.push(`${index === 0 ? path : `${path}, certificate ${index + 1}`}\n${describe(certificate, now)}`),
+    )
   }
   if (isForeignPair(files)) blocks.push(`There is no ${authorityFiles.key}: the certificate is somebody else's, and is not renewed here.\n`)
   return blocks.join('\n')

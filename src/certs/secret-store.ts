@@ -87,7 +87,11 @@ async function synchronize(options: SecretCertificatesOptions, known: AuthorityS
       return state
     } catch (error) {
       if (isForbidden(error)) {
-        throw new ProreusError('PRO_PERMISSION', `The Secret ${key.namespace}/${key.name} may not be used: ${messageOf(error)}. Grant get, create and update for it.`, { cause: error })
+        throw new ProreusError(
+          'PRO_PERMISSION',
+          `The Secret ${key.namespace}/${key.name} may not be used: ${messageOf(error)}. Grant get, create and update for it.`,
+          { cause: error },
+        )
       }
       // Another replica was faster: what it wrote is what counts.
       if ((!isConflict(error) && !isAlreadyExists(error)) || attempt === maxAttempts) throw error
@@ -114,10 +118,14 @@ async function successor(
   // Clients trust the authority that this process knows: putting it back disturbs nobody, a new one would.
   if (known !== undefined && (decision.action === 'create' || decision.urgent)) {
     const kept = decideAuthority(known, now)
-    if (kept.action === 'keep') return { state: kept.state, log: () => logger.warn(`restored the certificate authority in ${where}: ${reason}`) }
+    if (kept.action === 'keep')
+      return { state: kept.state, log: () => logger.warn(`restored the certificate authority in ${where}: ${reason}`) }
   }
   const state = replaceAuthority(stored ?? known, await issueAuthority(now), now)
-  const log = decision.action === 'create' ? () => logger.info(`made a certificate authority in ${where}`) : () => logger.warn(`replaced the certificate authority in ${where}: ${reason}`)
+  const log =
+    decision.action === 'create'
+      ? () => logger.info(`made a certificate authority in ${where}`)
+      : () => logger.warn(`replaced the certificate authority in ${where}: ${reason}`)
   return { state, log }
 }
 
@@ -130,7 +138,11 @@ async function read({ client, namespace, secretName }: SecretCertificatesOptions
   }
 }
 
-async function write({ client, namespace, secretName }: SecretCertificatesOptions, found: Secret | undefined, texts: NamedTexts): Promise<void> {
+async function write(
+  { client, namespace, secretName }: SecretCertificatesOptions,
+  found: Secret | undefined,
+  texts: NamedTexts,
+): Promise<void> {
   const data: Record<string, string> = { ...found?.data } // entries of others stay
   for (const [name, text] of Object.entries(texts)) {
     if (text === undefined) delete data[name]

@@ -26,7 +26,10 @@ export interface CertificateSource {
 }
 
 /** The pair as it is to be served; the very object `current` when nothing about it changed. */
-export function servingCertificate(pair: Omit<ServingCertificate, 'notAfter'>, current: ServingCertificate | undefined): ServingCertificate {
+export function servingCertificate(
+  pair: Omit<ServingCertificate, 'notAfter'>,
+  current: ServingCertificate | undefined,
+): ServingCertificate {
   const { cert, key, caBundle } = pair
   if (current !== undefined && current.cert === cert && current.key === key && current.caBundle === caBundle) return current
   return { cert, key, caBundle, notAfter: new Date(readCertificate(cert).notAfter) }

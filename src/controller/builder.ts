@@ -125,7 +125,14 @@ export function controller<R extends ResourceType, const Watched extends readonl
       metrics: metrics.controller(name),
     }
     try {
-      if (!(await whenAllSynced(types.map((each) => cache.informer(each)), { clock, logger }, signal))) return
+      if (
+        !(await whenAllSynced(
+          types.map((each) => cache.informer(each)),
+          { clock, logger },
+          signal,
+        ))
+      )
+        return
       logger.info({ workers: options.workers }, 'starting workers')
       await new Controller(options).run(signal)
     } finally {
@@ -138,7 +145,10 @@ export function controller<R extends ResourceType, const Watched extends readonl
 }
 
 /** The reconciler by key, from one by object. */
-function reconcilerOf<R extends ResourceType>(type: R, { reconcile, deleted }: Pick<ControllerSettings<ObjectOf<R>>, 'reconcile' | 'deleted'>): Reconciler {
+function reconcilerOf<R extends ResourceType>(
+  type: R,
+  { reconcile, deleted }: Pick<ControllerSettings<ObjectOf<R>>, 'reconcile' | 'deleted'>,
+): Reconciler {
   return async (request, context) => {
     const object = context.cache.get(type, request)
     return object === undefined ? deleted?.(request, context) : reconcile(object, context)

@@ -104,7 +104,9 @@ export class Controller {
             abort.abort(new ProreusError('PRO_ABORTED', `The reconcile took longer than its limit of ${reconciliationTimeoutMs} ms.`))
           })
     try {
-      return outcomeOf(await reconcile(request, { client: clientWithSignal(client, signal), cache, logger, signal, reconcileID, clock, events }))
+      return outcomeOf(
+        await reconcile(request, { client: clientWithSignal(client, signal), cache, logger, signal, reconcileID, clock, events }),
+      )
     } catch (error) {
       if (signal.aborted && signal.reason === this.#ended) return { kind: 'aborted', error }
       return error instanceof TerminalError ? { kind: 'terminal', error } : { kind: 'error', error }
@@ -162,7 +164,10 @@ function outcomeOf(result: Result): Outcome {
   if ('requeue' in result) return result.requeue ? { kind: 'requeue' } : { kind: 'success' }
   const { requeueAfter } = result
   if (Number.isFinite(requeueAfter)) return { kind: 'requeue_after', ms: Math.max(0, requeueAfter) }
-  return { kind: 'error', error: new TypeError(`the reconciler returned requeueAfter: ${requeueAfter}; it must be a number of milliseconds`) }
+  return {
+    kind: 'error',
+    error: new TypeError(`the reconciler returned requeueAfter: ${requeueAfter}; it must be a number of milliseconds`),
+  }
 }
 
 /** What a wrong program throws, as against a world that is not as it should be: what Go calls a panic. */

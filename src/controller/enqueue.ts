@@ -60,7 +60,10 @@ export function enqueueHandler(options: EnqueueOptions): {
       // Each once: a waiting worker takes the first at once, and a second would be a second reconcile.
       for (const key of new Set(keys.map(formatKey))) queue.add(key, { priority })
     } catch (error) {
-      logger.error({ err: error, object: formatKey(event.object.metadata) }, `a predicate or map function for ${groupResourceOf(type)} threw; this event asks for no reconcile`)
+      logger.error(
+        { err: error, object: formatKey(event.object.metadata) },
+        `a predicate or map function for ${groupResourceOf(type)} threw; this event asks for no reconcile`,
+      )
     }
   }
 

@@ -31,7 +31,9 @@ export const resourceVersionChanged: Predicate = onUpdate((object, old) => objec
 export const labelsChanged: Predicate = onUpdate((object, old) => !jsonEqual(object.metadata.labels ?? {}, old.metadata.labels ?? {}))
 
 /** Updates count when annotations were changed. */
-export const annotationsChanged: Predicate = onUpdate((object, old) => !jsonEqual(object.metadata.annotations ?? {}, old.metadata.annotations ?? {}))
+export const annotationsChanged: Predicate = onUpdate(
+  (object, old) => !jsonEqual(object.metadata.annotations ?? {}, old.metadata.annotations ?? {}),
+)
 
 /**
  * Objects count that a selector selects, e.g. `app=web,tier!=cache`.

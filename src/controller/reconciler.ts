@@ -10,7 +10,7 @@ import { ProreusError } from '../api/errors.ts'
 export type { CacheReader }
 
 /** Which object is to be reconciled. */
-export interface ReconcileRequest extends ObjectKey {}
+export type ReconcileRequest = ObjectKey
 
 /** Nothing: done until something changes. `requeueAfter`: again in so many milliseconds. `requeue`: again, with back-off. */
 export type Result = void | { readonly requeueAfter: number } | { readonly requeue: true }

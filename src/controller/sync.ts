@@ -28,10 +28,17 @@ const nextWordMs = 60_000
  * Resolves with true once all informers are synced, and with false when the signal aborts first.
  * There is no time limit: a missing CRD or permission is waited for, and named in the log from time to time.
  */
-export async function whenAllSynced(informers: readonly WatchedInformer[], { clock, logger }: { clock: Clock; logger: Logger }, signal: AbortSignal): Promise<boolean> {
+export async function whenAllSynced(
+  informers: readonly WatchedInformer[],
+  { clock, logger }: { clock: Clock; logger: Logger },
+  signal: AbortSignal,
+): Promise<boolean> {
   const say = (): void => {
     const missing = informers.filter(({ synced }) => !synced).map(({ type }) => groupResourceOf(type))
-    logger.warn({ missing }, `still waiting for the first list of ${missing.join(', ')}: is the CustomResourceDefinition installed, and may this user list and watch it?`)
+    logger.warn(
+      { missing },
+      `still waiting for the first list of ${missing.join(', ')}: is the CustomResourceDefinition installed, and may this user list and watch it?`,
+    )
     timer = clock.after(nextWordMs, say)
   }
   let timer: Timer = clock.after(firstWordMs, say)

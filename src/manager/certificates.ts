@@ -25,7 +25,15 @@ const defaultServiceName = 'proreus-webhook'
 /** The names and addresses that the certificate is for; the first name is the one that the API server is told to expect. */
 export function certificateNames(options: CertificateOptions, url?: string): { names: readonly string[]; ips: readonly string[] } {
   const urlHost = url === undefined ? undefined : new URL(url).hostname.replace(/^\[|\]$/g, '')
-  const hosts = [...(urlHost === undefined ? [] : [urlHost]), ...serviceHosts(options), ...(options.names ?? []), ...(options.ips ?? []), 'localhost', '127.0.0.1', '::1']
+  const hosts = [
+    ...(urlHost === undefined ? [] : [urlHost]),
+    ...serviceHosts(options),
+    ...(options.names ?? []),
+    ...(options.ips ?? []),
+    'localhost',
+    '127.0.0.1',
+    '::1',
+  ]
   const unique = [...new Set(hosts)]
   return { names: unique.filter((host) => isIP(host) === 0), ips: unique.filter((host) => isIP(host) !== 0) }
 }

@@ -23,7 +23,11 @@ export function healthHandler(path: string, checks: () => readonly Check[]): Han
   return async (url) => {
     if (url.pathname === path) {
       const excluded = url.searchParams.getAll('exclude')
-      const findings = await Promise.all(checks().filter(({ name }) => !excluded.includes(name)).map(find))
+      const findings = await Promise.all(
+        checks()
+          .filter(({ name }) => !excluded.includes(name))
+          .map(find),
+      )
       return summary(path.slice(1), findings, url.searchParams.has('verbose'))
     }
     if (!url.pathname.startsWith(`${path}/`)) return undefined

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Logger } from '../telemetry/logger.ts'
 import type { ListenAddress } from './listen-address.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { formatListenAddress } from './listen-address.ts'
@@ -21,6 +22,7 @@ export interface HttpEndpointOptions {
   /** The flag that sets the address, for error messages. */
   readonly flag: string
   readonly handlers: readonly Handler[]
+  readonly logger: Logger
 }
 
 export interface HttpEndpoint {
@@ -34,12 +36,14 @@ export interface HttpEndpoint {
  *
  * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is taken; `PRO_CONFIG_INVALID` when the address cannot be listened on.
  */
-export async function startHttpEndpoint({ address, flag, handlers }: HttpEndpointOptions): Promise<HttpEndpoint> {
+export async function startHttpEndpoint({ address, flag, handlers, logger }: HttpEndpointOptions): Promise<HttpEndpoint> {
   const server = createServer((request, response) => void answer(request, response, handlers))
   // A server that slow clients could fill up would fail its own probes.
   server.headersTimeout = 10_000
   server.requestTimeout = 30_000
   await listen(server, address, flag)
+  // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
+  server.on('error', (error) => logger.warn({ err: error }, `the server for ${flag} could not accept a connection`))
   return {
     address: { ...address, port: (server.address() as AddressInfo).port },
     close: () =>
@@ -62,9 +66,17 @@ async function listen(server: Server, { host, port }: ListenAddress, flag: strin
   } catch (cause) {
     const text = formatListenAddress({ port, ...(host === undefined ? {} : { host }) })
     if ((cause as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-      throw new ProreusError('PRO_PORT_IN_USE', `The address ${text} is in use by another process: stop that one, or choose another address with ${flag} (0 switches it off).`, { cause })
+      throw new ProreusError(
+        'PRO_PORT_IN_USE',
+        `The address ${text} is in use by another process: stop that one, or choose another address with ${flag} (0 switches it off).`,
+        { cause },
+      )
     }
-    throw new ProreusError('PRO_CONFIG_INVALID', `This process cannot listen on ${text}; choose another address with ${flag} (0 switches it off): ${messageOf(cause)}`, { cause })
+    throw new ProreusError(
+      'PRO_CONFIG_INVALID',
+      `This process cannot listen on ${text}; choose another address with ${flag} (0 switches it off): ${messageOf(cause)}`,
+      { cause },
+    )
   }
 }
 

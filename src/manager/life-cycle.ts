@@ -70,7 +70,8 @@ async function start(operators: readonly Operator[], options: CompleteOptions, p
   const { signal, metrics, logger, connection, namespaces } = options
   const webhooks = operators.flatMap((operator) => operator.webhooks)
   const readiness = (): ReturnType<typeof readinessChecks> => readinessChecks(running, webhooks.length > 0)
-  running.probes = await startProbes({ probeBindAddress: options.probeBindAddress, metricsBindAddress: options.metricsBindAddress, metrics, readiness })
+  const { probeBindAddress, metricsBindAddress } = options
+  running.probes = await startProbes({ probeBindAddress, metricsBindAddress, metrics, readiness, logger })
   signal.throwIfAborted()
   await parts.checkPermissions({ operators, client: running.client, namespaces, connection, logger, signal })
   const webhook = webhooks.length > 0 ? await startWebhooks(operators, options, parts, running) : undefined
@@ -84,7 +85,12 @@ async function start(operators: readonly Operator[], options: CompleteOptions, p
   await options.onStarted?.(endpoints)
 }
 
-async function startWebhooks(operators: readonly Operator[], options: CompleteOptions, parts: Parts, running: Running): Promise<Endpoints['webhook']> {
+async function startWebhooks(
+  operators: readonly Operator[],
+  options: CompleteOptions,
+  parts: Parts,
+  running: Running,
+): Promise<Endpoints['webhook']> {
   const { certificates, webhook, clock, logger, metrics, signal } = options
   const { client } = running
   const { names, ips } = certificateNames(certificates, webhook.url)
@@ -114,7 +120,11 @@ function startInjection(options: CompleteOptions, parts: Parts, { client, certif
   const { mutating, validating } = webhookConfigurations
   if (certificates === undefined || mutating.length + validating.length === 0) return undefined
   const { source } = certificates
-  return inBackground('injecting caBundle', (stop) => parts.injectCaBundle({ client, mutating, validating, source, logger, clock }, stop), logger)
+  return inBackground(
+    'injecting caBundle',
+    (stop) => parts.injectCaBundle({ client, mutating, validating, source, logger, clock }, stop),
+    logger,
+  )
 }
 
 function startControllers(operators: readonly Operator[], options: CompleteOptions, parts: Parts, running: Running): void {
@@ -124,7 +134,15 @@ function startControllers(operators: readonly Operator[], options: CompleteOptio
   if (controllers.length === 0) return
   const cache = parts.createCache(client, { logger, clock, namespaces })
   running.cache = { task: inBackground('the cache', (stop) => cache.start(stop), logger), status: () => cache.status() }
-  const environment: ControllerEnvironment = { client, cache, logger, metrics, clock, events, graceMs: options.drainDelayMs + options.drainDeadlineMs }
+  const environment: ControllerEnvironment = {
+    client,
+    cache,
+    logger,
+    metrics,
+    clock,
+    events,
+    graceMs: options.drainDelayMs + options.drainDeadlineMs,
+  }
   for (const controller of controllers) {
     const task = async (stop: AbortSignal): Promise<void> => {
       await parts.elected(stop)

@@ -18,7 +18,10 @@ export function parseListenAddress(text: string, flag: string): ListenAddress | 
   const match = /^(?:\[([0-9a-fA-F:.%\w]+)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
   if (match === null || port > 65_535) {
-    throw new ProreusError('PRO_CONFIG_INVALID', `${flag} is "${text}", which is no address: write it as :8081, 127.0.0.1:8081 or [::1]:8081, or 0 to switch it off.`)
+    throw new ProreusError(
+      'PRO_CONFIG_INVALID',
+      `${flag} is "${text}", which is no address: write it as :8081, 127.0.0.1:8081 or [::1]:8081, or 0 to switch it off.`,
+    )
   }
   const host = match[1] ?? match[2] ?? ''
   return host === '' ? { port } : { host, port }

@@ -48,10 +48,15 @@ export function defineOperator(definition: OperatorDefinition): Operator {
   const problems = [
     ...dns1123Label(name).map((message) => `name: ${message}`),
     ...duplicates(kinds.map(groupKindOf)).map((kind) => `kinds: ${kind} is there twice`),
-    ...duplicates(webhooks.map(({ kind }) => groupKindOf(kind))).map((kind) => `webhooks: there are two for ${kind}: define one with all handlers`),
-    ...duplicates(controllers.map((controller) => controller.name)).map((controller) => `controllers: two are called "${controller}": give one another name`),
+    ...duplicates(webhooks.map(({ kind }) => groupKindOf(kind))).map(
+      (kind) => `webhooks: there are two for ${kind}: define one with all handlers`,
+    ),
+    ...duplicates(controllers.map((controller) => controller.name)).map(
+      (controller) => `controllers: two are called "${controller}": give one another name`,
+    ),
   ]
-  if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is not well defined: ${problems.join('; ')}.`)
+  if (problems.length > 0)
+    throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is not well defined: ${problems.join('; ')}.`)
   return Object.freeze({
     name,
     kinds: Object.freeze([...kinds]),
@@ -73,7 +78,9 @@ export function isOperator(value: unknown): value is Operator {
 export function checkOperators(operators: readonly Operator[]): void {
   const problems = [
     ...duplicates(operators.map(({ name }) => name)).map((name) => `two operators are called "${name}"`),
-    ...duplicates(operators.flatMap(({ controllers }) => controllers.map(({ name }) => name))).map((name) => `two controllers are called "${name}"`),
+    ...duplicates(operators.flatMap(({ controllers }) => controllers.map(({ name }) => name))).map(
+      (name) => `two controllers are called "${name}"`,
+    ),
   ]
   if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `These operators cannot run together: ${problems.join('; ')}.`)
 }

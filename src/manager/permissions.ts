@@ -61,10 +61,16 @@ export async function checkPermissions(options: PermissionOptions): Promise<void
   const [vital, others] = [refusals.filter(({ need }) => need.primary), refusals.filter(({ need }) => !need.primary)]
   const advice = 'grant it with the rules that "proreus generate" writes to config/rbac/role.yaml'
   if (vital.length > 0) {
-    throw new ProreusError('PRO_PERMISSION', `The user of ${connection.describe} may not ${describe(vital)}, which the operators cannot do without: ${advice}.`)
+    throw new ProreusError(
+      'PRO_PERMISSION',
+      `The user of ${connection.describe} may not ${describe(vital)}, which the operators cannot do without: ${advice}.`,
+    )
   }
   if (others.length > 0) {
-    logger.warn({ missing: others.map(({ need, verb }) => `${verb} ${groupResourceOf(need)}`) }, `the user of ${connection.describe} may not ${describe(others)}; the controllers that need it wait: ${advice}`)
+    logger.warn(
+      { missing: others.map(({ need, verb }) => `${verb} ${groupResourceOf(need)}`) },
+      `the user of ${connection.describe} may not ${describe(others)}; the controllers that need it wait: ${advice}`,
+    )
   }
 }
 

@@ -1,4 +1,5 @@
 /** The servers beside the webhooks: `/healthz` and `/readyz` for the kubelet, `/metrics` for Prometheus. */
+import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Check } from './health.ts'
 import type { Handler, HttpEndpoint } from './http-endpoint.ts'
@@ -18,6 +19,7 @@ export interface ProbeOptions {
   readonly metrics: Metrics
   /** What `/readyz` looks at. */
   readonly readiness: () => readonly Check[]
+  readonly logger: Logger
 }
 
 export interface Probes {
@@ -32,20 +34,21 @@ const ping: Check = { name: 'ping', problem: () => undefined }
 
 /** Starts the servers. Rejects with one sentence when an address is malformed or taken; what was started before is then closed. */
 export async function startProbes(options: ProbeOptions): Promise<Probes> {
-  const { probeBindAddress = ':8081', metricsBindAddress = ':8080', metrics, readiness } = options
+  const { probeBindAddress = ':8081', metricsBindAddress = ':8080', metrics, readiness, logger } = options
   const probeAddress = parseListenAddress(probeBindAddress, probeFlag)
   const metricsAddress = parseListenAddress(metricsBindAddress, metricsFlag)
   const health: readonly Handler[] = [healthHandler('/healthz', () => [ping]), healthHandler('/readyz', () => [ping, ...readiness()])]
   const endpoints: HttpEndpoint[] = []
   const start = async (address: ListenAddress, flag: string, handlers: readonly Handler[]): Promise<ListenAddress> => {
-    const endpoint = await startHttpEndpoint({ address, flag, handlers })
+    const endpoint = await startHttpEndpoint({ address, flag, handlers, logger })
     endpoints.push(endpoint)
     return endpoint.address
   }
   const close = async (): Promise<void> => {
     await Promise.all(endpoints.map((endpoint) => endpoint.close()))
   }
-  const together = probeAddress !== undefined && metricsAddress !== undefined && probeAddress.port !== 0 && probeBindAddress === metricsBindAddress
+  const together =
+    probeAddress !== undefined && metricsAddress !== undefined && probeAddress.port !== 0 && probeBindAddress === metricsBindAddress
   try {
     if (together) {
       const both = await start(probeAddress, probeFlag, [...health, metricsHandler(metrics)])
@@ -60,5 +63,6 @@ export async function startProbes(options: ProbeOptions): Promise<Probes> {
 }
 
 function metricsHandler({ registry }: Metrics): Handler {
-  return async (url) => (url.pathname === '/metrics' ? { code: 200, body: await registry.metrics(), contentType: registry.contentType } : undefined)
+  return async (url) =>
+    url.pathname === '/metrics' ? { code: 200, body: await registry.metrics(), contentType: registry.contentType } : undefined
 }

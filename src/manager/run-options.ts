@@ -62,7 +62,10 @@ export interface RunOptions {
   readonly onStarted?: (endpoints: Endpoints) => Promise<void> | void
 }
 
-export type CompleteOptions = RunOptions & Required<Pick<RunOptions, 'webhook' | 'webhookConfigurations' | 'drainDelayMs' | 'drainDeadlineMs' | 'instance' | 'logger' | 'clock' | 'metrics'>>
+export type CompleteOptions = RunOptions &
+  Required<
+    Pick<RunOptions, 'webhook' | 'webhookConfigurations' | 'drainDelayMs' | 'drainDeadlineMs' | 'instance' | 'logger' | 'clock' | 'metrics'>
+  >
 
 export function withDefaults(options: RunOptions): CompleteOptions {
   return {

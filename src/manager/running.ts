@@ -33,7 +33,11 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
       const problem = lastError ?? (synced ? undefined : 'not synced yet')
       return { name: `cache/${type}`, decides: false, problem: () => problem }
     }),
-    ...[...running.controllers].map(([name, task]): Check => ({ name: `controller/${name}`, decides: false, problem: () => problemOf(task) })),
+    ...[...running.controllers].map(([name, task]): Check => ({
+      name: `controller/${name}`,
+      decides: false,
+      problem: () => problemOf(task),
+    })),
   ]
 }
 

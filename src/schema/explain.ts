@@ -31,19 +31,30 @@ export function explain(root: SchemaNode, value: JsonValue, path = ''): Explanat
   return found
 }
 
-function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation): void {
+/**
+ * Adds what is wrong with a value, and returns the API server's count of what was right:
+ * where no branch of anyOf or oneOf is valid, it tells the errors of the one with the greatest count.
+ */
+function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation): number {
   if (value !== null && node.open && isDeeperThan(value)) {
     found.errors.push(tooDeep(at.field, value))
-    return
+    return 0
   }
-  explainType(node, value, at.path, found)
+  const hasType = explainType(node, value, at.path, found)
   explainEnum(node, value, at.path, found)
-  if (value === null) return
-  explainJunctors(node, value, at, found)
-  if (typeof value === 'string') explainString(node, value, at.path, found)
-  else if (typeof value === 'number') found.errors.push(...numberErrors(node.numbers, value, at.path))
-  else if (Array.isArray(value)) explainArray(node, value, at, found)
-  else if (typeof value === 'object') explainObject(node, value, at, found)
+  if (value === null) return hasType ? 1 : 0
+  // One for the value, one for its enum, one for its junctors, and one each for what else applies.
+  let matches = 3 + explainJunctors(node, value, at, found)
+  if (node.types.length > 0 || node.format !== undefined) matches += hasType ? 2 : 1
+  if (typeof value === 'string') {
+    explainString(node, value, at.path, found)
+    matches += node.format === undefined ? 1 : 2
+  } else if (typeof value === 'number') {
+    found.errors.push(...numberErrors(node.numbers, value, at.path))
+    matches += 2
+  } else if (Array.isArray(value)) matches += 2 + explainArray(node, value, at, found)
+  else if (typeof value === 'object') matches += 1 + explainObject(node, value, at, found)
+  return matches
 }
 
 function typeOf(value: JsonValue): SchemaType | 'null' {
@@ -53,15 +64,16 @@ function typeOf(value: JsonValue): SchemaType | 'null' {
   return typeof value as 'string' | 'boolean' | 'object'
 }
 
-function explainType(node: SchemaNode, value: JsonValue, path: string, found: Explanation): void {
+function explainType(node: SchemaNode, value: JsonValue, path: string, found: Explanation): boolean {
   const actual = typeOf(value)
   const { types } = node
   const format = node.format?.name ?? node.numbers.format
   const hasFormat = actual === 'null' || actual === 'string' || actual === 'array' || format === undefined
-  if (types.length === 0 ? hasFormat : matchesType(node, actual)) return
+  if (types.length === 0 ? hasFormat : matchesType(node, actual)) return true
   // Where there is a format, what cannot have one is measured by it, and named by the format that Go has for it.
   if (hasFormat) found.errors.push(typeError(path, types.join(','), actual))
   else found.errors.push(typeError(path, format, actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''))
+  return false
 }
 
 function matchesType({ types, nullable }: SchemaNode, actual: SchemaType | 'null'): boolean {
@@ -78,7 +90,11 @@ function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const supported = (node.schema.enum ?? []).map((allowed) => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))
   const error = notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported)
   // Go prints floats in its own way.
-  found.errors.push(typeof value === 'number' ? { ...error, message: error.message.replace(/^[^:]*: [^:]*/, `Unsupported value: ${formatNumber(value)}`) } : error)
+  found.errors.push(
+    typeof value === 'number'
+      ? { ...error, message: error.message.replace(/^[^:]*: [^:]*/, `Unsupported value: ${formatNumber(value)}`) }
+      : error,
+  )
 }
 
 /** The first that fails of maxLength, minLength and pattern; and the format. */
@@ -98,21 +114,25 @@ function codePoints(text: string): number {
   return count
 }
 
-function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Explanation): void {
+function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Explanation): number {
+  let matches = 0
   const { minItems, maxItems } = node.schema
   const { path } = at
   if (node.items !== undefined) {
-    for (const [index, item] of list.entries())
-      explainValue(node.items, item, { path: indexPath(path, index), field: indexPath(at.field, index) }, found)
+    for (const [index, item] of list.entries()) {
+      matches += explainValue(node.items, item, { path: indexPath(path, index), field: indexPath(at.field, index) }, found)
+    }
   }
   if (minItems !== undefined && list.length < minItems) {
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
   found.lists.push(...listErrors(node, list, at.field))
+  return matches
 }
 
-function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: Explanation): void {
+function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: Explanation): number {
+  let matches = 0
   if (node.embeddedResource) found.errors.push(...embeddedResourceErrors(object, at.field))
   const { minProperties, maxProperties } = node.schema
   const { path } = at
@@ -125,53 +145,61 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
     const value = object[key]
     const child = node.properties.get(key)
     if (value === undefined) continue
-    if (child !== undefined) explainValue(child, value, { path: childPath(path, key), field: childPath(at.field, key) }, found)
+    if (child !== undefined) matches += explainValue(child, value, { path: childPath(path, key), field: childPath(at.field, key) }, found)
     else if (typeof node.additional === 'object') {
-      explainValue(node.additional, value, { path: childPath(path, key), field: keyPath(at.field, key) }, found)
+      matches += explainValue(node.additional, value, { path: childPath(path, key), field: keyPath(at.field, key) }, found)
     }
   }
   for (const key of node.schema.required ?? []) {
     if (getOwn(object, key) === undefined) found.errors.push(required(childPath(path, key)))
   }
+  return matches
 }
 
-function explainJunctors(node: SchemaNode, value: JsonValue, at: Place, found: Explanation): void {
+/** What came of one branch. */
+interface Branch {
+  readonly errors: readonly FieldError[]
+  readonly matches: number
+}
+
+function explainJunctors(node: SchemaNode, value: JsonValue, at: Place, found: Explanation): number {
   const name = quote(at.path)
-  const branch = (child: SchemaNode): FieldError[] => {
+  const nothing: Branch = { errors: [], matches: 0 }
+  let matches = 0
+  const branch = (child: SchemaNode): Branch => {
     const inside: Explanation = { errors: [], lists: [] }
-    explainValue(child, value, at, inside)
-    return inside.errors
+    const count = explainValue(child, value, at, inside)
+    return { errors: inside.errors, matches: count }
+  }
+  const add = (problem: string | undefined, { errors, matches: count }: Branch): void => {
+    if (problem !== undefined) found.errors.push(childless(`${name} ${problem}`))
+    found.errors.push(...errors)
+    matches += count
   }
   if (node.anyOf.length > 0) {
-    const failures = node.anyOf.map(branch)
-    if (failures.every((errors) => errors.length > 0)) {
-      found.errors.push(childless(`${name} must validate at least one schema (anyOf)`), ...nearest(failures))
-    }
+    const branches = node.anyOf.map(branch)
+    const valid = branches.find(({ errors }) => errors.length === 0)
+    add(valid === undefined ? 'must validate at least one schema (anyOf)' : undefined, valid ?? nearest(branches))
   }
   if (node.oneOf.length > 0) {
-    const failures = node.oneOf.map(branch)
-    const valid = failures.filter((errors) => errors.length === 0).length
-    if (valid !== 1) {
-      const count = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
-      found.errors.push(
-        childless(`${name} must validate one and only one schema (oneOf). ${count}`),
-        ...(valid === 0 ? nearest(failures) : []),
-      )
-    }
+    const branches = node.oneOf.map(branch)
+    const [valid, ...others] = branches.filter(({ errors }) => errors.length === 0)
+    const only = 'must validate one and only one schema (oneOf).'
+    if (valid === undefined) add(`${only} Found none valid`, nearest(branches))
+    else if (others.length > 0) add(`${only} Found ${others.length + 1} valid alternatives`, nothing)
+    else add(undefined, valid)
   }
   if (node.allOf.length > 0) {
-    const failures = node.allOf.map(branch).filter((errors) => errors.length > 0)
-    if (failures.length > 0) {
-      const none = failures.length === node.allOf.length ? '. None validated' : ''
-      found.errors.push(...failures.flat(), childless(`${name} must validate all the schemas (allOf)${none}`))
-    }
+    const branches = node.allOf.map(branch)
+    for (const one of branches) add(undefined, one)
+    const invalidCount = branches.filter(({ errors }) => errors.length > 0).length
+    if (invalidCount > 0) add(`must validate all the schemas (allOf)${invalidCount === branches.length ? '. None validated' : ''}`, nothing)
   }
-  if (node.not !== undefined && branch(node.not).length === 0) {
-    found.errors.push(childless(`${name} must not validate the schema (not)`))
-  }
+  if (node.not !== undefined && branch(node.not).errors.length === 0) add('must not validate the schema (not)', nothing)
+  return matches + 1
 }
 
-/** The branch that came nearest: the API server counts passed checks, here it is the one with the fewest errors. */
-function nearest(failures: readonly FieldError[][]): FieldError[] {
-  return failures.reduce((best, errors) => (errors.length < best.length ? errors : best))
+/** The first of the branches with the greatest count. */
+function nearest(branches: readonly Branch[]): Branch {
+  return branches.reduce((best, one) => (one.matches > best.matches ? one : best))
 }

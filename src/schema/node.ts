@@ -68,7 +68,7 @@ export function buildNode(schema: StructuralSchema, isRootMetadata = false): Sch
       (preserveUnknownFields || additional === true || (types.includes('object') && properties.size === 0 && additional === undefined)),
     listType: listType === 'set' || listType === 'map' ? listType : undefined,
     listMapKeys: schema['x-kubernetes-list-map-keys'] ?? [],
-    enum: schema.enum?.filter((value) => value !== null),
+    enum: schema.enum === undefined || schema.enum.length === 0 ? undefined : schema.enum.filter((value) => value !== null),
     format: types.length <= 1 && (types[0] ?? 'string') === 'string' ? formatOf(schema.format) : undefined,
     pattern: schema.pattern === undefined || schema.pattern === '' ? undefined : compilePattern(schema.pattern),
     numbers: numberRules(schema, types),

@@ -79,9 +79,22 @@ export function numberErrors(rules: NumberRules, value: number, path: string): F
   }
   checkRange(value, 'Checked')
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = rules
-  check(multipleOf, 'MultipleOf', (factor, integer) => isMultiple(value, factor, integer), 'a multiple of')
-  check(minimum, 'Minimum boundary', (bound) => (exclusiveMinimum ? value > bound : value >= bound), exclusiveMinimum ? 'greater than' : 'greater than or equal to')
-  check(maximum, 'Maximum boundary', (bound) => (exclusiveMaximum ? value < bound : value <= bound), exclusiveMaximum ? 'less than' : 'less than or equal to')
+  if (multipleOf !== undefined && isInteger(value) && Math.trunc(multipleOf) <= 0 && inRange(rules, multipleOf)) {
+    const factor = String(Math.trunc(multipleOf))
+    errors.push(numberError(path, factor, `factor MultipleOf declared for ${path} must be positive: ${factor}`))
+  } else check(multipleOf, 'MultipleOf', (factor, integer) => isMultiple(value, factor, integer), 'a multiple of')
+  check(
+    minimum,
+    'Minimum boundary',
+    (bound) => (exclusiveMinimum ? value > bound : value >= bound),
+    exclusiveMinimum ? 'greater than' : 'greater than or equal to',
+  )
+  check(
+    maximum,
+    'Maximum boundary',
+    (bound) => (exclusiveMaximum ? value < bound : value <= bound),
+    exclusiveMaximum ? 'less than' : 'less than or equal to',
+  )
   return errors
 }
 

@@ -8,7 +8,7 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { isDeeperThan } from './depth.ts'
 import { explain } from './explain.ts'
 import { buildNode } from './node.ts'
-import { childPath, indexPath, keyPath } from './path.ts'
+import { childPath, indexPath, keyPath, noField } from './path.ts'
 import { patternProblem } from './patterns.ts'
 import { prune } from './prune.ts'
 import { isSchema, junctorErrors } from './structural-junctors.ts'
@@ -197,10 +197,10 @@ function defaultErrors(schema: StructuralSchema, path: string): FieldError[] {
     const node = buildNode(schema)
     const place = childPath(path, 'default')
     if (prune(node, value).unknown.length > 0) return [invalid(place, value, 'must not have unknown fields')]
-    const found = explain(node, node.default ?? null, place)
-    errors.push(...found.errors, ...found.lists)
-  } else if (value === null && schema.nullable !== true) {
-    errors.push(invalid(childPath(path, 'default'), null, 'must not be null where null is not allowed'))
+    const found = explain(node, value)
+    // The paths in these begin at the default.
+    const placeOf = (below: string): string => (below === noField ? place : below.startsWith('[') ? place + below : childPath(place, below))
+    errors.push(...[...found.errors, ...found.lists].map((error) => ({ ...error, path: placeOf(error.path) })))
   }
   for (const [key, child] of Object.entries(properties)) errors.push(...defaultErrors(child, keyPath(childPath(path, 'properties'), key)))
   if (items !== undefined) errors.push(...defaultErrors(items, childPath(path, 'items')))

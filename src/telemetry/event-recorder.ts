@@ -5,7 +5,6 @@ import { formatTime } from '../api/conditions.ts'
 import { messageOf } from '../api/errors.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectInput, ObjectKey } from '../api/object.ts'
-import type { Client } from '../client/client.ts'
 import type { Logger } from './logger.ts'
 
 export type EventType = 'Normal' | 'Warning'
@@ -16,7 +15,10 @@ export interface EventRecorder {
 }
 
 /** What the recorder needs of a client. */
-export type EventWriter = Pick<Client, 'create' | 'patch'>
+export interface EventWriter {
+  create(type: typeof eventType, object: ObjectInput<Event>): Promise<unknown>
+  patch(type: typeof eventType, key: ObjectKey, patch: object): Promise<unknown>
+}
 
 export interface EventRecorderOptions {
   /** Who speaks, e.g. `proreus`. */
@@ -99,7 +101,14 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
     enqueue(memory, () => client.patch(eventType, memory.key, patch))
   }
 
-  function newEvent(object: DeepReadonly<KubernetesObject>, key: ObjectKey, type: EventType, reason: string, message: string, now: number): ObjectInput<Event> {
+  function newEvent(
+    object: DeepReadonly<KubernetesObject>,
+    key: ObjectKey,
+    type: EventType,
+    reason: string,
+    message: string,
+    now: number,
+  ): ObjectInput<Event> {
     const { apiVersion, kind, metadata } = object
     const { name, namespace, uid, resourceVersion } = metadata
     return {

@@ -57,8 +57,8 @@ export interface ClientRequest {
 
 /** 5 ms to 60 s: controller-runtime's 40 buckets for a reconcile. */
 const reconcileBuckets = [
-  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4,
-  4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5,
+  5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ]
 /** 10 ns to 1000 s by powers of ten. */
 const decades = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
@@ -70,38 +70,109 @@ const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue'
 export class Metrics {
   readonly registry = new Registry()
 
-  readonly #reconciles = this.#counter('controller_runtime_reconcile_total', 'Total number of reconciliations per controller', ['controller', 'result'])
-  readonly #reconcileErrors = this.#counter('controller_runtime_reconcile_errors_total', 'Total number of reconciliation errors per controller', ['controller'])
-  readonly #terminalErrors = this.#counter('controller_runtime_terminal_reconcile_errors_total', 'Total number of terminal reconciliation errors per controller', ['controller'])
-  readonly #panics = this.#counter('controller_runtime_reconcile_panics_total', 'Total number of reconciliation panics per controller', ['controller'])
-  readonly #timeouts = this.#counter('controller_runtime_reconcile_timeouts_total', 'Total number of reconciliation timeouts per controller', ['controller'])
-  readonly #reconcileTime = this.#histogram('controller_runtime_reconcile_time_seconds', 'Length of time per reconciliation per controller', ['controller'], reconcileBuckets)
-  readonly #maxWorkers = this.#gauge('controller_runtime_max_concurrent_reconciles', 'Maximum number of concurrent reconciles per controller', ['controller'])
-  readonly #activeWorkers = this.#gauge('controller_runtime_active_workers', 'Number of currently used workers per controller', ['controller'])
+  readonly #reconciles = this.#counter('controller_runtime_reconcile_total', 'Total number of reconciliations per controller', [
+    'controller',
+    'result',
+  ])
+  readonly #reconcileErrors = this.#counter(
+    'controller_runtime_reconcile_errors_total',
+    'Total number of reconciliation errors per controller',
+    ['controller'],
+  )
+  readonly #terminalErrors = this.#counter(
+    'controller_runtime_terminal_reconcile_errors_total',
+    'Total number of terminal reconciliation errors per controller',
+    ['controller'],
+  )
+  readonly #panics = this.#counter('controller_runtime_reconcile_panics_total', 'Total number of reconciliation panics per controller', [
+    'controller',
+  ])
+  readonly #timeouts = this.#counter(
+    'controller_runtime_reconcile_timeouts_total',
+    'Total number of reconciliation timeouts per controller',
+    ['controller'],
+  )
+  readonly #reconcileTime = this.#histogram(
+    'controller_runtime_reconcile_time_seconds',
+    'Length of time per reconciliation per controller',
+    ['controller'],
+    reconcileBuckets,
+  )
+  readonly #maxWorkers = this.#gauge(
+    'controller_runtime_max_concurrent_reconciles',
+    'Maximum number of concurrent reconciles per controller',
+    ['controller'],
+  )
+  readonly #activeWorkers = this.#gauge('controller_runtime_active_workers', 'Number of currently used workers per controller', [
+    'controller',
+  ])
 
-  readonly #depth = this.#gauge('workqueue_depth', 'Current depth of workqueue by workqueue and priority', ['name', 'controller', 'priority'])
+  readonly #depth = this.#gauge('workqueue_depth', 'Current depth of workqueue by workqueue and priority', [
+    'name',
+    'controller',
+    'priority',
+  ])
   readonly #adds = this.#counter('workqueue_adds_total', 'Total number of adds handled by workqueue', ['name', 'controller'])
-  readonly #queueTime = this.#histogram('workqueue_queue_duration_seconds', 'How long in seconds an item stays in workqueue before being requested', ['name', 'controller'], decades)
-  readonly #workTime = this.#histogram('workqueue_work_duration_seconds', 'How long in seconds processing an item from workqueue takes.', ['name', 'controller'], decades)
+  readonly #queueTime = this.#histogram(
+    'workqueue_queue_duration_seconds',
+    'How long in seconds an item stays in workqueue before being requested',
+    ['name', 'controller'],
+    decades,
+  )
+  readonly #workTime = this.#histogram(
+    'workqueue_work_duration_seconds',
+    'How long in seconds processing an item from workqueue takes.',
+    ['name', 'controller'],
+    decades,
+  )
   readonly #retries = this.#counter('workqueue_retries_total', 'Total number of retries handled by workqueue', ['name', 'controller'])
 
-  readonly #webhookRequests = this.#counter('controller_runtime_webhook_requests_total', 'Total number of admission requests by HTTP status code.', ['webhook', 'code'])
-  readonly #webhookTime = this.#histogram('controller_runtime_webhook_latency_seconds', 'Histogram of the latency of processing admission requests', ['webhook'], decades)
-  readonly #webhooksInFlight = this.#gauge('controller_runtime_webhook_requests_in_flight', 'Current number of admission requests being served.', ['webhook'])
+  readonly #webhookRequests = this.#counter(
+    'controller_runtime_webhook_requests_total',
+    'Total number of admission requests by HTTP status code.',
+    ['webhook', 'code'],
+  )
+  readonly #webhookTime = this.#histogram(
+    'controller_runtime_webhook_latency_seconds',
+    'Histogram of the latency of processing admission requests',
+    ['webhook'],
+    decades,
+  )
+  readonly #webhooksInFlight = this.#gauge(
+    'controller_runtime_webhook_requests_in_flight',
+    'Current number of admission requests being served.',
+    ['webhook'],
+  )
   readonly #webhookPanics = this.#counter('controller_runtime_webhook_panics_total', 'Total number of webhook panics', [])
-  readonly #decisions = this.#counter('proreus_webhook_decisions_total', 'Total number of admission decisions by webhook', ['webhook', 'allowed'])
+  readonly #decisions = this.#counter('proreus_webhook_decisions_total', 'Total number of admission decisions by webhook', [
+    'webhook',
+    'allowed',
+  ])
 
-  readonly #clientRequests = this.#counter('rest_client_requests_total', 'Number of HTTP requests, partitioned by status code, method, and host.', ['code', 'method', 'host'])
-  readonly #clientTime = this.#histogram('rest_client_request_duration_seconds', 'Request latency in seconds. Broken down by verb, and host.', ['verb', 'host'], requestBuckets)
+  readonly #clientRequests = this.#counter(
+    'rest_client_requests_total',
+    'Number of HTTP requests, partitioned by status code, method, and host.',
+    ['code', 'method', 'host'],
+  )
+  readonly #clientTime = this.#histogram(
+    'rest_client_request_duration_seconds',
+    'Request latency in seconds. Broken down by verb, and host.',
+    ['verb', 'host'],
+    requestBuckets,
+  )
 
   readonly #running = new Map<string, () => readonly number[]>()
 
   constructor() {
-    this.#runningGauge('workqueue_unfinished_work_seconds', 'How many seconds of work has been done that is in progress and has not been observed by work_duration.', (ages) =>
-      ages.reduce((sum, age) => sum + age, 0),
+    this.#runningGauge(
+      'workqueue_unfinished_work_seconds',
+      'How many seconds of work has been done that is in progress and has not been observed by work_duration.',
+      (ages) => ages.reduce((sum, age) => sum + age, 0),
     )
-    this.#runningGauge('workqueue_longest_running_processor_seconds', 'How many seconds has the longest running processor for workqueue been running.', (ages) =>
-      ages.reduce((longest, age) => Math.max(longest, age), 0),
+    this.#runningGauge(
+      'workqueue_longest_running_processor_seconds',
+      'How many seconds has the longest running processor for workqueue been running.',
+      (ages) => ages.reduce((longest, age) => Math.max(longest, age), 0),
     )
   }
 

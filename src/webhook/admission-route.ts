@@ -37,7 +37,9 @@ export function admissionRoute(options: RouteOptions): Route {
     try {
       const request = decodeReview(body)
       if (request.kind.kind !== type.kind || request.kind.group !== type.group || request.kind.version !== type.version) {
-        throw new MalformedReview(`${path} reviews ${groupKindOf(type)} in version ${type.version}, and was sent ${groupKindOf(request.kind)} in version ${request.kind.version}: the webhook configuration names the wrong path.`)
+        throw new MalformedReview(
+          `${path} reviews ${groupKindOf(type)} in version ${type.version}, and was sent ${groupKindOf(request.kind)} in version ${request.kind.version}: the webhook configuration names the wrong path.`,
+        )
       }
       const since = clock.now()
       const response = await decide(options, request, deadlineFrom(timeout), onClose)
@@ -50,7 +52,12 @@ export function admissionRoute(options: RouteOptions): Route {
   }
 }
 
-async function decide(options: RouteOptions, request: AdmissionRequest, ms: number, onClose: (listener: () => void) => void): Promise<AdmissionResponse> {
+async function decide(
+  options: RouteOptions,
+  request: AdmissionRequest,
+  ms: number,
+  onClose: (listener: () => void) => void,
+): Promise<AdmissionResponse> {
   const { type, handler, client, clock, logger, metrics } = options
   const controller = new AbortController()
   onClose(() => controller.abort(new DOMException('the connection of the request was closed', 'AbortError')))
@@ -83,6 +90,10 @@ const loggedBefore: ReadonlySet<number | undefined> = new Set([500, 504, 499])
 
 function log({ path, logger }: RouteOptions, request: AdmissionRequest, { allowed, status, patch }: AdmissionResponse, ms: number): void {
   const denied = !allowed && !loggedBefore.has(status?.code)
-  if (denied) logger.info({ path, ...facts(request), code: status?.code, reason: status?.reason, causes: status?.details?.causes?.length ?? 0 }, 'denied')
+  if (denied)
+    logger.info(
+      { path, ...facts(request), code: status?.code, reason: status?.reason, causes: status?.details?.causes?.length ?? 0 },
+      'denied',
+    )
   if (logger.isLevelEnabled('debug')) logger.debug({ path, ...facts(request), allowed, operations: patch?.length ?? 0, ms }, 'reviewed')
 }

@@ -29,7 +29,12 @@ export const timedOut = Symbol('timed out')
  * What `work` gives, or `timedOut` when it takes longer than `ms`; the controller's signal aborts at that moment.
  * Work that goes on regardless is left alone: its result, or its error, is nobody's any more.
  */
-export function withDeadline<T>(clock: Clock, ms: number, controller: AbortController, work: () => Promise<T>): Promise<T | typeof timedOut> {
+export function withDeadline<T>(
+  clock: Clock,
+  ms: number,
+  controller: AbortController,
+  work: () => Promise<T>,
+): Promise<T | typeof timedOut> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(ms, () => {
       controller.abort(new DOMException('the deadline of the request has passed', 'TimeoutError'))

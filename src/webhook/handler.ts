@@ -20,7 +20,10 @@ export interface Call {
 export type AdmissionHandler = (request: AdmissionRequest, call: Call) => Promise<AdmissionResponse>
 
 /** The context of one request, and the warnings that handlers gave through it, each once. */
-export function createContext(request: AdmissionRequest, { client, logger, signal }: Call): { context: AdmissionContext<JsonObject>; warnings: ReadonlySet<string> } {
+export function createContext(
+  request: AdmissionRequest,
+  { client, logger, signal }: Call,
+): { context: AdmissionContext<JsonObject>; warnings: ReadonlySet<string> } {
   const { operation, dryRun, userInfo: user, namespace, name, subResource, oldObject } = request
   const warnings = new Set<string>()
   let child: Logger | undefined
@@ -84,7 +87,9 @@ export function newSchemaErrors(schema: CompiledSchema, object: JsonObject, old:
 export function respond(kind: Kind, request: AdmissionRequest, verdict: Verdict, warnings: ReadonlySet<string>): AdmissionResponse {
   const said = warnings.size === 0 ? {} : { warnings: [...warnings] }
   if (!isErrorList(verdict)) return { allowed: false, status: verdict, ...said }
-  return verdict.length === 0 ? { allowed: true, ...said } : { allowed: false, status: invalidStatus(kind, nameOf(request), verdict), ...said }
+  return verdict.length === 0
+    ? { allowed: true, ...said }
+    : { allowed: false, status: invalidStatus(kind, nameOf(request), verdict), ...said }
 }
 
 export function isErrorList(verdict: Verdict): verdict is readonly FieldError[] {
@@ -100,4 +105,3 @@ function nameOf({ name, object }: AdmissionRequest): string {
   if (name !== '' || !isObject(object?.metadata)) return name
   return typeof object.metadata.name === 'string' ? object.metadata.name : ''
 }
-

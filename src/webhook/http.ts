@@ -46,7 +46,7 @@ export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths }: Ht
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
     try {
       // Plain JSON.parse: `__proto__` is a key like any other here, and nothing that reads the result assigns through it.
-      done(null, JSON.parse(body as string))
+      done(null, body === '' ? undefined : JSON.parse(body as string))
     } catch (error) {
       done(new MalformedReview(`The body is no JSON: ${messageOf(error)}`))
     }

@@ -37,13 +37,21 @@ function bind(server: Server, port: number, host: string): Promise<void> {
 function explain(error: NodeJS.ErrnoException, port: number, host: string): Error {
   switch (error.code) {
     case 'EADDRINUSE':
-      return new ProreusError('PRO_PORT_IN_USE', `Port ${port} for the webhooks is in use by another process: stop that one, or choose another port.`, { cause: error })
+      return new ProreusError(
+        'PRO_PORT_IN_USE',
+        `Port ${port} for the webhooks is in use by another process: stop that one, or choose another port.`,
+        { cause: error },
+      )
     case 'EACCES':
-      return new ProreusError('PRO_PERMISSION', `This user may not listen on port ${port} for the webhooks: choose a port above 1023.`, { cause: error })
+      return new ProreusError('PRO_PERMISSION', `This user may not listen on port ${port} for the webhooks: choose a port above 1023.`, {
+        cause: error,
+      })
     case 'EADDRNOTAVAIL':
     case 'EAFNOSUPPORT':
     case 'ENOTFOUND':
-      return new ProreusError('PRO_CONFIG_INVALID', `The webhooks cannot listen on ${host}: this machine has no such address.`, { cause: error })
+      return new ProreusError('PRO_CONFIG_INVALID', `The webhooks cannot listen on ${host}: this machine has no such address.`, {
+        cause: error,
+      })
     default:
       return error
   }

@@ -49,7 +49,8 @@ export async function complete(
 ): Promise<Completed> {
   const defaulted = schema.default(raw)
   const errors = newSchemaErrors(schema, defaulted, old)
-  if (handlers.default === undefined || errors.some(({ reason }) => reason === 'FieldValueTypeInvalid')) return { object: defaulted, errors }
+  if (handlers.default === undefined || errors.some(({ reason }) => reason === 'FieldValueTypeInvalid'))
+    return { object: defaulted, errors }
   let object: JsonObject
   try {
     object = asObject(await handlers.default(deepFreeze(defaulted) as DeepReadonly<JsonObject>, context))
@@ -85,4 +86,3 @@ async function ownErrors(
     return errors
   }
 }
-

@@ -22,7 +22,11 @@ export interface OfflineReview {
 }
 
 /** Reviews an object as if it were created now, with strict field validation as kubectl asks for it. */
-export async function reviewOffline(webhooks: readonly WebhookDefinition[], object: JsonObject, logger: Logger = silentLogger()): Promise<OfflineReview> {
+export async function reviewOffline(
+  webhooks: readonly WebhookDefinition[],
+  object: JsonObject,
+  logger: Logger = silentLogger(),
+): Promise<OfflineReview> {
   const { group, version } = parseApiVersion(textOf(getOwn(object, 'apiVersion')))
   const kind = textOf(getOwn(object, 'kind'))
   const metadata = getOwn(object, 'metadata')
@@ -34,9 +38,16 @@ export async function reviewOffline(webhooks: readonly WebhookDefinition[], obje
   return { known: true, kind, name, valid: errors.length === 0, errors: sortFieldErrors(errors), warnings: [...warnings] }
 }
 
-async function errorsOf(definition: WebhookDefinition, object: JsonObject, version: string, context: ReviewContext<JsonObject>): Promise<readonly FieldError[]> {
+async function errorsOf(
+  definition: WebhookDefinition,
+  object: JsonObject,
+  version: string,
+  context: ReviewContext<JsonObject>,
+): Promise<readonly FieldError[]> {
   const { kind } = definition
-  const served = kind.versions.filter((candidate) => candidate.served).map((candidate) => apiVersionOf({ group: kind.group, version: candidate.name }))
+  const served = kind.versions
+    .filter((candidate) => candidate.served)
+    .map((candidate) => apiVersionOf({ group: kind.group, version: candidate.name }))
   const apiVersion = apiVersionOf({ group: kind.group, version })
   if (!served.includes(apiVersion)) return [notSupported('apiVersion', apiVersion, served)]
   const schema = schemaOf(kind, version)
@@ -58,7 +69,9 @@ async function errorsOf(definition: WebhookDefinition, object: JsonObject, versi
 /** kubectl fills in the namespace that it was asked for; a file need not name one. */
 function inNamespace(kind: Kind, object: JsonObject): JsonObject {
   const { metadata } = object
-  return kind.namespaced && isObject(metadata) && metadata.namespace === undefined ? { ...object, metadata: { ...metadata, namespace: 'default' } } : object
+  return kind.namespaced && isObject(metadata) && metadata.namespace === undefined
+    ? { ...object, metadata: { ...metadata, namespace: 'default' } }
+    : object
 }
 
 function contextOf(object: JsonObject, name: string, logger: Logger, warnings: Set<string>): ReviewContext<JsonObject> {

@@ -9,8 +9,7 @@ import { canonicalJson, getOwn, isObject, jsonEqual } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 
 export type PatchOperation =
-  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: JsonValue }
-  | { readonly op: 'remove'; readonly path: string }
+  { readonly op: 'add' | 'replace'; readonly path: string; readonly value: JsonValue } | { readonly op: 'remove'; readonly path: string }
 
 type Value = JsonValue | undefined
 
@@ -36,7 +35,13 @@ function compare(raw: JsonValue, target: JsonValue, path: string, schema: Struct
   else out.push({ op: 'replace', path, value: target })
 }
 
-function compareObjects(raw: JsonObject, target: JsonObject, path: string, schema: StructuralSchema | undefined, out: PatchOperation[]): void {
+function compareObjects(
+  raw: JsonObject,
+  target: JsonObject,
+  path: string,
+  schema: StructuralSchema | undefined,
+  out: PatchOperation[],
+): void {
   for (const key of Object.keys(raw)) {
     if (raw[key] !== undefined && getOwn(target, key) === undefined) out.push({ op: 'remove', path: `${path}/${escapePointer(key)}` })
   }
@@ -61,7 +66,13 @@ function schemaBelow(schema: StructuralSchema | undefined, key: string): Structu
  * Items that stayed are found first (by their keys, or by being equal); what lies between them was inserted, removed or changed.
  * So an item inserted at the front is one operation, and not a replacement of every item behind it.
  */
-function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, schema: StructuralSchema | undefined, out: PatchOperation[]): void {
+function compareArrays(
+  raw: JsonValue[],
+  target: JsonValue[],
+  path: string,
+  schema: StructuralSchema | undefined,
+  out: PatchOperation[],
+): void {
   const keys = itemKeys(raw, target, schema)
   const pairs = matchItems(raw, target, keys)
   if (pairs.length === 0 && raw.length > 0 && target.length > 0 && (keys !== undefined || raw.length !== target.length)) {
@@ -153,7 +164,7 @@ function longestCommon(rows: number, columns: number, same: (i: number, j: numbe
     }
   }
   const pairs: (readonly [number, number])[] = []
-  for (let i = 0, j = 0; i < rows && j < columns; ) {
+  for (let i = 0, j = 0; i < rows && j < columns;) {
     if (matches[i * columns + j] === 1) pairs.push([i++, j++])
     else if (lengths[(i + 1) * width + j]! >= lengths[i * width + j + 1]!) i += 1
     else j += 1

@@ -42,13 +42,18 @@ export function decodeReview(body: unknown): AdmissionRequest {
   if (body === undefined) throw new MalformedReview('The request has no body: an AdmissionReview is expected.')
   if (!isObject(body) || body.kind !== 'AdmissionReview') throw new MalformedReview('The body is no AdmissionReview.')
   if (body.apiVersion !== 'admission.k8s.io/v1') {
-    throw new MalformedReview(`The apiVersion of the AdmissionReview is ${JSON.stringify(body.apiVersion) ?? 'missing'}: only admission.k8s.io/v1 is served.`)
+    throw new MalformedReview(
+      `The apiVersion of the AdmissionReview is ${JSON.stringify(body.apiVersion) ?? 'missing'}: only admission.k8s.io/v1 is served.`,
+    )
   }
   const { request } = body
   if (!isObject(request)) throw new MalformedReview('The AdmissionReview has no request.')
   const { uid, kind, operation, userInfo } = request
   if (typeof uid !== 'string' || uid === '') throw new MalformedReview('The request of the AdmissionReview has no uid.')
-  if (!operations.has(operation)) throw new MalformedReview(`The operation of the AdmissionReview is ${JSON.stringify(operation) ?? 'missing'}: CREATE, UPDATE, DELETE or CONNECT is expected.`)
+  if (!operations.has(operation))
+    throw new MalformedReview(
+      `The operation of the AdmissionReview is ${JSON.stringify(operation) ?? 'missing'}: CREATE, UPDATE, DELETE or CONNECT is expected.`,
+    )
   if (!isObject(kind) || typeof kind.version !== 'string' || typeof kind.kind !== 'string') {
     throw new MalformedReview('The request of the AdmissionReview has no kind.')
   }
@@ -85,7 +90,8 @@ const envelope = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","
 export function encodeReview(uid: string, { allowed, status, patch, warnings }: AdmissionResponse): string {
   let text = `${envelope}${JSON.stringify(uid)},"allowed":${allowed}`
   if (status !== undefined) text += `,"status":${JSON.stringify(status)}`
-  if (patch !== undefined && patch.length > 0) text += `,"patchType":"JSONPatch","patch":"${Buffer.from(JSON.stringify(patch)).toString('base64')}"`
+  if (patch !== undefined && patch.length > 0)
+    text += `,"patchType":"JSONPatch","patch":"${Buffer.from(JSON.stringify(patch)).toString('base64')}"`
   if (warnings !== undefined && warnings.length > 0) text += `,"warnings":${JSON.stringify(warnings)}`
   return `${text}}}`
 }

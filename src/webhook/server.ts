@@ -121,7 +121,8 @@ function createRoutes({ webhooks, client, logger, metrics }: WebhookServerOption
         [validatePath(type), validatingHandler(definition, version)],
       ] as const
       for (const [path, handler] of handlers) {
-        if (routes.has(path)) throw new ProreusError('PRO_CONFIG_INVALID', `There are two webhooks for ${kind}.${group}: define one with all handlers.`)
+        if (routes.has(path))
+          throw new ProreusError('PRO_CONFIG_INVALID', `There are two webhooks for ${kind}.${group}: define one with all handlers.`)
         routes.set(path, admissionRoute({ path, type, handler, client, clock, logger, metrics: metrics.webhook(path) }))
       }
     }
@@ -132,6 +133,7 @@ function createRoutes({ webhooks, client, logger, metrics }: WebhookServerOption
 /** A client that refuses the certificate says so by an alert: the one sign of a `caBundle` that does not fit. */
 function explainHandshake(error: NodeJS.ErrnoException, logger: Logger): void {
   const untrusted = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/.test(error.code ?? '')
-  if (untrusted) logger.warn('a client does not trust the certificate of the webhook server: is the caBundle of the webhook configurations current?')
+  if (untrusted)
+    logger.warn('a client does not trust the certificate of the webhook server: is the caBundle of the webhook configurations current?')
   else logger.debug({ code: error.code }, 'a TLS handshake failed')
 }

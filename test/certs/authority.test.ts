@@ -27,10 +27,30 @@ t.test('decides what is to be done', async (t) => {
     ['expired', state, start + 366 * day, { action: 'replace', urgent: true, reason: /expired on 2027-01-01/ }],
     ['from the future', state, start - day, { action: 'replace', urgent: true, reason: /not valid before/ }],
     ['no key', { current: { cert: state.current.cert } }, start, { action: 'replace', urgent: true, reason: /key is missing/ }],
-    ['no certificate', { current: { key: state.current.key } }, start, { action: 'replace', urgent: true, reason: /certificate is missing/ }],
-    ['another key', { current: { ...state.current, key: other.key } }, start, { action: 'replace', urgent: true, reason: /does not belong/ }],
-    ['a damaged certificate', { current: { ...state.current, cert: 'x' } }, start, { action: 'replace', urgent: true, reason: /cannot be read/ }],
-    ['a damaged key', { current: { ...state.current, key: 'x' } }, start, { action: 'replace', urgent: true, reason: /key cannot be read/ }],
+    [
+      'no certificate',
+      { current: { key: state.current.key } },
+      start,
+      { action: 'replace', urgent: true, reason: /certificate is missing/ },
+    ],
+    [
+      'another key',
+      { current: { ...state.current, key: other.key } },
+      start,
+      { action: 'replace', urgent: true, reason: /does not belong/ },
+    ],
+    [
+      'a damaged certificate',
+      { current: { ...state.current, cert: 'x' } },
+      start,
+      { action: 'replace', urgent: true, reason: /cannot be read/ },
+    ],
+    [
+      'a damaged key',
+      { current: { ...state.current, key: 'x' } },
+      start,
+      { action: 'replace', urgent: true, reason: /key cannot be read/ },
+    ],
     ['a leaf in its place', { current: leaf }, start, { action: 'replace', urgent: true, reason: /not that of an authority/ }],
   ]
   for (const [name, stored, now, expected] of cases) t.match(decideAuthority(stored, now), expected, name)
@@ -41,7 +61,10 @@ t.test('publishes what it signs with, what comes next and what came before, unti
   const state = { current: b, next: c, previous: [a.cert] }
   t.equal(bundleOf(state, start + 300 * day), b.cert + c.cert + a.cert)
   t.equal(bundleOf(state, start + 366 * day), b.cert + c.cert)
-  t.strictSame(replaceAuthority({ current: { cert: 'damaged' }, previous: [a.cert] }, b, start + 200 * day), { current: b, previous: [a.cert] })
+  t.strictSame(replaceAuthority({ current: { cert: 'damaged' }, previous: [a.cert] }, b, start + 200 * day), {
+    current: b,
+    previous: [a.cert],
+  })
 })
 
 t.test('says why a leaf has to be replaced', async (t) => {
@@ -62,31 +85,52 @@ t.test('over simulated years, whatever happens, what is served is trusted', asyn
   type Damage = 'none' | 'key lost' | 'certificate damaged' | 'all lost'
   const round = fc.record({
     days: fc.double({ min: 0.001, max: 40, noNaN: true }),
-    damage: fc.constantFrom<Damage[]>('none', 'none', 'none', 'none', 'none', 'none', 'none', 'key lost', 'certificate damaged', 'all lost'),
+    damage: fc.constantFrom<Damage[]>(
+      'none',
+      'none',
+      'none',
+      'none',
+      'none',
+      'none',
+      'none',
+      'key lost',
+      'certificate damaged',
+      'all lost',
+    ),
   })
-  const property = fc.asyncProperty(fc.integer({ min: 0, max: 24 * 365 }), fc.array(round, { minLength: 30, maxLength: 60 }), async (offset, rounds) => {
-    let now = start + offset * day
-    let stored: StoredAuthority | undefined
-    let leaf: KeyPair | undefined
-    for (const { days, damage } of rounds) {
-      const decision = decideAuthority(stored, now)
-      const state: AuthorityState = decision.action === 'keep' ? decision.state : replaceAuthority(stored, await issueAuthority(now), now)
-      const served = leaf
-      if (leaf === undefined || leafProblem(leaf, state, names, now) !== undefined || isRenewalDue(leaf, now)) leaf = await issueLeaf(state.current, { ...names, now })
-      const bundle = readBundle(bundleOf(state, now))
-      if (pairProblem(leaf.cert, leaf.key, now) !== undefined) throw new Error('serves a pair that cannot be used')
-      if (!isSignedBy(readCertificate(leaf.cert), bundle)) throw new Error('the bundle does not trust the leaf')
-      if (bundle.some(({ notAfter }) => notAfter <= now)) throw new Error('the bundle has an expired certificate')
-      // A replica that has not renewed yet still serves the leaf before this one.
-      const lost = stored === undefined || (stored.current?.cert ?? '') === '' || stored.current?.cert === 'damaged'
-      if (served !== undefined && !lost && pairProblem(served.cert, served.key, now) === undefined && !isSignedBy(readCertificate(served.cert), bundle)) {
-        throw new Error('the bundle does not trust the leaf before')
+  const property = fc.asyncProperty(
+    fc.integer({ min: 0, max: 24 * 365 }),
+    fc.array(round, { minLength: 30, maxLength: 60 }),
+    async (offset, rounds) => {
+      let now = start + offset * day
+      let stored: StoredAuthority | undefined
+      let leaf: KeyPair | undefined
+      for (const { days, damage } of rounds) {
+        const decision = decideAuthority(stored, now)
+        const state: AuthorityState = decision.action === 'keep' ? decision.state : replaceAuthority(stored, await issueAuthority(now), now)
+        const served = leaf
+        if (leaf === undefined || leafProblem(leaf, state, names, now) !== undefined || isRenewalDue(leaf, now))
+          leaf = await issueLeaf(state.current, { ...names, now })
+        const bundle = readBundle(bundleOf(state, now))
+        if (pairProblem(leaf.cert, leaf.key, now) !== undefined) throw new Error('serves a pair that cannot be used')
+        if (!isSignedBy(readCertificate(leaf.cert), bundle)) throw new Error('the bundle does not trust the leaf')
+        if (bundle.some(({ notAfter }) => notAfter <= now)) throw new Error('the bundle has an expired certificate')
+        // A replica that has not renewed yet still serves the leaf before this one.
+        const lost = stored === undefined || (stored.current?.cert ?? '') === '' || stored.current?.cert === 'damaged'
+        if (
+          served !== undefined &&
+          !lost &&
+          pairProblem(served.cert, served.key, now) === undefined &&
+          !isSignedBy(readCertificate(served.cert), bundle)
+        ) {
+          throw new Error('the bundle does not trust the leaf before')
+        }
+        if (decideAuthority(state, now).action !== 'keep') throw new Error('a new authority is replaced at once')
+        stored = damaged(state, damage)
+        now += days * day
       }
-      if (decideAuthority(state, now).action !== 'keep') throw new Error('a new authority is replaced at once')
-      stored = damaged(state, damage)
-      now += days * day
-    }
-  })
+    },
+  )
   await t.resolves(fc.assert(property, { numRuns: 25 }))
 
   function damaged(state: AuthorityState, damage: Damage): StoredAuthority | undefined {

@@ -13,7 +13,13 @@ import { recordingLogger } from '../support/certs-recording-logger.ts'
 const day = 86_400_000
 const names = { names: ['localhost'], ips: ['127.0.0.1'] }
 
-function folder(t: Test): { directory: string; clock: FakeClock; lines: string[]; open: (more?: string[]) => Promise<RefreshingCertificateSource>; text: (name: string) => string } {
+function folder(t: Test): {
+  directory: string
+  clock: FakeClock
+  lines: string[]
+  open: (more?: string[]) => Promise<RefreshingCertificateSource>
+  text: (name: string) => string
+} {
   const directory = join(t.testdir({}), 'certs')
   const clock = new FakeClock()
   const { logger, lines } = recordingLogger()
@@ -42,12 +48,37 @@ t.test('makes what is missing, for its owner alone, and uses it again', async (t
 
 t.test('replaces what is damaged or does not fit, with one warning', async (t) => {
   const cases: [string, (directory: string) => void | Promise<void>, RegExp, boolean][] = [
-    ['a damaged leaf', (directory) => writeFileSync(join(directory, 'tls.crt'), 'damaged'), /replaced .*tls\.crt: the certificate cannot be read/, true],
-    ['a key of another', async (directory) => writeFileSync(join(directory, 'tls.key'), (await issueAuthority(Date.now())).key), /tls\.crt: the key does not belong/, true],
+    [
+      'a damaged leaf',
+      (directory) => writeFileSync(join(directory, 'tls.crt'), 'damaged'),
+      /replaced .*tls\.crt: the certificate cannot be read/,
+      true,
+    ],
+    [
+      'a key of another',
+      async (directory) => writeFileSync(join(directory, 'tls.key'), (await issueAuthority(Date.now())).key),
+      /tls\.crt: the key does not belong/,
+      true,
+    ],
     ['a missing key', (directory) => rmSync(join(directory, 'tls.key')), /tls\.crt: the key cannot be read/, true],
-    ['a damaged authority', (directory) => writeFileSync(join(directory, 'ca.crt'), 'damaged'), /replaced the certificate authority in .*: the certificate cannot be read/, false],
-    ['a damaged key of the authority', (directory) => writeFileSync(join(directory, 'ca.key'), 'damaged'), /authority in .*: the key cannot be read/, false],
-    ['an authority without certificate', (directory) => rmSync(join(directory, 'ca.crt')), /authority in .*: the certificate is missing/, false],
+    [
+      'a damaged authority',
+      (directory) => writeFileSync(join(directory, 'ca.crt'), 'damaged'),
+      /replaced the certificate authority in .*: the certificate cannot be read/,
+      false,
+    ],
+    [
+      'a damaged key of the authority',
+      (directory) => writeFileSync(join(directory, 'ca.key'), 'damaged'),
+      /authority in .*: the key cannot be read/,
+      false,
+    ],
+    [
+      'an authority without certificate',
+      (directory) => rmSync(join(directory, 'ca.crt')),
+      /authority in .*: the certificate is missing/,
+      false,
+    ],
   ]
   for (const [name, damage, warning, keepsAuthority] of cases) {
     await t.test(name, async (t) => {
@@ -125,7 +156,12 @@ t.test("somebody else's pair is used as it is", async (t) => {
   const authority = await issueAuthority(clock.now())
   const leaf = await issueLeaf(authority, { names: ['other'], ips: [], now: clock.now() })
   rmSync(join(directory, 'ca.key'))
-  for (const [name, content] of [['ca.crt', authority.cert], ['tls.crt', leaf.cert], ['tls.key', leaf.key]] as const) writeFileSync(join(directory, name), content)
+  for (const [name, content] of [
+    ['ca.crt', authority.cert],
+    ['tls.crt', leaf.cert],
+    ['tls.key', leaf.key],
+  ] as const)
+    writeFileSync(join(directory, name), content)
   const source = await open()
   t.equal(source.current().cert, leaf.cert)
   t.equal(source.current().caBundle, authority.cert)
@@ -141,7 +177,10 @@ t.test("somebody else's pair is used as it is", async (t) => {
   t.equal(source.current().cert, renewed.cert, 'the whole one is')
 
   await clock.advance(8 * day)
-  await t.rejects(open(), { code: 'PRO_CERTIFICATE', message: /tls\.crt cannot be used: the certificate expired on 2026-01-08.*There is no ca\.key/ })
+  await t.rejects(open(), {
+    code: 'PRO_CERTIFICATE',
+    message: /tls\.crt cannot be used: the certificate expired on 2026-01-08.*There is no ca\.key/,
+  })
   t.equal(text('tls.crt'), renewed.cert, 'and never overwritten')
 
   rmSync(join(directory, 'ca.crt'))

@@ -53,19 +53,30 @@ function configurations(server: FakeClient, annotations: JsonObject = {}): void 
 }
 
 function webhook(name: string, caBundle?: string): JsonObject {
-  return { name, clientConfig: { url: `https://localhost/${name}`, ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle).toString('base64') }) }, sideEffects: 'None' }
+  return {
+    name,
+    clientConfig: {
+      url: `https://localhost/${name}`,
+      ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle).toString('base64') }),
+    },
+    sideEffects: 'None',
+  }
 }
 
 function bundles(server: FakeClient): string[] {
   return [...server.objects.values()].flatMap(({ webhooks }) =>
-    (webhooks as { clientConfig: { caBundle?: string } }[]).map(({ clientConfig }) => Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()),
+    (webhooks as { clientConfig: { caBundle?: string } }[]).map(({ clientConfig }) =>
+      Buffer.from(clientConfig.caBundle ?? '', 'base64').toString(),
+    ),
   )
 }
 
 t.test('writes the bundle into every webhook, and then nothing more', async (t) => {
   const { clock, server, authority } = await running(t)
   t.strictSame(bundles(server), [authority, authority, authority])
-  t.match(server.objects.get(`${kinds[0]}/proreus-mutating`), { webhooks: [{ name: 'a', clientConfig: { url: 'https://localhost/a' }, sideEffects: 'None' }, { name: 'b' }] })
+  t.match(server.objects.get(`${kinds[0]}/proreus-mutating`), {
+    webhooks: [{ name: 'a', clientConfig: { url: 'https://localhost/a' }, sideEffects: 'None' }, { name: 'b' }],
+  })
   await clock.advance(60_000)
   t.equal(server.writes.length, 2, 'never writes when equal')
 })
@@ -132,7 +143,11 @@ t.test('a missing permission is said once, and tried again', async (t) => {
 
 t.test('merges: foreign certificates stay until they expire', async (t) => {
   const now = Date.parse('2026-06-01T00:00:00Z')
-  const [ours, foreign, expired] = [(await issueAuthority(now)).cert, (await issueAuthority(now - 100 * day)).cert, (await issueAuthority(now - 400 * day)).cert]
+  const [ours, foreign, expired] = [
+    (await issueAuthority(now)).cert,
+    (await issueAuthority(now - 100 * day)).cert,
+    (await issueAuthority(now - 400 * day)).cert,
+  ]
   const cases: [string, string, string, string | undefined][] = [
     ['empty', '', ours, ours],
     ['a placeholder', '\n', ours, ours],
@@ -148,7 +163,9 @@ t.test('merges: foreign certificates stay until they expire', async (t) => {
 
 t.test('the patch is bound to what was read', async (t) => {
   const ours = (await issueAuthority(Date.now())).cert
-  const configuration = { metadata: { resourceVersion: '7' }, webhooks: [webhook('a', ours), webhook('b')] } as unknown as Parameters<typeof patchFor>[0]
+  const configuration = { metadata: { resourceVersion: '7' }, webhooks: [webhook('a', ours), webhook('b')] } as unknown as Parameters<
+    typeof patchFor
+  >[0]
   t.strictSame(patchFor(configuration, ours, Date.now()), [
     { op: 'test', path: '/metadata/resourceVersion', value: '7' },
     { op: 'test', path: '/webhooks/1/name', value: 'b' },

@@ -29,13 +29,21 @@ t.test('OpenSSL agrees with the certificates', async (t) => {
   const ca = join(directory, 'ca.crt')
   const crt = join(directory, 'tls.crt')
 
-  t.match(openssl('verify', '-x509_strict', '-purpose', 'sslserver', '-verify_hostname', names[0]!, '-CAfile', ca, crt), /: OK/, 'chain, strictly')
+  t.match(
+    openssl('verify', '-x509_strict', '-purpose', 'sslserver', '-verify_hostname', names[0]!, '-CAfile', ca, crt),
+    /: OK/,
+    'chain, strictly',
+  )
   t.match(openssl('verify', '-x509_strict', '-verify_ip', '127.0.0.1', '-CAfile', ca, crt), /: OK/)
   t.match(openssl('verify', '-x509_strict', '-verify_ip', '2001:db8::ffff:102:304', '-CAfile', ca, crt), /: OK/)
   t.match(openssl('verify', '-x509_strict', '-check_ss_sig', '-CAfile', ca, ca), /: OK/, 'the self-signature of the authority')
   t.throws(() => openssl('verify', '-purpose', 'sslclient', '-CAfile', ca, crt), 'no client certificate')
   t.throws(() => openssl('verify', '-verify_hostname', 'other', '-CAfile', ca, crt))
-  t.equal(openssl('x509', '-in', crt, '-noout', '-pubkey'), openssl('pkey', '-in', join(directory, 'tls.key'), '-pubout'), 'key and certificate')
+  t.equal(
+    openssl('x509', '-in', crt, '-noout', '-pubkey'),
+    openssl('pkey', '-in', join(directory, 'tls.key'), '-pubout'),
+    'key and certificate',
+  )
 
   const leafText = openssl('x509', '-in', crt, '-noout', '-text')
   t.match(leafText, /Version: 3/)
@@ -44,7 +52,10 @@ t.test('OpenSSL agrees with the certificates', async (t) => {
   t.match(leafText, /Key Usage: critical\n +Digital Signature\n/)
   t.match(leafText, /Extended Key Usage: *\n +TLS Web Server Authentication\n/)
   t.match(leafText, /Basic Constraints: critical\n +CA:FALSE\n/)
-  t.match(leafText, /Subject Alternative Name: *\n +DNS:proreus-webhook\.proreus-system\.svc, DNS:localhost, DNS:\*\.example\.com, IP Address:127\.0\.0\.1, IP Address:0:0:0:0:0:0:0:1, IP Address:2001:DB8:0:0:0:FFFF:102:304\n/)
+  t.match(
+    leafText,
+    /Subject Alternative Name: *\n +DNS:proreus-webhook\.proreus-system\.svc, DNS:localhost, DNS:\*\.example\.com, IP Address:127\.0\.0\.1, IP Address:0:0:0:0:0:0:0:1, IP Address:2001:DB8:0:0:0:FFFF:102:304\n/,
+  )
   const authorityText = openssl('x509', '-in', ca, '-noout', '-text')
   t.match(authorityText, /Basic Constraints: critical\n +CA:TRUE, pathlen:0\n/)
   t.match(authorityText, /Key Usage: critical\n +Certificate Sign, CRL Sign\n/)
@@ -110,7 +121,13 @@ t.test('serial numbers are random, positive and of 128 bits; authorities have na
 
 t.test('names that no certificate can be for are refused', async (t) => {
   const authority = await issueAuthority(Date.now())
-  const cases: [string[], string[]][] = [[['bad name'], []], [['ünï.example'], []], [['a..b'], []], [[], ['1.2.3']], [[], []]]
+  const cases: [string[], string[]][] = [
+    [['bad name'], []],
+    [['ünï.example'], []],
+    [['a..b'], []],
+    [[], ['1.2.3']],
+    [[], []],
+  ]
   for (const [names, ips] of cases) {
     await t.rejects(issueLeaf(authority, { names, ips, now: Date.now() }), { code: 'PRO_CONFIG_INVALID' })
   }

@@ -10,7 +10,13 @@ import { recordingLogger } from '../support/certs-recording-logger.ts'
 const day = 86_400_000
 const id = 'Secret/proreus-webhook-ca'
 
-function cluster(): { server: FakeClient; clock: FakeClock; lines: string[]; open: () => Promise<RefreshingCertificateSource>; data: () => Record<string, string> } {
+function cluster(): {
+  server: FakeClient
+  clock: FakeClock
+  lines: string[]
+  open: () => Promise<RefreshingCertificateSource>
+  data: () => Record<string, string>
+} {
   const server = new FakeClient()
   const clock = new FakeClock()
   const { logger, lines } = recordingLogger()
@@ -127,5 +133,8 @@ t.test('a missing permission gives one sentence', async (t) => {
   server.before = () => {
     throw error(403, 'Forbidden', 'secrets "proreus-webhook-ca" is forbidden')
   }
-  await t.rejects(open(), { code: 'PRO_PERMISSION', message: /Secret proreus-system\/proreus-webhook-ca may not be used.*Grant get, create and update/ })
+  await t.rejects(open(), {
+    code: 'PRO_PERMISSION',
+    message: /Secret proreus-system\/proreus-webhook-ca may not be used.*Grant get, create and update/,
+  })
 })

@@ -15,7 +15,10 @@ interface World extends ControllerWorld {
   end(): Promise<void>
 }
 
-async function start(settings: Partial<ControllerSettings<KubernetesObject>> = {}, options: { type?: ResourceType; prepare?: (world: ControllerWorld) => void; synced?: boolean } = {}): Promise<World> {
+async function start(
+  settings: Partial<ControllerSettings<KubernetesObject>> = {},
+  options: { type?: ResourceType; prepare?: (world: ControllerWorld) => void; synced?: boolean } = {},
+): Promise<World> {
   const world = controllerWorld()
   const { cache, clock, environment, stop } = world
   const seen: string[] = []
@@ -37,7 +40,12 @@ async function start(settings: Partial<ControllerSettings<KubernetesObject>> = {
 }
 
 t.test('a definition says what it is called, watches and needs', async (t) => {
-  const definition = controller(thing, { reconcile: async () => undefined, owns: [part, { type: part }], watches: [{ type: thing, map: () => [] }], rbac: [{ apiGroups: [''], resources: ['pods'], verbs: ['create'] }] })
+  const definition = controller(thing, {
+    reconcile: async () => undefined,
+    owns: [part, { type: part }],
+    watches: [{ type: thing, map: () => [] }],
+    rbac: [{ apiGroups: [''], resources: ['pods'], verbs: ['create'] }],
+  })
   t.equal(definition.name, 'thing')
   t.same(definition.types, [thing, part])
   t.same(definition.rbac, [
@@ -83,12 +91,15 @@ t.test('an event that repeats a resourceVersion asks for nothing', async (t) => 
 })
 
 t.test('what was there before waits for what happens now', async (t) => {
-  const world = await start({}, {
-    synced: false,
-    prepare: ({ cache }) => {
-      for (const name of ['old-1', 'old-2']) cache.of(thing).set(objectOf(thing, name))
+  const world = await start(
+    {},
+    {
+      synced: false,
+      prepare: ({ cache }) => {
+        for (const name of ['old-1', 'old-2']) cache.of(thing).set(objectOf(thing, name))
+      },
     },
-  })
+  )
   const things = world.cache.of(thing)
   things.synced = true
   things.set(objectOf(thing, 'new'))
@@ -106,7 +117,9 @@ t.test('workers start when every type is synced, and a missing one is named', as
   await world.clock.advance(4_999)
   t.same(world.log, [])
   await world.clock.advance(1)
-  t.match(world.log, [{ level: 'warn', controller: 'thing', missing: ['parts.example.com'], msg: /parts\.example\.com.*CustomResourceDefinition/ }])
+  t.match(world.log, [
+    { level: 'warn', controller: 'thing', missing: ['parts.example.com'], msg: /parts\.example\.com.*CustomResourceDefinition/ },
+  ])
   await world.clock.advance(60_000)
   t.equal(world.log.length, 2)
   t.same(world.seen, [])
@@ -129,7 +142,11 @@ t.test('an owned object asks for its controller', async (t) => {
   const other = resourceType({ group: 'other.com', version: 'v1', kind: 'Thing', plural: 'things' })
   const cases: [string, KubernetesObject, string[]][] = [
     ['controlled', objectOf(part, 'p', { ownerReferences: [controllerReference(owner)] }), ['ns/owner']],
-    ['another version', objectOf(part, 'p', { ownerReferences: [{ ...controllerReference(owner), apiVersion: 'example.com/v2' }] }), ['ns/owner']],
+    [
+      'another version',
+      objectOf(part, 'p', { ownerReferences: [{ ...controllerReference(owner), apiVersion: 'example.com/v2' }] }),
+      ['ns/owner'],
+    ],
     ['owned, not controlled', objectOf(part, 'p', { ownerReferences: [{ ...controllerReference(owner), controller: false }] }), []],
     ['another group', objectOf(part, 'p', { ownerReferences: [controllerReference(objectOf(other, 'owner'))] }), []],
     ['a former owner of that name', objectOf(part, 'p', { ownerReferences: [{ ...controllerReference(owner), uid: 'former' }] }), []],
@@ -148,12 +165,15 @@ t.test('an owned object asks for its controller', async (t) => {
 
 t.test('an object that changes hands asks for both', async (t) => {
   const [a, b] = [objectOf(thing, 'a'), objectOf(thing, 'b')]
-  const world = await start({ owns: [part] }, {
-    prepare: ({ cache }) => {
-      for (const object of [a, b]) cache.of(thing).set(object)
-      cache.of(part).set(objectOf(part, 'p', { ownerReferences: [controllerReference(a)] }))
+  const world = await start(
+    { owns: [part] },
+    {
+      prepare: ({ cache }) => {
+        for (const object of [a, b]) cache.of(thing).set(object)
+        cache.of(part).set(objectOf(part, 'p', { ownerReferences: [controllerReference(a)] }))
+      },
     },
-  })
+  )
   world.seen.length = 0
   world.cache.of(part).set(objectOf(part, 'p', { ownerReferences: [controllerReference(b)] }))
   await world.clock.advance(0)
@@ -172,7 +192,17 @@ t.test('a cluster-scoped owner is asked for by name alone', async (t) => {
 })
 
 t.test('a map function names what to reconcile', async (t) => {
-  const world = await start({ watches: [{ type: part, map: ({ metadata }) => [{ namespace: 'ns', name: `${metadata.name}-1` }, { namespace: 'ns', name: `${metadata.name}-2` }] }] })
+  const world = await start({
+    watches: [
+      {
+        type: part,
+        map: ({ metadata }) => [
+          { namespace: 'ns', name: `${metadata.name}-1` },
+          { namespace: 'ns', name: `${metadata.name}-2` },
+        ],
+      },
+    ],
+  })
   world.cache.of(part).set(objectOf(part, 'p'))
   await world.clock.advance(0)
   t.same(world.seen, ['-ns/p-1', '-ns/p-2'])
@@ -209,7 +239,10 @@ t.test('a map function that throws is reported and disturbs no other event', asy
   world.cache.of(part).set(objectOf(part, 'good'))
   await world.clock.advance(0)
   t.same(world.seen, ['-good'])
-  t.match(world.log.find(({ level }) => level === 'error'), { controller: 'thing', object: 'ns/bad', err: { message: 'cannot map' } })
+  t.match(
+    world.log.find(({ level }) => level === 'error'),
+    { controller: 'thing', object: 'ns/bad', err: { message: 'cannot map' } },
+  )
   await world.end()
 })
 
@@ -217,6 +250,9 @@ t.test('after the end nothing watches any more', async (t) => {
   const world = await start({ owns: [part], workers: 4 })
   t.ok(await world.measured('controller_runtime_max_concurrent_reconciles{controller="thing"} 4'))
   await world.end()
-  t.same([...world.cache.informers.values()].map(({ handlers }) => handlers.size), [0, 0])
+  t.same(
+    [...world.cache.informers.values()].map(({ handlers }) => handlers.size),
+    [0, 0],
+  )
   t.equal(world.clock.pending, 0)
 })

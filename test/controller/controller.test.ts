@@ -31,7 +31,8 @@ function run(reconcile: Reconciler, options: Partial<ControllerOptions> = {}, cl
   return { ...world, queue, done, end }
 }
 
-const total = (result: string, count: number): string => `controller_runtime_reconcile_total{controller="thing",result="${result}"} ${count}`
+const total = (result: string, count: number): string =>
+  `controller_runtime_reconcile_total{controller="thing",result="${result}"} ${count}`
 
 t.test('a reconcile that is done is forgotten and said at debug level', async (t) => {
   const seen: object[] = []
@@ -121,7 +122,11 @@ t.test('requeueAfter comes again then, and forgets failures', async (t) => {
   const start = world.clock.now()
   world.queue.add('a')
   await world.clock.advance(5000)
-  t.same(at.map((time) => time - start), [0, 5, 1005, 1010], 'the second failure waits 5 ms again')
+  t.same(
+    at.map((time) => time - start),
+    [0, 5, 1005, 1010],
+    'the second failure waits 5 ms again',
+  )
   t.ok(await world.measured(total('requeue_after', 1)))
   await world.end()
 })
@@ -215,7 +220,9 @@ t.test('a reconcile that goes on after the grace has its signal and its requests
   const signals: (AbortSignal | undefined)[] = []
   const get = ((_type: unknown, _key: unknown, options?: { signal?: AbortSignal }) => {
     signals.push(options?.signal)
-    return new Promise((_, reject) => options?.signal?.addEventListener('abort', () => reject(options.signal?.reason as Error), { once: true }))
+    return new Promise((_, reject) =>
+      options?.signal?.addEventListener('abort', () => reject(options.signal?.reason as Error), { once: true }),
+    )
   }) as Client['get']
   let context: ReconcileContext | undefined
   const world = run(
@@ -275,6 +282,13 @@ t.test('a controller that is stopped before it starts does nothing', async (t) =
   const stop = AbortSignal.abort()
   const queue = new WorkQueue<string>({ clock: world.clock })
   queue.add('a')
-  await new Controller({ ...world.environment, metrics: world.environment.metrics.controller('x'), graceMs: 1, workers: 2, queue, reconcile: async () => void t.fail('must not run') }).run(stop)
+  await new Controller({
+    ...world.environment,
+    metrics: world.environment.metrics.controller('x'),
+    graceMs: 1,
+    workers: 2,
+    queue,
+    reconcile: async () => void t.fail('must not run'),
+  }).run(stop)
   await world.end()
 })

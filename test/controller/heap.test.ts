@@ -13,7 +13,10 @@ t.test('items come out in order, also after any of them were taken out', async (
       const items = entries.map(([value, stays]) => ({ value, stays, position: -1 }))
       for (const item of items) heap.push(item)
       for (const item of items) if (!item.stays) heap.remove(item)
-      const expected = items.filter(({ stays }) => stays).map(({ value }) => value).sort((a, b) => a - b)
+      const expected = items
+        .filter(({ stays }) => stays)
+        .map(({ value }) => value)
+        .sort((a, b) => a - b)
       const actual: number[] = []
       while (heap.first !== undefined) actual.push(heap.pop()!.value)
       return heap.size === 0 && JSON.stringify(actual) === JSON.stringify(expected) && items.every(({ position }) => position === -1)

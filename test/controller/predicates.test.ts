@@ -1,21 +1,45 @@
 import t from 'tap'
 import type { KubernetesObject, ObjectMeta } from '../../src/api/object.ts'
-import { and, annotationsChanged, generationChanged, labelSelector, labelsChanged, not, or, resourceVersionChanged, type ObjectEvent } from '../../src/controller/predicates.ts'
+import {
+  and,
+  annotationsChanged,
+  generationChanged,
+  labelSelector,
+  labelsChanged,
+  not,
+  or,
+  resourceVersionChanged,
+  type ObjectEvent,
+} from '../../src/controller/predicates.ts'
 
 const object = (metadata: Partial<ObjectMeta>): KubernetesObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '', ...metadata },
 })
-const updated = (old: Partial<ObjectMeta>, now: Partial<ObjectMeta>): ObjectEvent => ({ type: 'updated', old: object(old), object: object(now) })
+const updated = (old: Partial<ObjectMeta>, now: Partial<ObjectMeta>): ObjectEvent => ({
+  type: 'updated',
+  old: object(old),
+  object: object(now),
+})
 const added = (metadata: Partial<ObjectMeta> = {}): ObjectEvent => ({ type: 'added', object: object(metadata), initial: false })
 
 t.test('predicates about changes look at updates alone', async (t) => {
   const cases = [
-    ['generation', generationChanged, updated({ generation: 1 }, { generation: 2 }), updated({ generation: 1 }, { generation: 1, resourceVersion: '2' })],
+    [
+      'generation',
+      generationChanged,
+      updated({ generation: 1 }, { generation: 2 }),
+      updated({ generation: 1 }, { generation: 1, resourceVersion: '2' }),
+    ],
     ['resourceVersion', resourceVersionChanged, updated({}, { resourceVersion: '2' }), updated({}, {})],
     ['labels', labelsChanged, updated({ labels: { a: '1' } }, { labels: { a: '2' } }), updated({}, { labels: {} })],
-    ['annotations', annotationsChanged, updated({}, { annotations: { a: '2' } }), updated({ annotations: { a: '1', b: '2' } }, { annotations: { b: '2', a: '1' } })],
+    [
+      'annotations',
+      annotationsChanged,
+      updated({}, { annotations: { a: '2' } }),
+      updated({ annotations: { a: '1', b: '2' } }, { annotations: { b: '2', a: '1' } }),
+    ],
   ] as const
   for (const [name, predicate, counts, counted] of cases) {
     t.equal(predicate(counts), true, `${name} changed`)

@@ -47,7 +47,9 @@ class Model {
   }
 
   get(): string | undefined {
-    const [next] = this.entries.filter((entry) => entry.ready && !this.working.has(entry.key)).sort((a, b) => b.priority - a.priority || a.order - b.order)
+    const [next] = this.entries
+      .filter((entry) => entry.ready && !this.working.has(entry.key))
+      .sort((a, b) => b.priority - a.priority || a.order - b.order)
     if (next === undefined) return undefined
     this.entries = this.entries.filter((entry) => entry !== next)
     this.working.set(next.key, next.priority)
@@ -61,7 +63,11 @@ interface Real {
 }
 type Command = fc.AsyncCommand<Model, Real>
 
-function command(name: string, run: (model: Model, real: Real) => Promise<void> | void, check: (model: Model) => boolean = () => true): Command {
+function command(
+  name: string,
+  run: (model: Model, real: Real) => Promise<void> | void,
+  check: (model: Model) => boolean = () => true,
+): Command {
   return {
     check,
     toString: () => name,

@@ -3,7 +3,12 @@ import { WorkQueue } from '../../src/controller/queue.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 
-function setUp(): { clock: FakeClock; queue: WorkQueue<string>; take: () => Promise<string | undefined>; takeAll: () => Promise<string[]> } {
+function setUp(): {
+  clock: FakeClock
+  queue: WorkQueue<string>
+  take: () => Promise<string | undefined>
+  takeAll: () => Promise<string[]>
+} {
   const clock = new FakeClock()
   const queue = new WorkQueue<string>({ clock })
   const take = async (): Promise<string | undefined> => {

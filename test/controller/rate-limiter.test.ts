@@ -3,9 +3,10 @@ import { exponentialBackoff } from '../../src/controller/rate-limiter.ts'
 
 t.test('a key waits 5 ms × 2^failures, at most 1000 s', async (t) => {
   const limiter = exponentialBackoff()
-  t.same(Array.from({ length: 20 }, () => limiter.delay('a')), [
-    5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 40960, 81920, 163840, 327680, 655360, 1_000_000, 1_000_000,
-  ])
+  t.same(
+    Array.from({ length: 20 }, () => limiter.delay('a')),
+    [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480, 40960, 81920, 163840, 327680, 655360, 1_000_000, 1_000_000],
+  )
   for (let i = 0; i < 2000; i++) limiter.delay('a')
   t.equal(limiter.delay('a'), 1_000_000, 'no overflow')
 })

@@ -3,7 +3,12 @@ import { certificateNames } from '../../src/manager/certificates.ts'
 
 t.test('in a cluster the Service has the first name', async (t) => {
   t.same(certificateNames({ kind: 'secret', namespace: 'proreus-system', name: 'proreus-webhook-ca', ips: ['10.0.0.1'] }), {
-    names: ['proreus-webhook.proreus-system.svc', 'proreus-webhook.proreus-system.svc.cluster.local', 'proreus-webhook.proreus-system', 'localhost'],
+    names: [
+      'proreus-webhook.proreus-system.svc',
+      'proreus-webhook.proreus-system.svc.cluster.local',
+      'proreus-webhook.proreus-system',
+      'localhost',
+    ],
     ips: ['10.0.0.1', '127.0.0.1', '::1'],
   })
   t.equal(certificateNames({ kind: 'secret', namespace: 'ns', name: 'x', serviceName: 'other' }).names[0], 'other.ns.svc')

@@ -60,7 +60,12 @@ interface Life {
 }
 
 /** The life of a process made of fakes; what each part does is noted in `said`. */
-function start(t: { teardown(end: () => unknown): unknown }, operators: (said: string[]) => readonly Operator[], options: Partial<RunOptions> = {}, parts: (said: string[]) => Partial<Parts> = () => ({})): Life {
+function start(
+  t: { teardown(end: () => unknown): unknown },
+  operators: (said: string[]) => readonly Operator[],
+  options: Partial<RunOptions> = {},
+  parts: (said: string[]) => Partial<Parts> = () => ({}),
+): Life {
   const said: string[] = []
   const clock = new FakeClock()
   const stop = new AbortController()
@@ -72,7 +77,10 @@ function start(t: { teardown(end: () => unknown): unknown }, operators: (said: s
     await untilAborted(signal)
     said.push(`${name} ends`)
   }
-  const cache = Object.assign(new FakeCache(), { start: background('cache'), status: () => [{ type: 'things.example.com', synced: false, lastError: 'no such CRD' }] })
+  const cache = Object.assign(new FakeCache(), {
+    start: background('cache'),
+    status: () => [{ type: 'things.example.com', synced: false, lastError: 'no such CRD' }],
+  })
   const fakes: Parts = {
     createClient: (() => ({ close: async () => void said.push('client closes') })) as unknown as Parts['createClient'],
     checkPermissions: async () => void said.push('permissions'),
@@ -146,7 +154,12 @@ function fakeWebhookServer(said: string[], t: { teardown(end: () => unknown): un
 }
 
 const complete = (said: string[]): readonly Operator[] => [
-  defineOperator({ name: 'thing', kinds: [kind], webhooks: [webhook(kind)], controllers: [fakeController('thing', said), fakeController('other', said)] }),
+  defineOperator({
+    name: 'thing',
+    kinds: [kind],
+    webhooks: [webhook(kind)],
+    controllers: [fakeController('thing', said), fakeController('other', said)],
+  }),
 ]
 
 t.test('everything starts and stops in order', async (t) => {
@@ -154,7 +167,17 @@ t.test('everything starts and stops in order', async (t) => {
   const endpoints = await life.started
   t.match(endpoints, { webhook: { url: /^https:\/\/127\.0\.0\.1:\d+$/, caBundle: /BEGIN CERTIFICATE/ }, probes: { host: '127.0.0.1' } })
   await life.clock.advance(0)
-  t.same(life.said, ['permissions', 'certificates open', 'certificates starts', 'webhooks listen', 'serving', 'injection starts', 'cache starts', 'thing starts', 'other starts'])
+  t.same(life.said, [
+    'permissions',
+    'certificates open',
+    'certificates starts',
+    'webhooks listen',
+    'serving',
+    'injection starts',
+    'cache starts',
+    'thing starts',
+    'other starts',
+  ])
   life.said.length = 0
   life.stop.abort()
   await life.clock.untilPending()
@@ -208,9 +231,8 @@ t.test('readiness is gone as soon as the stop begins, and the process is alive u
 t.test('the process is not ready before its webhooks are', async (t) => {
   const listening = Promise.withResolvers<void>()
   const probePort = Promise.withResolvers<number>()
-  let life: Life | undefined
   const port = await freePort()
-  life = start(t, complete, { probeBindAddress: `127.0.0.1:${port}` }, () => ({
+  const life = start(t, complete, { probeBindAddress: `127.0.0.1:${port}` }, () => ({
     openCertificates: async () => {
       probePort.resolve(port)
       await listening.promise
@@ -238,7 +260,11 @@ t.test('without webhooks nothing of them is started, and nobody waits for a drai
 t.test('a start that fails takes down what was started, and says why', async (t) => {
   const failures: [string, Partial<Parts>, string[]][] = [
     ['permissions', { checkPermissions: () => Promise.reject(new ProreusError('PRO_PERMISSION', 'may not')) }, ['client closes']],
-    ['certificates', { openCertificates: () => Promise.reject(new ProreusError('PRO_CERTIFICATE', 'is damaged')) }, ['permissions', 'client closes']],
+    [
+      'certificates',
+      { openCertificates: () => Promise.reject(new ProreusError('PRO_CERTIFICATE', 'is damaged')) },
+      ['permissions', 'client closes'],
+    ],
   ]
   for (const [name, parts, expected] of failures) {
     const life = start(t, complete, {}, () => parts)
@@ -271,7 +297,13 @@ t.test('a stop in the middle of the start is a stop like any other', async (t) =
 })
 
 t.test('a reconcile that does not end is left behind after the deadline', async (t) => {
-  const life = start(t, (said) => [defineOperator({ name: 'thing', kinds: [kind], controllers: [fakeController('thing', said, () => new Promise(() => undefined))] })], { drainDelayMs: 0, drainDeadlineMs: 1000 })
+  const life = start(
+    t,
+    (said) => [
+      defineOperator({ name: 'thing', kinds: [kind], controllers: [fakeController('thing', said, () => new Promise(() => undefined))] }),
+    ],
+    { drainDelayMs: 0, drainDeadlineMs: 1000 },
+  )
   await life.started
   life.stop.abort()
   await life.clock.untilPending()

@@ -11,19 +11,31 @@ const reconcile = async (): Promise<void> => undefined
 t.test('an operator is complete and frozen', async (t) => {
   const operator = defineOperator({ name: 'thing', kinds: [kind] })
   t.same(operator, { name: 'thing', kinds: [kind], webhooks: [], controllers: [], rbac: [], options: {} })
-  for (const part of [operator, operator.kinds, operator.webhooks, operator.controllers, operator.rbac, operator.options]) t.ok(Object.isFrozen(part))
+  for (const part of [operator, operator.kinds, operator.webhooks, operator.controllers, operator.rbac, operator.options])
+    t.ok(Object.isFrozen(part))
   t.ok(isOperator(operator))
 })
 
 t.test('what was not made with defineOperator is none', async (t) => {
-  for (const value of [undefined, null, 'x', {}, { ...defineOperator({ name: 'a', kinds: [] }) }, Object.freeze({ name: 'a', kinds: [] })]) t.notOk(isOperator(value))
+  for (const value of [undefined, null, 'x', {}, { ...defineOperator({ name: 'a', kinds: [] }) }, Object.freeze({ name: 'a', kinds: [] })])
+    t.notOk(isOperator(value))
 })
 
 t.test('an operator that is not well defined is refused with all that is wrong', async (t) => {
-  t.throws(() => defineOperator({ name: 'Not A Name', kinds: [kind, kind], webhooks: [webhook(kind), webhook(kind)], controllers: [controller(kind, { reconcile }), controller(kind, { reconcile })] }), {
-    code: 'PRO_CONFIG_INVALID',
-    message: /name: .*; kinds: Thing\.example\.com is there twice; webhooks: there are two for Thing\.example\.com.*; controllers: two are called "thing"/,
-  })
+  t.throws(
+    () =>
+      defineOperator({
+        name: 'Not A Name',
+        kinds: [kind, kind],
+        webhooks: [webhook(kind), webhook(kind)],
+        controllers: [controller(kind, { reconcile }), controller(kind, { reconcile })],
+      }),
+    {
+      code: 'PRO_CONFIG_INVALID',
+      message:
+        /name: .*; kinds: Thing\.example\.com is there twice; webhooks: there are two for Thing\.example\.com.*; controllers: two are called "thing"/,
+    },
+  )
 })
 
 t.test('operators of one name, or with controllers of one name, do not run together', async (t) => {

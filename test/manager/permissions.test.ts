@@ -11,7 +11,11 @@ import { defineOperator } from '../../src/manager/operator.ts'
 import { checkPermissions } from '../../src/manager/permissions.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
-const operator = defineOperator({ name: 'thing', kinds: [kind], controllers: [controller(kind, { reconcile: async () => undefined, owns: [pod], watches: [{ type: node, map: () => [] }] })] })
+const operator = defineOperator({
+  name: 'thing',
+  kinds: [kind],
+  controllers: [controller(kind, { reconcile: async () => undefined, owns: [pod], watches: [{ type: node, map: () => [] }] })],
+})
 
 interface Attributes {
   group: string
@@ -19,7 +23,10 @@ interface Attributes {
   verb: string
   namespace?: string
 }
-function check(answer: (attributes: Attributes) => boolean, namespaces?: readonly string[]): { done: Promise<void>; asked: string[]; log: { level: number; msg: string }[] } {
+function check(
+  answer: (attributes: Attributes) => boolean,
+  namespaces?: readonly string[],
+): { done: Promise<void>; asked: string[]; log: { level: number; msg: string }[] } {
   const asked: string[] = []
   const log: { level: number; msg: string }[] = []
   const client = {
@@ -31,7 +38,11 @@ function check(answer: (attributes: Attributes) => boolean, namespaces?: readonl
     },
   } as unknown as Pick<Client, 'create'>
   const logger = pino({}, { write: (line: string) => void log.push(JSON.parse(line) as { level: number; msg: string }) })
-  return { done: checkPermissions({ operators: [operator], client, namespaces, connection: { describe: 'kubeconfig a, context b' }, logger }), asked, log }
+  return {
+    done: checkPermissions({ operators: [operator], client, namespaces, connection: { describe: 'kubeconfig a, context b' }, logger }),
+    asked,
+    log,
+  }
 }
 
 t.test('every watched type is asked about, in each namespace that is watched', async (t) => {
@@ -40,7 +51,12 @@ t.test('every watched type is asked about, in each namespace that is watched', a
   t.same(all.asked, ['list things example.com', 'watch things example.com', 'list pods', 'watch pods', 'list nodes', 'watch nodes'])
   const some = check(() => true, ['a', 'b'])
   await some.done
-  t.same(some.asked.slice(0, 4), ['list things example.com a', 'watch things example.com a', 'list things example.com b', 'watch things example.com b'])
+  t.same(some.asked.slice(0, 4), [
+    'list things example.com a',
+    'watch things example.com a',
+    'list things example.com b',
+    'watch things example.com b',
+  ])
   t.same(some.asked.slice(8), ['list nodes', 'watch nodes'], 'cluster-scoped types have no namespace')
 })
 
@@ -51,9 +67,12 @@ t.test('a primary kind that may not be read is one clear sentence', async (t) =>
       'The user of kubeconfig a, context b may not list and watch things.example.com in all namespaces, which the operators cannot do without: ' +
       'grant it with the rules that "proreus generate" writes to config/rbac/role.yaml.',
   })
-  await t.rejects(check(({ resource, namespace, verb }) => resource !== 'things' || namespace !== 'b' || verb !== 'watch', ['a', 'b']).done, {
-    message: /may not watch things\.example\.com in the namespace "b", which/,
-  })
+  await t.rejects(
+    check(({ resource, namespace, verb }) => resource !== 'things' || namespace !== 'b' || verb !== 'watch', ['a', 'b']).done,
+    {
+      message: /may not watch things\.example\.com in the namespace "b", which/,
+    },
+  )
 })
 
 t.test('what else is missing is a warning', async (t) => {

@@ -3,10 +3,15 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { formatListenAddress, type ListenAddress } from '../../src/manager/listen-address.ts'
 import { startProbes } from '../../src/manager/probes.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 
 const loopback = '127.0.0.1:0'
-async function get(address: ListenAddress | undefined, path: string, method = 'GET'): Promise<{ code: number; body: string; type: string | null }> {
+async function get(
+  address: ListenAddress | undefined,
+  path: string,
+  method = 'GET',
+): Promise<{ code: number; body: string; type: string | null }> {
   if (address === undefined) throw new Error('not served')
   const response = await fetch(`http://${formatListenAddress(address)}${path}`, { method })
   return { code: response.status, body: await response.text(), type: response.headers.get('content-type') }
@@ -16,7 +21,13 @@ t.test('probes and metrics are served on addresses of their own', async (t) => {
   const metrics = new Metrics()
   metrics.controller('thing')
   let problem: string | undefined = 'not yet'
-  const probes = await startProbes({ probeBindAddress: loopback, metricsBindAddress: loopback, metrics, readiness: () => [{ name: 'webhook', problem: () => problem }] })
+  const probes = await startProbes({
+    probeBindAddress: loopback,
+    metricsBindAddress: loopback,
+    metrics,
+    logger: silentLogger(),
+    readiness: () => [{ name: 'webhook', problem: () => problem }],
+  })
   t.teardown(() => probes.close())
   t.match(await get(probes.probes, '/healthz'), { code: 200, body: 'ok' })
   t.match(await get(probes.probes, '/readyz'), { code: 500, body: /\[\+\]ping ok\n\[-\]webhook failed: not yet/ })
@@ -26,12 +37,22 @@ t.test('probes and metrics are served on addresses of their own', async (t) => {
   t.match(await get(probes.probes, '/readyz', 'HEAD'), { code: 200, body: '' })
   t.match(await get(probes.probes, '/metrics'), { code: 404 })
   t.match(await get(probes.probes, '/healthz', 'POST'), { code: 405 })
-  t.match(await get(probes.metrics, '/metrics'), { code: 200, body: /controller_runtime_reconcile_total\{controller="thing"/, type: /text\/plain; version=0\.0\.4/ })
+  t.match(await get(probes.metrics, '/metrics'), {
+    code: 200,
+    body: /controller_runtime_reconcile_total\{controller="thing"/,
+    type: /text\/plain; version=0\.0\.4/,
+  })
   t.match(await get(probes.metrics, '/readyz'), { code: 404 })
 })
 
 t.test('0 switches each of them off', async (t) => {
-  const probes = await startProbes({ probeBindAddress: '0', metricsBindAddress: '0', metrics: new Metrics(), readiness: () => [] })
+  const probes = await startProbes({
+    probeBindAddress: '0',
+    metricsBindAddress: '0',
+    metrics: new Metrics(),
+    logger: silentLogger(),
+    readiness: () => [],
+  })
   t.same([probes.probes, probes.metrics], [undefined, undefined])
   await probes.close()
 })
@@ -39,7 +60,13 @@ t.test('0 switches each of them off', async (t) => {
 t.test('one address for both is one server', async (t) => {
   const port = await freePort()
   const address = `127.0.0.1:${port}`
-  const probes = await startProbes({ probeBindAddress: address, metricsBindAddress: address, metrics: new Metrics(), readiness: () => [] })
+  const probes = await startProbes({
+    probeBindAddress: address,
+    metricsBindAddress: address,
+    metrics: new Metrics(),
+    logger: silentLogger(),
+    readiness: () => [],
+  })
   t.teardown(() => probes.close())
   t.match(await get(probes.probes, '/readyz'), { code: 200 })
   t.match(await get(probes.metrics, '/metrics'), { code: 200 })
@@ -50,22 +77,34 @@ t.test('a port in use is one sentence with the address and the flag, and nothing
   await new Promise((resolve) => other.once('listening', resolve))
   t.teardown(() => other.close())
   const taken = `127.0.0.1:${(other.address() as AddressInfo).port}`
-  const options = { metrics: new Metrics(), readiness: () => [] }
+  const options = { metrics: new Metrics(), logger: silentLogger(), readiness: () => [] }
   await t.rejects(startProbes({ ...options, probeBindAddress: taken, metricsBindAddress: '0' }), {
     code: 'PRO_PORT_IN_USE',
     message: `The address ${taken} is in use by another process: stop that one, or choose another address with --health-probe-bind-address (0 switches it off).`,
   })
   const free = `127.0.0.1:${await freePort()}`
-  await t.rejects(startProbes({ ...options, probeBindAddress: free, metricsBindAddress: taken }), { code: 'PRO_PORT_IN_USE', message: /--metrics-bind-address/ })
+  await t.rejects(startProbes({ ...options, probeBindAddress: free, metricsBindAddress: taken }), {
+    code: 'PRO_PORT_IN_USE',
+    message: /--metrics-bind-address/,
+  })
   const again = await startProbes({ ...options, probeBindAddress: free, metricsBindAddress: '0' })
   await again.close()
 })
 
 t.test('an address that this machine does not have is refused', async (t) => {
-  await t.rejects(startProbes({ probeBindAddress: '192.0.2.1:0', metricsBindAddress: '0', metrics: new Metrics(), readiness: () => [] }), {
-    code: 'PRO_CONFIG_INVALID',
-    message: /cannot listen on 192\.0\.2\.1:0/,
-  })
+  await t.rejects(
+    startProbes({
+      probeBindAddress: '192.0.2.1:0',
+      metricsBindAddress: '0',
+      metrics: new Metrics(),
+      logger: silentLogger(),
+      readiness: () => [],
+    }),
+    {
+      code: 'PRO_CONFIG_INVALID',
+      message: /cannot listen on 192\.0\.2\.1:0/,
+    },
+  )
 })
 
 async function freePort(): Promise<number> {

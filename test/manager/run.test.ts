@@ -5,6 +5,7 @@ import { configMap, event } from '../../src/api/builtin.ts'
 import { systemClock } from '../../src/api/clock.ts'
 import { isNotFound } from '../../src/client/api-error.ts'
 import { formatListenAddress, type ListenAddress } from '../../src/manager/listen-address.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { installKinds } from '../../src/manifests/install.ts'
 import { note, noteOperator, runNotes, startCluster } from '../support/manager-world.ts'
 import { until } from '../support/process.ts'
@@ -24,8 +25,15 @@ t.test('an operator admits, reconciles and reports, and ends in order', async (t
 
   const created = await client.create(note, object('a') as never)
   t.equal(created.spec.author, 'nobody', 'defaults are there')
-  await t.rejects(client.create(note, object('b', 'bad') as never), { code: 'PRO_API', message: /spec\.text: Invalid value: "bad": must be good/ })
-  const written = await until('the ConfigMap is written', () => client.get(configMap, { namespace: 'default', name: 'a' }).catch((error: unknown) => (isNotFound(error) ? undefined : Promise.reject(error as Error))))
+  await t.rejects(client.create(note, object('b', 'bad') as never), {
+    code: 'PRO_API',
+    message: /spec\.text: Invalid value: "bad": must be good/,
+  })
+  const written = await until('the ConfigMap is written', () =>
+    client
+      .get(configMap, { namespace: 'default', name: 'a' })
+      .catch((error: unknown) => (isNotFound(error) ? undefined : Promise.reject(error as Error))),
+  )
   t.same(written.data, { text: 'hello' })
   await until('the status is written', async () => (await client.get(note, { namespace: 'default', name: 'a' })).status?.written === true)
 
@@ -48,7 +56,10 @@ t.test('an operator admits, reconciles and reports, and ends in order', async (t
   stop.abort()
   await done
   const { items } = await client.list(event, { namespace: 'default' })
-  t.match(items.find(({ reason }) => reason === 'Written'), { involvedObject: { kind: 'Note', name: 'a' }, reportingComponent: 'proreus' })
+  t.match(
+    items.find(({ reason }) => reason === 'Written'),
+    { involvedObject: { kind: 'Note', name: 'a' }, reportingComponent: 'proreus' },
+  )
   await t.rejects(get(endpoints.probes, '/healthz'))
 })
 
@@ -67,7 +78,9 @@ t.test('a kind that is not installed is waited for', async (t) => {
 })
 
 t.test('a start that cannot be is one sentence', async (t) => {
-  const world = await startCluster(t, [{ name: 'weak', token: 'weak', rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] }] }])
+  const world = await startCluster(t, [
+    { name: 'weak', token: 'weak', rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] }] },
+  ])
   const other = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => other.once('listening', resolve))
   t.teardown(() => other.close())
@@ -75,7 +88,11 @@ t.test('a start that cannot be is one sentence', async (t) => {
   const cases: [string, Parameters<typeof runNotes>[2], { code: string; message?: RegExp }][] = [
     ['webhook port', { webhook: { host: '127.0.0.1', port } }, { code: 'PRO_PORT_IN_USE', message: new RegExp(String(port)) }],
     ['probe port', { probeBindAddress: `127.0.0.1:${port}` }, { code: 'PRO_PORT_IN_USE', message: /--health-probe-bind-address/ }],
-    ['permission', { connection: world.cluster.connectionFor('weak') }, { code: 'PRO_PERMISSION', message: /may not list and watch notes\.example\.com/ }],
+    [
+      'permission',
+      { connection: world.cluster.connectionFor('weak') },
+      { code: 'PRO_PERMISSION', message: /may not list and watch notes\.example\.com/ },
+    ],
     ['address', { metricsBindAddress: '8080' }, { code: 'PRO_CONFIG_INVALID', message: /--metrics-bind-address/ }],
     ['unreachable', { connection: { server: `https://127.0.0.1:1`, describe: 'nothing' } }, { code: 'PRO_API_UNREACHABLE' }],
   ]
@@ -85,13 +102,15 @@ t.test('a start that cannot be is one sentence', async (t) => {
 t.test('no admission is lost while the process ends', async (t) => {
   const world = await startCluster(t)
   const { client } = world
-  const { endpoints, stop, done } = await runNotes(t, world, { drainDelayMs: 600 })
+  // The drain's delay is over when this test says so.
+  const clock = new FakeClock(Date.now())
+  const { endpoints, stop, done } = await runNotes(t, world, { clock, drainDelayMs: 10_000 })
   const failures: unknown[] = []
   let admitted = 0
-  let stopped = false
+  let withdrawn = false
   // Clients that, like an API server behind a Service, go elsewhere once the endpoint is withdrawn.
   const load = Array.from({ length: 8 }, async (_, worker) => {
-    for (let i = 0; !stopped; i++) {
+    for (let i = 0; !withdrawn; i++) {
       await client.create(note, object(`n-${worker}-${i}`) as never, { dryRun: true }).then(
         () => (admitted += 1),
         (error: unknown) => failures.push(error),
@@ -102,9 +121,14 @@ t.test('no admission is lost while the process ends', async (t) => {
   stop.abort()
   await until('readiness is gone', async () => (await get(endpoints.probes, '/readyz')).code === 500)
   const before = admitted
-  await until('requests still pass', () => admitted > before + 20)
-  stopped = true
+  await until('requests still pass', () => admitted > before + 50)
+  withdrawn = true
   await Promise.all(load)
-  await done
+  let over = false
+  void done.finally(() => (over = true))
+  await until('the process has ended', async () => {
+    await clock.advance(10_000)
+    return over
+  })
   t.same(failures, [])
 })

@@ -117,7 +117,8 @@ t.test('the operator fits into the restricted Pod Security profile that its name
   )
   t.match(pod.securityContext, { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: { type: 'RuntimeDefault' } })
   t.same(manager.securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
-  for (const forbidden of ['hostNetwork', 'hostPID', 'hostIPC', 'volumes', 'initContainers']) t.notOk(Object.hasOwn(pod, forbidden), forbidden)
+  for (const forbidden of ['hostNetwork', 'hostPID', 'hostIPC', 'volumes', 'initContainers'])
+    t.notOk(Object.hasOwn(pod, forbidden), forbidden)
   t.notOk(manager.ports.some((port) => 'hostPort' in port))
 })
 

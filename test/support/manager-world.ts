@@ -19,7 +19,13 @@ import { webhook } from '../../src/webhook/definition.ts'
 export const note = defineKind({
   group: 'example.com',
   kind: 'Note',
-  versions: [{ name: 'v1', spec: Type.Object({ text: Type.String(), author: Type.String({ default: 'nobody' }) }), status: Type.Object({ written: Type.Boolean() }) }],
+  versions: [
+    {
+      name: 'v1',
+      spec: Type.Object({ text: Type.String(), author: Type.String({ default: 'nobody' }) }),
+      status: Type.Object({ written: Type.Boolean() }),
+    },
+  ],
 })
 export type Note = Infer<typeof note>
 
@@ -70,7 +76,11 @@ export interface RunningOperator {
 }
 
 /** Runs the operator until it is started; kinds and webhook configurations are installed when it serves, unless told otherwise. */
-export async function runNotes(t: Teardown, { cluster, client }: Cluster, options: Partial<RunOptions> & { readonly install?: boolean; readonly connection?: Connection } = {}): Promise<RunningOperator> {
+export async function runNotes(
+  t: Teardown,
+  { cluster, client }: Cluster,
+  options: Partial<RunOptions> & { readonly install?: boolean; readonly connection?: Connection } = {},
+): Promise<RunningOperator> {
   const stop = new AbortController()
   const started = Promise.withResolvers<Endpoints>()
   const { install = true, ...rest } = options

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 export const repository = join(import.meta.dirname, '../..')
-const bin = join(repository, 'src/cli/bin.ts')
+/** The command line from the sources; `proreus` means this package in operators that it loads. */
+const bin = ['--conditions=proreus-source', join(repository, 'src/cli/bin.ts')]
 
 export interface Finished {
   readonly code: number | null
@@ -44,7 +45,7 @@ export async function finished(command: string, args: readonly string[], options
 
 /** Runs `proreus …` to its end. */
 export function proreus(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string } = {}): Promise<Finished> {
-  return finished(process.execPath, [bin, ...args], options)
+  return finished(process.execPath, [...bin, ...args], options)
 }
 
 /** A long-running `proreus …`. */
@@ -58,7 +59,7 @@ export interface Running {
 }
 
 export function startProreus(args: readonly string[], options: { cwd: string; env?: NodeJS.ProcessEnv }): Running {
-  const child = spawn(process.execPath, [bin, ...args], { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...bin, ...args], { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))

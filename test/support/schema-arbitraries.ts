@@ -10,7 +10,26 @@ const keys = ['a', 'b', 'c', 'constructor', '__proto__', 'x-y']
 const keyArbitrary = fc.constantFrom('a', 'a', 'b', 'b', 'c', 'c', ...keys)
 
 const stringArbitrary = fc.oneof(
-  fc.constantFrom('', 'a', 'aa', 'ab', 'b', 'A', '12', '10.0.0.1', '::1', '2020-02-30', '2020-02-29', '1h', 'é', '👍', '👍👍', '"q"\n', 'a.b', '1.5Gi'),
+  fc.constantFrom(
+    '',
+    'a',
+    'aa',
+    'ab',
+    'b',
+    'A',
+    '12',
+    '10.0.0.1',
+    '::1',
+    '2020-02-30',
+    '2020-02-29',
+    '1h',
+    'é',
+    '👍',
+    '👍👍',
+    '"q"\n',
+    'a.b',
+    '1.5Gi',
+  ),
   fc.string({ maxLength: 6 }),
 )
 const integerArbitrary = fc.oneof(
@@ -61,7 +80,9 @@ const objectKeywords = optional<StructuralSchema>({ minProperties: small, maxPro
 const arrayKeywords = optional<StructuralSchema>({ minItems: small, maxItems: small })
 /** Most keywords of most schemas are absent; else nothing would ever be valid. */
 function few(keywords: fc.Arbitrary<Partial<StructuralSchema>>): fc.Arbitrary<Partial<StructuralSchema>> {
-  const some = keywords.chain((all) => fc.shuffledSubarray(Object.entries(all)).map((entries) => Object.fromEntries(entries.slice(0, 2)) as Partial<StructuralSchema>))
+  const some = keywords.chain((all) =>
+    fc.shuffledSubarray(Object.entries(all)).map((entries) => Object.fromEntries(entries.slice(0, 2)) as Partial<StructuralSchema>),
+  )
   return fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: some })
 }
 
@@ -92,7 +113,9 @@ function branchArbitrary(schema: StructuralSchema, depth: number): fc.Arbitrary<
         : schema.type === 'integer' || schema.type === 'number'
           ? few(numberKeywords)
           : few(stringKeywords)
-  return fc.tuple(ofKind as fc.Arbitrary<StructuralSchema>, depth <= 0 ? fc.constant({}) : valueKeywords(schema, depth - 1)).map(([a, b]) => ({ ...a, ...b }))
+  return fc
+    .tuple(ofKind as fc.Arbitrary<StructuralSchema>, depth <= 0 ? fc.constant({}) : valueKeywords(schema, depth - 1))
+    .map(([a, b]) => ({ ...a, ...b }))
 }
 
 function objectFrom<Value>(entries: readonly (readonly [string, Value])[]): Record<string, Value> {
@@ -115,7 +138,9 @@ function fieldSchema(depth: number): fc.Arbitrary<StructuralSchema> {
   const compound = depth <= 0 ? scalar : fc.oneof(objectSchema(depth), mapSchema(depth), listSchema(depth), resourceSchema())
   return fc
     .oneof({ weight: 2, arbitrary: scalar }, { weight: 3, arbitrary: compound })
-    .chain((schema) => fc.tuple(fc.constant(schema), valueKeywords(schema, 2), fc.integer({ min: 0, max: 5 }), fc.option(valueFor(schema), { freq: 4 })))
+    .chain((schema) =>
+      fc.tuple(fc.constant(schema), valueKeywords(schema, 2), fc.integer({ min: 0, max: 5 }), fc.option(valueFor(schema), { freq: 4 })),
+    )
     .map(([schema, keywords, nullable, value]) => ({
       ...schema,
       ...(schema.anyOf === undefined ? keywords : {}),
@@ -131,7 +156,11 @@ function withoutDefault({ default: _, ...schema }: StructuralSchema): Structural
 
 function objectSchema(depth: number): fc.Arbitrary<StructuralSchema> {
   return fc
-    .tuple(fc.uniqueArray(fc.tuple(keyArbitrary, fieldSchema(depth - 1)), { selector: ([key]) => key, maxLength: 4 }), few(objectKeywords), fc.boolean())
+    .tuple(
+      fc.uniqueArray(fc.tuple(keyArbitrary, fieldSchema(depth - 1)), { selector: ([key]) => key, maxLength: 4 }),
+      few(objectKeywords),
+      fc.boolean(),
+    )
     .chain(([properties, keywords, preserve]) =>
       fc.subarray([...properties.map(([key]) => key), 'c']).map((required): StructuralSchema => ({
         type: 'object',
@@ -144,20 +173,30 @@ function objectSchema(depth: number): fc.Arbitrary<StructuralSchema> {
 }
 
 function mapSchema(depth: number): fc.Arbitrary<StructuralSchema> {
-  return fc.tuple(fc.oneof(fieldSchema(depth - 1), fc.constant(true)), few(objectKeywords)).map(([additionalProperties, keywords]) => ({ type: 'object', additionalProperties, ...keywords }))
+  return fc
+    .tuple(fc.oneof(fieldSchema(depth - 1), fc.constant(true)), few(objectKeywords))
+    .map(([additionalProperties, keywords]) => ({ type: 'object', additionalProperties, ...keywords }))
 }
 
 function listSchema(depth: number): fc.Arbitrary<StructuralSchema> {
-  const plain = fc.tuple(fieldSchema(depth - 1), few(arrayKeywords)).map(([items, keywords]): StructuralSchema => ({ type: 'array', items, ...keywords }))
-  const set = fieldSchema(0).map(({ nullable: _, ...items }): StructuralSchema => ({ type: 'array', items, 'x-kubernetes-list-type': 'set' }))
-  const map = fc.boolean().map(
-    (both): StructuralSchema => ({
-      type: 'array',
-      items: { type: 'object', required: ['a'], properties: { a: { type: 'string' }, b: { type: 'integer', default: 1 }, c: { type: 'string' } } },
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': both ? ['a', 'b'] : ['a'],
-    }),
-  )
+  const plain = fc
+    .tuple(fieldSchema(depth - 1), few(arrayKeywords))
+    .map(([items, keywords]): StructuralSchema => ({ type: 'array', items, ...keywords }))
+  const set = fieldSchema(0).map(({ nullable: _, ...items }): StructuralSchema => ({
+    type: 'array',
+    items,
+    'x-kubernetes-list-type': 'set',
+  }))
+  const map = fc.boolean().map((both): StructuralSchema => ({
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['a'],
+      properties: { a: { type: 'string' }, b: { type: 'integer', default: 1 }, c: { type: 'string' } },
+    },
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': both ? ['a', 'b'] : ['a'],
+  }))
   return fc.oneof(plain, set, map)
 }
 
@@ -166,7 +205,10 @@ function resourceSchema(): fc.Arbitrary<StructuralSchema> {
 }
 
 function inRoot(schema: StructuralSchema): StructuralSchema {
-  return { type: 'object', properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, spec: schema } }
+  return {
+    type: 'object',
+    properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, spec: schema },
+  }
 }
 
 /** A sound schema of a whole object with a spec. */
@@ -185,10 +227,16 @@ function near(schema: StructuralSchema): fc.Arbitrary<JsonValue> {
   if (schema['x-kubernetes-embedded-resource'] === true) return resourceArbitrary
   if (schema['x-kubernetes-int-or-string'] === true) return fc.oneof(...listed, integerArbitrary, stringArbitrary)
   if (type === 'object') {
-    const known = Object.entries(properties).map(([key, child]) => fc.option(valueFor(child), { freq: 4 }).map((value) => [key, value] as const))
+    const known = Object.entries(properties).map(([key, child]) =>
+      fc.option(valueFor(child), { freq: 4 }).map((value) => [key, value] as const),
+    )
     const values = typeof additionalProperties === 'object' ? valueFor(additionalProperties) : jsonArbitrary
     const others = fc.array(fc.tuple(keyArbitrary, values), { maxLength: additionalProperties === undefined ? 1 : 3 })
-    return objectOf(fc.tuple(others, fc.tuple(...known)).map(([a, b]) => [...a, ...b.filter(([, value]) => value !== null)] as (readonly [string, JsonValue])[]))
+    return objectOf(
+      fc
+        .tuple(others, fc.tuple(...known))
+        .map(([a, b]) => [...a, ...b.filter(([, value]) => value !== null)] as (readonly [string, JsonValue])[]),
+    )
   }
   if (type === 'array') return fc.array(items === undefined ? jsonArbitrary : valueFor(items), { maxLength: 4 })
   if (type === 'integer') return fc.oneof(...listed, integerArbitrary)
@@ -204,7 +252,14 @@ const resourceArbitrary: fc.Arbitrary<JsonObject> = objectOf(
       {
         apiVersion: fc.constantFrom<JsonValue>('v1', 'apps/v1', 'a/b/c', '', 5),
         kind: fc.constantFrom<JsonValue>('Pod', 'pod', 'Not a kind', '', null),
-        metadata: fc.constantFrom<JsonValue>({}, { name: 'a' }, { name: 'a/b' }, { name: 'a', labels: { '-': '-' } }, { namespace: 'N' }, 'text'),
+        metadata: fc.constantFrom<JsonValue>(
+          {},
+          { name: 'a' },
+          { name: 'a/b' },
+          { name: 'a', labels: { '-': '-' } },
+          { namespace: 'N' },
+          'text',
+        ),
         spec: jsonArbitrary,
       },
       { requiredKeys: [] },
@@ -214,5 +269,8 @@ const resourceArbitrary: fc.Arbitrary<JsonObject> = objectOf(
 
 /** A schema with an object for it. */
 export const caseArbitrary: fc.Arbitrary<{ schema: StructuralSchema; object: JsonObject }> = schemaArbitrary.chain((schema) =>
-  valueFor(schema.properties!.spec!).map((spec) => ({ schema, object: { apiVersion: 'example.com/v1', kind: 'Foo', metadata: { name: 'a' }, spec } })),
+  valueFor(schema.properties!.spec!).map((spec) => ({
+    schema,
+    object: { apiVersion: 'example.com/v1', kind: 'Foo', metadata: { name: 'a' }, spec },
+  })),
 )

@@ -45,7 +45,8 @@ export type Widget = Infer<typeof widget>
 
 /** Fills in the image, refuses odd sizes and a shrinking one. */
 export const handlers: WebhookHandlers<Widget> = {
-  default: (object) => (object.spec.image === undefined ? { ...object, spec: { ...object.spec, image: `widget:${object.spec.size}` } } : object),
+  default: (object) =>
+    object.spec.image === undefined ? { ...object, spec: { ...object.spec, image: `widget:${object.spec.size}` } } : object,
   validate: (object, old) => [
     ...(object.spec.note === 'bad' ? [invalid('spec.note', 'bad', 'must be good')] : []),
     ...(old !== undefined && object.spec.size < old.spec.size ? [forbidden('spec.size', 'may not shrink')] : []),
@@ -159,7 +160,11 @@ export async function fixture(
     source,
     async ask(verb, request, query = '') {
       const { version } = (request.kind ?? { version: 'v1' }) as { version: string }
-      const answer = await server.app.inject({ method: 'POST', url: `/${verb}-apps-example-com-${version}-widget${query}`, payload: review(request) })
+      const answer = await server.app.inject({
+        method: 'POST',
+        url: `/${verb}-apps-example-com-${version}-widget${query}`,
+        payload: review(request),
+      })
       assert.equal(answer.statusCode, 200, answer.body)
       const body = answer.json<{ apiVersion: string; kind: string; response: ReviewAnswer }>()
       assert.deepEqual([body.apiVersion, body.kind, body.response.uid], ['admission.k8s.io/v1', 'AdmissionReview', 'uid-1'])

@@ -7,7 +7,11 @@ import { FakeClock } from '../../src/testing/fake-clock.ts'
 
 type Write = { verb: 'create'; object: ObjectInput<Event> } | { verb: 'patch'; key: ObjectKey; patch: object }
 
-function setUp(fail: (write: Write) => boolean = () => false): { clock: FakeClock; writes: Write[]; recorder: ReturnType<typeof createEventRecorder> } {
+function setUp(fail: (write: Write) => boolean = () => false): {
+  clock: FakeClock
+  writes: Write[]
+  recorder: ReturnType<typeof createEventRecorder>
+} {
   const clock = new FakeClock('2026-05-06T07:08:09Z')
   const writes: Write[] = []
   const accept = async (write: Write): Promise<void> => {
@@ -18,7 +22,11 @@ function setUp(fail: (write: Write) => boolean = () => false): { clock: FakeCloc
     create: (_type: unknown, object: ObjectInput<Event>) => accept({ verb: 'create', object }),
     patch: (_type: unknown, key: ObjectKey, patch: object) => accept({ verb: 'patch', key, patch }),
   } as unknown as EventWriter
-  return { clock, writes, recorder: createEventRecorder(client, { component: 'proreus', instance: 'pod-1', logger: silentLogger(), clock }) }
+  return {
+    clock,
+    writes,
+    recorder: createEventRecorder(client, { component: 'proreus', instance: 'pod-1', logger: silentLogger(), clock }),
+  }
 }
 
 const object = (name = 'a', namespace?: string): KubernetesObject => ({
@@ -61,7 +69,10 @@ t.test('the same event again is counted up, after ten minutes it is a new one', 
   await clock.advance(600_001)
   say()
   await recorder.flush()
-  t.same(writes.map(({ verb }) => verb), ['create', 'patch', 'create'])
+  t.same(
+    writes.map(({ verb }) => verb),
+    ['create', 'patch', 'create'],
+  )
 })
 
 t.test('different objects, reasons and messages are different events with different names', async (t) => {
@@ -105,7 +116,10 @@ t.test('a write that fails disturbs nobody, and the next event of its kind start
   refuse = false
   recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
   await recorder.flush()
-  t.same(writes.map(({ verb }) => verb), ['create', 'create'])
+  t.same(
+    writes.map(({ verb }) => verb),
+    ['create', 'create'],
+  )
 })
 
 t.test('long names and messages are cut to what the server takes', async (t) => {

@@ -2,7 +2,11 @@ import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
 import { createLogger, silentLogger, type LoggerOptions } from '../../src/telemetry/logger.ts'
 
-function capture(options: LoggerOptions = {}): { logger: ReturnType<typeof createLogger>; lines: string[]; last: () => Record<string, unknown> } {
+function capture(options: LoggerOptions = {}): {
+  logger: ReturnType<typeof createLogger>
+  lines: string[]
+  last: () => Record<string, unknown>
+} {
   const lines: string[] = []
   const logger = createLogger({ ...options, destination: { write: (line: string) => void lines.push(line) } })
   return { logger, lines, last: () => JSON.parse(lines.at(-1) ?? '{}') as Record<string, unknown> }
@@ -11,7 +15,16 @@ function capture(options: LoggerOptions = {}): { logger: ReturnType<typeof creat
 t.test('a line is JSON with a level in words and the fields of its child', async (t) => {
   const { logger, last } = capture()
   logger.child({ controller: 'mypod', namespace: 'a', name: 'b', reconcileID: 'r' }).info({ took: 3 }, 'reconciled')
-  t.match(last(), { level: 'info', controller: 'mypod', namespace: 'a', name: 'b', reconcileID: 'r', took: 3, msg: 'reconciled', time: /^\d{4}-.*Z$/ })
+  t.match(last(), {
+    level: 'info',
+    controller: 'mypod',
+    namespace: 'a',
+    name: 'b',
+    reconcileID: 'r',
+    took: 3,
+    msg: 'reconciled',
+    time: /^\d{4}-.*Z$/,
+  })
   t.notOk('pid' in last())
 })
 

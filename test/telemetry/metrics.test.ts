@@ -10,7 +10,13 @@ t.test('a controller has all of its series from the start', async (t) => {
   for (const result of ['error', 'requeue_after', 'requeue', 'success']) {
     t.ok(text.includes(`controller_runtime_reconcile_total{controller="mypod",result="${result}"} 0`), result)
   }
-  for (const name of ['reconcile_errors_total', 'terminal_reconcile_errors_total', 'reconcile_panics_total', 'reconcile_timeouts_total', 'active_workers']) {
+  for (const name of [
+    'reconcile_errors_total',
+    'terminal_reconcile_errors_total',
+    'reconcile_panics_total',
+    'reconcile_timeouts_total',
+    'active_workers',
+  ]) {
     t.ok(text.includes(`controller_runtime_${name}{controller="mypod"} 0`), name)
   }
 })

@@ -3,6 +3,7 @@ import { jsonEqual } from '../../src/api/json.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { applyPatch } from '../support/webhook-apply-patch.ts'
 import { fixture, handlers, patchOf, widgetObject } from '../support/webhook-fixture.ts'
+import type { ReviewedRequest } from '../support/webhook-fixture.ts'
 
 t.test("fills in the schema's defaults and the kind's own, as the smallest patch", async (t) => {
   const { ask } = await fixture(t)
@@ -18,7 +19,17 @@ t.test("fills in the schema's defaults and the kind's own, as the smallest patch
       { op: 'add', path: '/spec/size', value: 3 },
     ],
   )
-  const expected = widgetObject({ size: 3, image: 'widget:3', parts: [{ name: 'a', color: 'red' }, { name: 'b', color: 'blue' }] }, { labels: { a: 'b' } })
+  const expected = widgetObject(
+    {
+      size: 3,
+      image: 'widget:3',
+      parts: [
+        { name: 'a', color: 'red' },
+        { name: 'b', color: 'blue' },
+      ],
+    },
+    { labels: { a: 'b' } },
+  )
   t.ok(jsonEqual(applyPatch(object, patch), expected))
 })
 
@@ -30,7 +41,10 @@ t.test('a complete object is not patched, whatever else is in it', async (t) => 
 
 t.test('a version without handlers gets the defaults of its schema', async (t) => {
   const { ask } = await fixture(t)
-  const answer = await ask('mutate', { kind: { group: 'apps.example.com', version: 'v1beta1', kind: 'Widget' }, object: widgetObject({ note: 'bad' }) })
+  const answer = await ask('mutate', {
+    kind: { group: 'apps.example.com', version: 'v1beta1', kind: 'Widget' },
+    object: widgetObject({ note: 'bad' }),
+  })
   t.strictSame(patchOf(answer), [{ op: 'add', path: '/spec/size', value: 2 }])
 })
 
@@ -48,18 +62,35 @@ t.test('refuses an invalid object at once', async (t) => {
         status: 'Failure',
         message: 'Widget.apps.example.com "w" is invalid: spec.note: Invalid value: "bad": must be good',
         reason: 'Invalid',
-        details: { name: 'w', group: 'apps.example.com', kind: 'Widget', causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value: "bad": must be good', field: 'spec.note' }] },
+        details: {
+          name: 'w',
+          group: 'apps.example.com',
+          kind: 'Widget',
+          causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value: "bad": must be good', field: 'spec.note' }],
+        },
         code: 422,
       },
     })
     const entry = entries.find(({ msg }) => msg === 'denied')
-    t.match(entry, { level: 'info', uid: 'uid-1', kind: 'Widget', namespace: 'ns', name: 'w', operation: 'CREATE', user: 'jane', code: 422 })
+    t.match(entry, {
+      level: 'info',
+      uid: 'uid-1',
+      kind: 'Widget',
+      namespace: 'ns',
+      name: 'w',
+      operation: 'CREATE',
+      user: 'jane',
+      code: 422,
+    })
     t.notMatch(JSON.stringify(entries), /must be good|bad/, 'nothing of the object is logged')
   })
   t.test("with all of the schema's errors, sorted, and then without the kind's own", async (t) => {
     const { allowed, status } = await ask('mutate', { object: widgetObject({ size: 'three', note: 'bad', parts: [{}, { name: 7 }] }) })
     t.equal(allowed, false)
-    t.strictSame(status?.details?.causes?.map(({ field }) => field), ['spec.image', 'spec.parts[0].name', 'spec.parts[1].name', 'spec.size'])
+    t.strictSame(
+      status?.details?.causes?.map(({ field }) => field),
+      ['spec.image', 'spec.parts[0].name', 'spec.parts[1].name', 'spec.size'],
+    )
   })
   t.test('the name may be in the object alone', async (t) => {
     const { status } = await ask('mutate', { name: '', object: widgetObject({ note: 'bad' }, { name: 'own' }) })
@@ -90,7 +121,10 @@ t.test('asks the cluster too when the object is refused anyway', async (t) => {
     },
   })
   const { status } = await ask('mutate', { object: widgetObject({ note: 'bad' }) })
-  t.strictSame(status?.details?.causes?.map(({ field }) => field), ['spec.image', 'spec.note'])
+  t.strictSame(
+    status?.details?.causes?.map(({ field }) => field),
+    ['spec.image', 'spec.note'],
+  )
   t.match(await ask('mutate', { object: widgetObject({ note: 'good' }) }), { allowed: true })
   t.strictSame(asked, ['bad'], 'a good object is judged in the validating webhook, as it is then')
 })
@@ -98,10 +132,19 @@ t.test('asks the cluster too when the object is refused anyway', async (t) => {
 t.test('what an update did not break does not count', async (t) => {
   const { ask } = await fixture(t)
   const old = widgetObject({ size: 20, image: 'i' })
-  t.match(await ask('mutate', { operation: 'UPDATE', oldObject: old, object: widgetObject({ size: 20, image: 'other' }) }), { allowed: true })
+  t.match(await ask('mutate', { operation: 'UPDATE', oldObject: old, object: widgetObject({ size: 20, image: 'other' }) }), {
+    allowed: true,
+  })
   const { status } = await ask('mutate', { operation: 'UPDATE', oldObject: old, object: widgetObject({ size: 21, image: 'other' }) })
-  t.strictSame(status?.details?.causes?.map(({ field }) => field), ['spec.size'])
-  const shrinking = await ask('mutate', { operation: 'UPDATE', oldObject: widgetObject({ size: 5, image: 'i' }), object: widgetObject({ size: 4, image: 'i' }) })
+  t.strictSame(
+    status?.details?.causes?.map(({ field }) => field),
+    ['spec.size'],
+  )
+  const shrinking = await ask('mutate', {
+    operation: 'UPDATE',
+    oldObject: widgetObject({ size: 5, image: 'i' }),
+    object: widgetObject({ size: 4, image: 'i' }),
+  })
   t.match(shrinking, { allowed: false, status: { message: /spec\.size: Forbidden: may not shrink/ } })
 })
 
@@ -109,16 +152,26 @@ t.test('leaves alone what is not its business', async (t) => {
   const { ask } = await fixture(t, { ...handlers, operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] })
   const bad = widgetObject({ note: 'bad', image: 'i' })
   const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b', 'c/d'], resourceVersion: '1', generation: 2 }
-  const cases: [string, object][] = [
+  const cases: [string, ReviewedRequest][] = [
     ['a subresource', { operation: 'UPDATE', subResource: 'status', object: bad, oldObject: bad }],
     ['a delete', { operation: 'DELETE', object: null, oldObject: bad }],
     ['a connect', { operation: 'CONNECT', object: { kind: 'PodExecOptions' } }],
-    ['the removal of a finalizer', {
-      operation: 'UPDATE',
-      oldObject: widgetObject({ note: 'bad' }, deleting),
-      object: widgetObject({ note: 'bad' }, { ...deleting, finalizers: ['c/d'], resourceVersion: '1', generation: 3 }),
-    }],
-    ['the removal of the last finalizer', { operation: 'UPDATE', oldObject: widgetObject({ note: 'bad' }, deleting), object: widgetObject({ note: 'bad' }, { ...deleting, finalizers: undefined }) }],
+    [
+      'the removal of a finalizer',
+      {
+        operation: 'UPDATE',
+        oldObject: widgetObject({ note: 'bad' }, deleting),
+        object: widgetObject({ note: 'bad' }, { ...deleting, finalizers: ['c/d'], resourceVersion: '1', generation: 3 }),
+      },
+    ],
+    [
+      'the removal of the last finalizer',
+      {
+        operation: 'UPDATE',
+        oldObject: widgetObject({ note: 'bad' }, deleting),
+        object: widgetObject({ note: 'bad' }, { ...deleting, finalizers: [] }),
+      },
+    ],
   ]
   for (const [name, request] of cases) t.strictSame(await ask('mutate', request), { uid: 'uid-1', allowed: true }, name)
   const alsoChanged = await ask('mutate', {
@@ -132,7 +185,10 @@ t.test('leaves alone what is not its business', async (t) => {
 t.test('a handler that misbehaves', async (t) => {
   t.test('returns nothing', async (t) => {
     const { ask } = await fixture(t, { default: (() => undefined) as never })
-    t.match(await ask('mutate', { object: widgetObject({ image: 'i' }) }), { allowed: false, status: { code: 500, reason: 'InternalError', message: /default\(\) must return the object/ } })
+    t.match(await ask('mutate', { object: widgetObject({ image: 'i' }) }), {
+      allowed: false,
+      status: { code: 500, reason: 'InternalError', message: /default\(\) must return the object/ },
+    })
   })
   t.test('changes the object in place', async (t) => {
     const { ask } = await fixture(t, {
@@ -150,13 +206,18 @@ t.test('a handler that misbehaves', async (t) => {
         return object
       },
     })
-    t.match(await ask('mutate', { object: widgetObject({}) }), { allowed: false, status: { code: 422, message: /spec\.image: Required value/ } })
+    t.match(await ask('mutate', { object: widgetObject({}) }), {
+      allowed: false,
+      status: { code: 422, message: /spec\.image: Required value/ },
+    })
   })
 })
 
 t.test('keys that are names of JavaScript are data', async (t) => {
   const { ask } = await fixture(t)
-  const object = JSON.parse('{"apiVersion":"apps.example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"image":"i","labels":{"__proto__":"x","constructor":"y"}}}') as JsonObject
+  const object = JSON.parse(
+    '{"apiVersion":"apps.example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"image":"i","labels":{"__proto__":"x","constructor":"y"}}}',
+  ) as JsonObject
   const answer = await ask('mutate', { object })
   t.strictSame(patchOf(answer), [{ op: 'add', path: '/spec/size', value: 3 }])
   t.equal(({} as { x?: string }).x, undefined)

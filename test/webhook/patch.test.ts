@@ -16,24 +16,47 @@ t.test('gives the smallest patch', (t) => {
     ['a changed field', { a: { b: 1 } }, { a: { b: 2 } }, [{ op: 'replace', path: '/a/b', value: 2 }]],
     ['a removed field', { a: 1, b: 2 }, { b: 2 }, [{ op: 'remove', path: '/a' }]],
     ['another type', { a: [] }, { a: {} }, [{ op: 'replace', path: '/a', value: {} }]],
-    ['escaped keys', { 'a/b': 1 }, { 'a/b': 2, 'c~d': 3 }, [
-      { op: 'replace', path: '/a~1b', value: 2 },
-      { op: 'add', path: '/c~0d', value: 3 },
-    ]],
+    [
+      'escaped keys',
+      { 'a/b': 1 },
+      { 'a/b': 2, 'c~d': 3 },
+      [
+        { op: 'replace', path: '/a~1b', value: 2 },
+        { op: 'add', path: '/c~0d', value: 3 },
+      ],
+    ],
     ['a key __proto__', parse('{"a":{}}'), parse('{"a":{"__proto__":{"x":1}}}'), [{ op: 'add', path: '/a/__proto__', value: { x: 1 } }]],
     ['an inherited name', {}, { constructor: 1 }, [{ op: 'add', path: '/constructor', value: 1 }]],
     ['an empty key', { '': 1 }, { '': 2 }, [{ op: 'replace', path: '/', value: 2 }]],
-    ['a named item inserted in front of 34', { list: named(...many) }, { list: named('first', ...many) }, [
-      { op: 'add', path: '/list/0', value: { name: 'first', image: 'first:1' } },
-    ]],
+    [
+      'a named item inserted in front of 34',
+      { list: named(...many) },
+      { list: named('first', ...many) },
+      [{ op: 'add', path: '/list/0', value: { name: 'first', image: 'first:1' } }],
+    ],
     ['a named item in the middle removed', { list: named('a', 'b', 'c') }, { list: named('a', 'c') }, [{ op: 'remove', path: '/list/1' }]],
-    ['a named item appended', { list: named('a') }, { list: named('a', 'b') }, [{ op: 'add', path: '/list/-', value: { name: 'b', image: 'b:1' } }]],
-    ['inserted and changed at once', { list: named('a', 'b') }, { list: [...named('z', 'a'), { name: 'b', image: 'b:2' }] }, [
-      { op: 'add', path: '/list/0', value: { name: 'z', image: 'z:1' } },
-      { op: 'replace', path: '/list/2/image', value: 'b:2' },
-    ]],
+    [
+      'a named item appended',
+      { list: named('a') },
+      { list: named('a', 'b') },
+      [{ op: 'add', path: '/list/-', value: { name: 'b', image: 'b:1' } }],
+    ],
+    [
+      'inserted and changed at once',
+      { list: named('a', 'b') },
+      { list: [...named('z', 'a'), { name: 'b', image: 'b:2' }] },
+      [
+        { op: 'add', path: '/list/0', value: { name: 'z', image: 'z:1' } },
+        { op: 'replace', path: '/list/2/image', value: 'b:2' },
+      ],
+    ],
     ['a string inserted', { args: ['a', 'b'] }, { args: ['x', 'a', 'b'] }, [{ op: 'add', path: '/args/0', value: 'x' }]],
-    ['a field of an item without a name', { list: [{ x: 1 }, { x: 2 }] }, { list: [{ x: 1 }, { x: 2, y: 3 }] }, [{ op: 'add', path: '/list/1/y', value: 3 }]],
+    [
+      'a field of an item without a name',
+      { list: [{ x: 1 }, { x: 2 }] },
+      { list: [{ x: 1 }, { x: 2, y: 3 }] },
+      [{ op: 'add', path: '/list/1/y', value: 3 }],
+    ],
     ['a list with nothing in common', { args: ['a', 'b', 'c'] }, { args: ['d'] }, [{ op: 'replace', path: '/args', value: ['d'] }]],
     ['the whole value', 1, 'one', [{ op: 'replace', path: '', value: 'one' }]],
   ]
@@ -50,8 +73,19 @@ t.test('gives the smallest patch', (t) => {
 
 t.test('knows items by the list map keys of the schema', (t) => {
   const schema = { properties: { ports: { items: {}, 'x-kubernetes-list-map-keys': ['port', 'protocol'] } } }
-  const raw = { ports: [{ port: 80, protocol: 'TCP' }, { port: 81, protocol: 'TCP' }] }
-  const target = { ports: [{ port: 79, protocol: 'TCP' }, { port: 80, protocol: 'TCP', name: 'web' }, { port: 81, protocol: 'TCP' }] }
+  const raw = {
+    ports: [
+      { port: 80, protocol: 'TCP' },
+      { port: 81, protocol: 'TCP' },
+    ],
+  }
+  const target = {
+    ports: [
+      { port: 79, protocol: 'TCP' },
+      { port: 80, protocol: 'TCP', name: 'web' },
+      { port: 81, protocol: 'TCP' },
+    ],
+  }
   t.strictSame(createPatch(raw, target, schema), [
     { op: 'add', path: '/ports/0', value: { port: 79, protocol: 'TCP' } },
     { op: 'add', path: '/ports/1/name', value: 'web' },
@@ -77,10 +111,16 @@ t.test('applied to the raw value, the patch gives the target', (t) => {
       { maxDepth: 4 },
       fc.constantFrom<JsonValue>(null, true, false, 0, 1, 2, '', 'a', 'b'),
       fc.array(tie('value'), { maxLength: 5 }),
-      fc.array(fc.tuple(key, tie('value')), { maxLength: 5 }).map((entries) => parse(`{${entries.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join(',')}}`)),
-      fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { maxLength: 6 }).chain((names) =>
-        fc.array(tie('value'), { minLength: names.length, maxLength: names.length }).map((values): JsonValue => names.map((name, index) => ({ name, value: values[index]! }))),
-      ),
+      fc
+        .array(fc.tuple(key, tie('value')), { maxLength: 5 })
+        .map((entries) => parse(`{${entries.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join(',')}}`)),
+      fc
+        .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), { maxLength: 6 })
+        .chain((names) =>
+          fc
+            .array(tie('value'), { minLength: names.length, maxLength: names.length })
+            .map((values): JsonValue => names.map((name, index) => ({ name, value: values[index]! }))),
+        ),
     ),
   }))
   const property = fc.property(value, value, (raw, target) => {

@@ -9,26 +9,44 @@ const good = widgetObject({ size: 3, image: 'i' })
 t.test('allows what is valid, and refuses what is not', async (t) => {
   const { ask } = await fixture(t)
   t.strictSame(await ask('validate', { object: good }), { uid: 'uid-1', allowed: true })
-  t.match(await ask('validate', { object: widgetObject({ size: 3, image: 'i', note: 'bad' }) }), { allowed: false, status: { code: 422, reason: 'Invalid' } })
-  t.match(await ask('validate', { object: widgetObject({ size: 'x' }) }), { allowed: false, status: { details: { causes: [{ field: 'spec.image' }, { field: 'spec.size' }] } } })
+  t.match(await ask('validate', { object: widgetObject({ size: 3, image: 'i', note: 'bad' }) }), {
+    allowed: false,
+    status: { code: 422, reason: 'Invalid' },
+  })
+  t.match(await ask('validate', { object: widgetObject({ size: 'x' }) }), {
+    allowed: false,
+    status: { details: { causes: [{ field: 'spec.image' }, { field: 'spec.size' }] } },
+  })
 })
 
 t.test("joins the kind's own errors and the cluster's; a status of its own is passed on", async (t) => {
   const { ask } = await fixture(t, {
     ...handlers,
-    admit: async (object) => (object.spec.image === 'secret' ? failure(403, 'Forbidden', 'you may not') : [invalid('spec.image', object.spec.image, 'unknown')]),
+    admit: async (object) =>
+      object.spec.image === 'secret' ? failure(403, 'Forbidden', 'you may not') : [invalid('spec.image', object.spec.image, 'unknown')],
   })
   const both = await ask('validate', { object: widgetObject({ size: 3, image: 'x', note: 'bad' }) })
-  t.strictSame(both.status?.details?.causes?.map(({ field }) => field), ['spec.image', 'spec.note'])
-  t.match(await ask('validate', { object: widgetObject({ size: 3, image: 'secret' }) }), { allowed: false, status: { code: 403, reason: 'Forbidden', message: 'you may not' } })
+  t.strictSame(
+    both.status?.details?.causes?.map(({ field }) => field),
+    ['spec.image', 'spec.note'],
+  )
+  t.match(await ask('validate', { object: widgetObject({ size: 3, image: 'secret' }) }), {
+    allowed: false,
+    status: { code: 403, reason: 'Forbidden', message: 'you may not' },
+  })
 })
 
 t.test('a delete is allowed unless validateDelete objects', async (t) => {
   const { ask } = await fixture(t)
   t.match(await ask('validate', { operation: 'DELETE', oldObject: good }), { allowed: true })
-  const strict = await fixture(t, { validateDelete: (object) => (object.metadata.labels?.keep === 'yes' ? failure(403, 'Forbidden', 'is kept') : []) })
+  const strict = await fixture(t, {
+    validateDelete: (object) => (object.metadata.labels?.keep === 'yes' ? failure(403, 'Forbidden', 'is kept') : []),
+  })
   t.match(await strict.ask('validate', { operation: 'DELETE', oldObject: good }), { allowed: true })
-  t.match(await strict.ask('validate', { operation: 'DELETE', oldObject: widgetObject({}, { labels: { keep: 'yes' } }) }), { allowed: false, status: { message: 'is kept' } })
+  t.match(await strict.ask('validate', { operation: 'DELETE', oldObject: widgetObject({}, { labels: { keep: 'yes' } }) }), {
+    allowed: false,
+    status: { message: 'is kept' },
+  })
 })
 
 t.test('handlers are told everything about the request', async (t) => {
@@ -43,14 +61,30 @@ t.test('handlers are told everything about the request', async (t) => {
       return []
     },
   })
-  const answer = await ask('validate', { operation: 'UPDATE', object: good, oldObject: good, dryRun: true, userInfo: { username: 'joe', groups: ['a'], extra: { x: ['y'] } } })
+  const answer = await ask('validate', {
+    operation: 'UPDATE',
+    object: good,
+    oldObject: good,
+    dryRun: true,
+    userInfo: { username: 'joe', groups: ['a'], extra: { x: ['y'] } },
+  })
   t.strictSame(answer, { uid: 'uid-1', allowed: true, warnings: ['careful'] })
-  t.match(seen, { operation: 'UPDATE', dryRun: true, namespace: 'ns', name: 'w', subResource: '', user: { username: 'joe', groups: ['a'], extra: { x: ['y'] } }, oldObject: good })
+  t.match(seen, {
+    operation: 'UPDATE',
+    dryRun: true,
+    namespace: 'ns',
+    name: 'w',
+    subResource: '',
+    user: { username: 'joe', groups: ['a'], extra: { x: ['y'] } },
+    oldObject: good,
+  })
 })
 
 t.test('a subresource is not judged by rules about the spec', async (t) => {
   const { ask } = await fixture(t)
-  t.match(await ask('validate', { operation: 'UPDATE', subResource: 'status', object: widgetObject({ size: 'x' }), oldObject: good }), { allowed: true })
+  t.match(await ask('validate', { operation: 'UPDATE', subResource: 'status', object: widgetObject({ size: 'x' }), oldObject: good }), {
+    allowed: true,
+  })
 })
 
 t.test('what a handler throws is said and logged', async (t) => {
@@ -59,7 +93,13 @@ t.test('what a handler throws is said and logged', async (t) => {
       throw new Error('broken', { cause: new Error('disk full') })
     },
   })
-  t.strictSame((await ask('validate', { object: good })).status, failure(500, 'InternalError', 'the webhook for Widget.apps.example.com failed: broken: disk full'))
-  t.match(entries.find(({ level }) => level === 'error'), { uid: 'uid-1', err: { message: /broken/, stack: /disk full/ } })
+  t.strictSame(
+    (await ask('validate', { object: good })).status,
+    failure(500, 'InternalError', 'the webhook for Widget.apps.example.com failed: broken: disk full'),
+  )
+  t.match(
+    entries.find(({ level }) => level === 'error'),
+    { uid: 'uid-1', err: { message: /broken/, stack: /disk full/ } },
+  )
   t.match(await metrics.registry.metrics(), /controller_runtime_webhook_panics_total 1/)
 })

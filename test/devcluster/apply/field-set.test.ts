@@ -1,0 +1,36 @@
+import t from 'tap'
+import { difference, fromFieldsV1, intersection, isEmptySet, pathsOf, toFieldsV1, union } from '../../../src/devcluster/apply/field-set.ts'
+
+const fields = {
+  'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } },
+  'f:spec': { 'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': { '.': {} } } } }, 'f:tags': { 'v:"x"': {} } },
+}
+
+t.test('reads and writes FieldsV1', async (t) => {
+  t.strictSame(toFieldsV1(fromFieldsV1(fields)), {
+    ...fields,
+    // A member without children is written without a dot.
+    'f:spec': { ...fields['f:spec'], 'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': {} } } } },
+  })
+  t.ok(isEmptySet(fromFieldsV1({})))
+  t.strictSame(toFieldsV1(fromFieldsV1({ 'k:no json': {}, 'x:y': {}, 'f:ok': {} })), { 'f:ok': {} })
+})
+
+t.test('writes paths as conflicts show them', async (t) => {
+  t.strictSame(pathsOf(fromFieldsV1(fields)), [
+    '.metadata.labels',
+    '.metadata.labels.app',
+    '.spec.containers[name="a"]',
+    '.spec.containers[name="a"].image',
+    '.spec.containers[name="a"].ports[containerPort=80,protocol="TCP"]',
+    '.spec.tags[="x"]',
+  ])
+})
+
+t.test('is a set', async (t) => {
+  const a = fromFieldsV1({ 'f:x': {}, 'f:y': { '.': {}, 'f:z': {} } })
+  const b = fromFieldsV1({ 'f:y': { 'f:z': {} }, 'f:w': {} })
+  t.strictSame(toFieldsV1(union(a, b)), { 'f:w': {}, 'f:x': {}, 'f:y': { '.': {}, 'f:z': {} } })
+  t.strictSame(toFieldsV1(difference(a, b)), { 'f:x': {}, 'f:y': {} })
+  t.strictSame(toFieldsV1(intersection(a, b)), { 'f:y': { 'f:z': {} } })
+})

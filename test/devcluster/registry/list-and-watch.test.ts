@@ -1,0 +1,123 @@
+import t from 'tap'
+import type { JsonObject } from '../../../src/api/json.ts'
+import type { ListOptions } from '../../../src/devcluster/registry/list.ts'
+import type { Fixture } from '../../support/devcluster-registry.ts'
+import { fixture, foo, foos, pod, refusal } from '../../support/devcluster-registry.ts'
+
+const signal = new AbortController().signal
+
+async function withFoos(...names: readonly string[]): Promise<Fixture> {
+  const f = await fixture({ namespaces: ['default', 'other'] })
+  for (const name of names) await f.create('foos', foo(name, {}, { labels: { name } }))
+  return f
+}
+
+function names(f: Fixture, options: ListOptions, plural = 'foos'): unknown[] {
+  return f.registry.list(f.info(plural), options).items.map(({ metadata }) => (metadata as JsonObject).name)
+}
+
+t.test('lists in pages that all show the state of the first', async (t) => {
+  const f = await withFoos('a', 'b', 'c', 'd')
+  const first = f.registry.list(f.info('foos'), { namespace: 'default', limit: 2 })
+  t.strictSame(first.items.length, 2)
+  t.match(first.metadata, { resourceVersion: String(f.store.revision), remainingItemCount: 2 })
+  t.match(JSON.parse(Buffer.from(first.metadata.continue!, 'base64url').toString()), { v: 'meta.k8s.io/v1', rv: f.store.revision })
+  await f.registry.delete(f.info('foos'), { namespace: 'default', name: 'c' }, {}, f.context)
+  await f.create('foos', foo('cc'))
+  const second = f.registry.list(f.info('foos'), { namespace: 'default', limit: 2, continue: first.metadata.continue })
+  t.strictSame(second.items.map(({ metadata }) => (metadata as JsonObject).name), ['c', 'd'])
+  t.strictSame(second.metadata, { resourceVersion: first.metadata.resourceVersion })
+  f.store.compact()
+  const gone = await refusal(() => f.registry.list(f.info('foos'), { namespace: 'default', limit: 2, continue: first.metadata.continue }))
+  t.match(gone, { code: 410, reason: 'Expired', message: /The provided continue parameter is too old/ })
+  t.strictSame(names(f, { namespace: 'default', continue: gone.metadata.continue }), ['cc', 'd'], 'or goes on with what is there now')
+})
+
+t.test('selects by labels and fields', async (t) => {
+  const f = await withFoos('a', 'b')
+  await f.create('foos', foo('a', {}, { namespace: 'other' }))
+  await f.create('pods', pod('p', { nodeName: 'n' }))
+  await f.create('pods', pod('q'))
+  t.strictSame(names(f, {}), ['a', 'b', 'a'])
+  t.strictSame(names(f, { namespace: 'other' }), ['a'])
+  t.strictSame(names(f, { labelSelector: 'name in (b,c)' }), ['b'])
+  t.strictSame(names(f, { fieldSelector: 'metadata.name=a,metadata.namespace!=other' }), ['a'])
+  t.strictSame(names(f, { fieldSelector: 'spec.nodeName=' }, 'pods'), ['q'])
+  t.strictSame(names(f, { fieldSelector: 'status.phase=Pending,spec.nodeName!=' }, 'pods'), ['p'])
+  const page = f.registry.list(f.info('foos'), { labelSelector: 'name=a', limit: 1 })
+  t.strictSame(page.metadata, { resourceVersion: String(f.store.revision) }, 'nothing is left that matches')
+})
+
+t.test('refuses what cannot be listed', async (t) => {
+  const f = await withFoos('a')
+  const refused = (options: ListOptions, plural = 'foos') => refusal(() => f.registry.list(f.info(plural), options))
+  t.match(await refused({ fieldSelector: 'data.x=1' }, 'configmaps'), { code: 400, message: '"data.x" is not a known field selector: only "metadata.name", "metadata.namespace"' })
+  t.match(await refused({ fieldSelector: 'spec.x=1' }, 'pods'), { code: 400, message: 'field label not supported: spec.x' })
+  t.match(await refused({ labelSelector: 'a in (b' }), { code: 400, message: /^unable to parse requirement: found ''/ })
+  t.match(await refused({ continue: 'xxx' }), { code: 400, message: /^invalid continue token: / })
+  t.match(await refused({ resourceVersion: 'abc' }), { code: 500, message: /^resourceVersion: Invalid value: "abc": strconv.ParseUint: / })
+  t.match(await refused({ resourceVersionMatch: 'Exact' }), { code: 422, message: /resourceVersionMatch is forbidden unless resourceVersion is provided/ })
+  t.match(await refused({ resourceVersion: '999999' }), {
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: Too large resource version: 999999, current: ${f.store.revision}`,
+    details: { causes: [{ reason: 'ResourceVersionTooLarge' }], retryAfterSeconds: 1 },
+  })
+})
+
+t.test('lists at an exact revision', async (t) => {
+  const f = await withFoos('a')
+  const resourceVersion = String(f.store.revision)
+  await f.create('foos', foo('b'))
+  t.strictSame(names(f, { resourceVersion, resourceVersionMatch: 'Exact' }), ['a'])
+  t.strictSame(names(f, { resourceVersion, resourceVersionMatch: 'NotOlderThan' }), ['a', 'b'])
+  t.strictSame(names(f, { resourceVersion: '0', limit: 500 }), ['a', 'b'])
+  f.store.compact()
+  t.match(await refusal(() => f.registry.list(f.info('foos'), { resourceVersion, resourceVersionMatch: 'Exact' })), { code: 410, reason: 'Expired' })
+})
+
+t.test('a watch with sendInitialEvents says where they end', async (t) => {
+  const f = await withFoos('a')
+  const events = f.registry.watch(f.info('foos'), { sendInitialEvents: true, allowWatchBookmarks: true }, signal)
+  t.match((await events.next()).value, { type: 'ADDED', object: { metadata: { name: 'a' } } })
+  t.match((await events.next()).value, {
+    type: 'BOOKMARK',
+    object: { kind: 'Foo', apiVersion: 'ex.com/v1', metadata: { resourceVersion: String(f.store.revision), annotations: { 'k8s.io/initial-events-end': 'true' } } },
+  })
+  await events.return?.()
+})
+
+t.test('watches one object, from now on or from a revision', async (t) => {
+  const f = await withFoos('a', 'b')
+  const since = f.registry.list(f.info('foos'), {}).metadata.resourceVersion
+  const events = f.registry.watch(f.info('foos'), { fieldSelector: 'metadata.name=b', resourceVersion: since }, signal)
+  for (const name of ['a', 'b']) await f.registry.delete(f.info('foos'), { namespace: 'default', name }, {}, f.context)
+  t.match((await events.next()).value, { type: 'DELETED', object: { metadata: { name: 'b', resourceVersion: String(f.store.revision) } } })
+  await events.return?.()
+})
+
+t.test('shares what it shows: two watches of a stored object see the same one', async (t) => {
+  const f = await withFoos('a')
+  const [one, two] = [f.registry.watch(f.info('foos'), {}, signal), f.registry.watch(f.info('foos'), {}, signal)]
+  const objects = await Promise.all([one, two].map(async (events) => (await events.next()).value?.object as JsonObject))
+  t.equal(objects[0], objects[1])
+  t.equal(objects[0], f.registry.get(f.info('foos'), { namespace: 'default', name: 'a' }))
+})
+
+t.test('a type that is served no more has no watches', async (t) => {
+  const f = await withFoos()
+  const events = f.registry.watch(f.info('foos'), {}, signal)
+  const next = events.next()
+  f.catalog.remove('ex.com', 'foos')
+  t.equal((await next).done, true)
+})
+
+t.test('another version shows the same objects with its own apiVersion', async (t) => {
+  const f = await withFoos('a')
+  const v2 = { ...foos, version: 'v2' }
+  f.catalog.add(v2)
+  t.match(f.registry.get(v2, { namespace: 'default', name: 'a' }), { apiVersion: 'ex.com/v2', metadata: { name: 'a' } })
+  await f.registry.create(v2, 'default', { object: { ...foo('b'), apiVersion: 'ex.com/v2' }, duplicates: [] }, f.context)
+  t.match(f.store.get('ex.com/foos', { namespace: 'default', name: 'b' }), { apiVersion: 'ex.com/v1' }, 'one version is stored')
+  t.match(f.registry.list(foos, {}).items, [{ apiVersion: 'ex.com/v1' }, { apiVersion: 'ex.com/v1' }])
+})

@@ -1,0 +1,50 @@
+import t from 'tap'
+import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
+import { Catalog, compareVersions } from '../../../src/devcluster/resources/catalog.ts'
+import { foos } from '../../support/devcluster-registry.ts'
+
+t.test('finds rows by plural and by kind, and tells of changes', async (t) => {
+  const catalog = new Catalog(builtinResources)
+  t.match(catalog.find('', 'v1', 'pods'), { kind: 'Pod' })
+  t.match(catalog.byKind('apps', 'v1', 'Deployment'), { plural: 'deployments' })
+  t.equal(catalog.find('apps', 'v1', 'pods'), undefined)
+  let told = 0
+  const before = catalog.generation
+  const leave = catalog.onChange(() => (told += 1))
+  catalog.add(foos)
+  catalog.add({ ...foos, version: 'v2' })
+  catalog.remove('ex.com', 'foos')
+  catalog.remove('ex.com', 'foos')
+  t.equal(catalog.byKind('ex.com', 'v1', 'Foo'), undefined)
+  t.equal(catalog.generation - before, 3, 'removing nothing is no change')
+  t.equal(told, 3)
+  leave()
+  catalog.add(foos)
+  t.equal(told, 3)
+})
+
+t.test('puts the core group and the preferred versions first', async (t) => {
+  const catalog = new Catalog(['v1beta1', 'v1', 'v2alpha1'].map((version) => ({ ...foos, version })))
+  catalog.add({ ...foos, group: '', version: 'v1', plural: 'bars' })
+  t.strictSame(catalog.groups(), [
+    { name: '', versions: ['v1'] },
+    { name: 'ex.com', versions: ['v1', 'v1beta1', 'v2alpha1'] },
+  ])
+  t.strictSame(['foo1', 'v10', 'v1alpha1', 'v2', 'v3beta1', 'v1', 'v11alpha2', 'foo10', 'v12alpha1', 'v3beta2', 'v10beta3', 'v11beta2'].sort(compareVersions), [
+    'v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta2', 'v3beta1', 'v12alpha1', 'v11alpha2', 'v1alpha1', 'foo1', 'foo10',
+  ]) // prettier-ignore
+})
+
+t.test('every built-in row is whole', async (t) => {
+  const keys = new Set(builtinResources.map(({ group, plural }) => `${group}/${plural}`))
+  t.equal(keys.size, builtinResources.length, 'each once')
+  for (const row of builtinResources) {
+    t.equal(row.storageKey, `${row.group}/${row.plural}`)
+    t.ok(row.columns.some(({ name }) => name === 'Name'), row.plural)
+    const fields = Object.keys(row.selectableFields({}))
+    t.strictSame(Object.keys(row.selectableFields({ metadata: {}, spec: {}, status: {} })), fields, 'the same fields for every object')
+    for (const column of row.columns) t.doesNotThrow(() => column.cell({ metadata: { name: 'x' } }, 0), `${row.plural} ${column.name} of an empty object`)
+    t.doesNotThrow(() => row.strategy.default?.({ metadata: {}, spec: null, webhooks: 'x' }), row.plural)
+    t.doesNotThrow(() => row.strategy.validate?.({ metadata: {} }, undefined, ''), row.plural)
+  }
+})

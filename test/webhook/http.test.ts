@@ -1,0 +1,172 @@
+import t from 'tap'
+import { ProreusError } from '../../src/api/errors.ts'
+import type { Client } from '../../src/client/client.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { deadlineFrom, parseDuration } from '../../src/webhook/deadline.ts'
+import { webhook } from '../../src/webhook/definition.ts'
+import { mutatePath, validatePath } from '../../src/webhook/paths.ts'
+import { createWebhookServer } from '../../src/webhook/server.ts'
+import { fixture, handlers, review, widget, widgetObject } from '../support/webhook-fixture.ts'
+
+const url = '/validate-apps-example-com-v1-widget'
+const good = review({ object: widgetObject({ size: 3, image: 'i' }) })
+const json = { 'content-type': 'application/json' }
+
+t.test('paths are those of kubebuilder', (t) => {
+  t.equal(mutatePath({ group: 'apps.example.com', version: 'v1', kind: 'MyKind' }), '/mutate-apps-example-com-v1-mykind')
+  t.equal(validatePath({ group: '', version: 'v1', kind: 'Pod' }), '/validate--v1-pod')
+  t.end()
+})
+
+t.test('what is no AdmissionReview of this kind gets a 400 that says why', async (t) => {
+  const { server } = await fixture(t)
+  const cases: [string, string, RegExp][] = [
+    ['no body', '', /no body/],
+    ['no JSON', '{', /no JSON/],
+    ['no object', '7', /no AdmissionReview/],
+    ['another kind of object', '{"kind":"Pod"}', /no AdmissionReview/],
+    [
+      'an old version',
+      '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1"}',
+      /"admission\.k8s\.io\/v1beta1": only admission\.k8s\.io\/v1/,
+    ],
+    ['no request', '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}', /no request/],
+    ['no uid', JSON.stringify(review({ uid: '' })), /no uid/],
+    ['no kind', JSON.stringify({ ...good, request: { uid: 'u', operation: 'CREATE' } }), /no kind/],
+    ['an unknown operation', JSON.stringify(review({ operation: 'READ' })), /operation .* is "READ"/],
+    ['no object', JSON.stringify(review({})), /no object/],
+    ['an object that is none', JSON.stringify(review({ operation: 'DELETE', oldObject: 7 })), /no oldObject/],
+    [
+      'another kind',
+      JSON.stringify(review({ kind: { group: '', version: 'v1', kind: 'Pod' }, object: {} })),
+      /reviews Widget\.apps\.example\.com in version v1, and was sent Pod in version v1/,
+    ],
+    [
+      'another version',
+      JSON.stringify(review({ kind: { group: 'apps.example.com', version: 'v1beta1', kind: 'Widget' }, object: {} })),
+      /sent Widget\.apps\.example\.com in version v1beta1/,
+    ],
+  ]
+  for (const [name, payload, text] of cases) {
+    const answer = await server.app.inject({ method: 'POST', url, payload, headers: json })
+    t.equal(answer.statusCode, 400, name)
+    t.match(answer.body, text, name)
+    t.match(answer.headers['content-type'], 'text/plain')
+  }
+})
+
+t.test('content types', async (t) => {
+  const { server } = await fixture(t)
+  const cases: [string, number][] = [
+    ['application/json', 200],
+    ['application/json; charset=utf-8', 200],
+    ['application/yaml', 415],
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+  ]
+  for (const [type, code] of cases) {
+    const answer = await server.app.inject({ method: 'POST', url, payload: JSON.stringify(good), headers: { 'content-type': type } })
+    t.equal(answer.statusCode, code, type)
+  }
+})
+
+t.test('unknown paths and methods', async (t) => {
+  const { server } = await fixture(t)
+  const unknown = await server.app.inject({ method: 'POST', url: '/mutate-apps-example-com-v1alpha1-widget', payload: good })
+  t.equal(unknown.statusCode, 404)
+  t.equal(
+    unknown.body,
+    '/mutate-apps-example-com-v1alpha1-widget is not served. Served are:\n' +
+      ['/mutate-apps-example-com-v1-widget', url, '/mutate-apps-example-com-v1beta1-widget', '/validate-apps-example-com-v1beta1-widget']
+        .map((path) => `  POST ${path}\n`)
+        .join(''),
+  )
+  t.equal((await server.app.inject({ method: 'GET', url: '/' })).statusCode, 404)
+  const get = await server.app.inject({ method: 'GET', url })
+  t.equal(get.statusCode, 405)
+  t.equal(get.headers.allow, 'POST')
+})
+
+t.test('two webhooks for one kind are refused', async (t) => {
+  const { source, metrics, server } = await fixture(t)
+  t.ok(server.paths.length === 4)
+  const { logger } = await import('../support/certs-recording-logger.ts').then(({ recordingLogger }) => recordingLogger())
+  const twice = { webhooks: [webhook(widget), webhook(widget)], client: {} as Client, certificates: source, logger, metrics }
+  t.throws(() => createWebhookServer(twice), ProreusError)
+})
+
+t.test('the deadline', async (t) => {
+  t.test('is what the API server says, less the way back', (t) => {
+    t.equal(deadlineFrom('10s'), 9900)
+    t.equal(deadlineFrom('1m30s'), 89_900)
+    t.equal(deadlineFrom('150ms'), 75)
+    for (const none of [undefined, '', 'soon', '10', '-1s']) t.equal(deadlineFrom(none), 10_000)
+    t.equal(parseDuration('1h0.5s2us'), 3_600_500.002)
+    t.end()
+  })
+  t.test('gives an answer that says so, and aborts the handler', async (t) => {
+    const clock = new FakeClock()
+    let signal: AbortSignal | undefined
+    const waiting = Promise.withResolvers<void>()
+    const options = {
+      validate: (_object: unknown, _old: unknown, context: { signal: AbortSignal }) => {
+        signal = context.signal
+        waiting.resolve()
+        return new Promise<never>((_resolve, reject) =>
+          context.signal.addEventListener('abort', () => reject(context.signal.reason as Error)),
+        )
+      },
+    }
+    const { ask, entries } = await fixture(t, options, { clock })
+    const answer = ask('validate', { object: widgetObject({ size: 3, image: 'i' }) }, '?timeout=5s')
+    await waiting.promise
+    await clock.advance(4899)
+    t.equal(signal?.aborted, false)
+    await clock.advance(1)
+    t.strictSame((await answer).status, {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'the webhook for Widget.apps.example.com did not decide within 4900 ms',
+      reason: 'Timeout',
+      code: 504,
+    })
+    t.equal(signal?.aborted, true)
+    t.match(
+      entries.find(({ level }) => level === 'warn'),
+      { uid: 'uid-1', code: 504 },
+    )
+    t.equal(clock.pending, 0)
+  })
+})
+
+t.test('metrics count by path, code and decision', async (t) => {
+  const { ask, server, metrics } = await fixture(t)
+  await ask('validate', { object: widgetObject({ size: 3, image: 'i' }) })
+  await ask('validate', { object: widgetObject({}) })
+  await server.app.inject({ method: 'POST', url, payload: {} })
+  const text = await metrics.registry.metrics()
+  t.match(text, `controller_runtime_webhook_requests_total{webhook="${url}",code="200"} 2`)
+  t.match(text, `controller_runtime_webhook_requests_total{webhook="${url}",code="400"} 1`)
+  t.match(text, `proreus_webhook_decisions_total{webhook="${url}",allowed="false"} 1`)
+  t.match(text, `controller_runtime_webhook_requests_in_flight{webhook="${url}"} 0`)
+})
+
+t.test('one debug line a request', async (t) => {
+  const { ask, entries } = await fixture(t, handlers)
+  await ask('mutate', { object: widgetObject({ image: 'i' }) })
+  const lines = entries.filter(({ level }) => level === 'debug')
+  t.equal(lines.length, 1)
+  t.match(lines[0], {
+    msg: 'reviewed',
+    uid: 'uid-1',
+    kind: 'Widget',
+    namespace: 'ns',
+    name: 'w',
+    operation: 'CREATE',
+    user: 'jane',
+    allowed: true,
+    operations: 1,
+  })
+})

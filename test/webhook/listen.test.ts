@@ -1,0 +1,42 @@
+import { EventEmitter } from 'node:events'
+import type { Server } from 'node:https'
+import t from 'tap'
+import { listen } from '../../src/webhook/listen.ts'
+
+/** A server on a machine where listening fails with the code that `failures` names for a host. */
+function fakeServer(failures: Record<string, string>): { server: Server; tried: string[] } {
+  const tried: string[] = []
+  const emitter = new EventEmitter()
+  const server = Object.assign(emitter, {
+    listen({ host }: { host: string }) {
+      tried.push(host)
+      const code = failures[host]
+      queueMicrotask(() =>
+        code === undefined ? emitter.emit('listening') : emitter.emit('error', Object.assign(new Error(code), { code })),
+      )
+    },
+    address: () => ({ port: 9443 }),
+  })
+  return { server: server as unknown as Server, tried }
+}
+
+t.test('takes IPv4 alone where there is no IPv6', async (t) => {
+  for (const code of ['EAFNOSUPPORT', 'EADDRNOTAVAIL']) {
+    const { server, tried } = fakeServer({ '::': code })
+    t.strictSame(await listen(server, 9443, undefined), { port: 9443, url: 'https://localhost:9443' })
+    t.strictSame(tried, ['::', '0.0.0.0'])
+  }
+})
+
+t.test('a host that was asked for is not replaced', async (t) => {
+  const { server, tried } = fakeServer({ '::1': 'EAFNOSUPPORT' })
+  await t.rejects(listen(server, 9443, '::1'), { code: 'PRO_CONFIG_INVALID' })
+  t.strictSame(tried, ['::1'])
+  t.equal((await listen(fakeServer({}).server, 1, '::1')).url, 'https://[::1]:9443')
+})
+
+t.test('what is wrong is said in one sentence', async (t) => {
+  await t.rejects(listen(fakeServer({ '::': 'EADDRINUSE' }).server, 9443, undefined), { code: 'PRO_PORT_IN_USE', message: /Port 9443/ })
+  await t.rejects(listen(fakeServer({ '::': 'EACCES' }).server, 443, undefined), { code: 'PRO_PERMISSION', message: /above 1023/ })
+  await t.rejects(listen(fakeServer({ '::': 'EMFILE' }).server, 443, undefined), { code: 'EMFILE' })
+})

@@ -1,0 +1,66 @@
+import t from 'tap'
+import { webhook } from '../../src/webhook/definition.ts'
+import { reviewOffline } from '../../src/webhook/offline.ts'
+import { handlers, widget, widgetObject } from '../support/webhook-fixture.ts'
+
+const webhooks = [webhook(widget, { ...handlers, admit: () => Promise.reject(new Error('there is no cluster')) })]
+
+t.test('a valid object', async (t) => {
+  t.strictSame(await reviewOffline(webhooks, widgetObject({})), {
+    known: true,
+    kind: 'Widget',
+    name: 'w',
+    valid: true,
+    errors: [],
+    warnings: [],
+  })
+  t.match(
+    await reviewOffline(webhooks, {
+      apiVersion: 'apps.example.com/v1',
+      kind: 'Widget',
+      metadata: { generateName: 'w-' },
+      spec: { image: 'i' },
+    }),
+    { valid: true, name: 'w-' },
+  )
+})
+
+t.test('everything that is wrong, sorted', async (t) => {
+  const review = await reviewOffline(webhooks, widgetObject({ image: 'i', size: 99, typo: 1 }, { name: 'Bad', labels: { 'a b': '' } }))
+  t.equal(review.valid, false)
+  t.strictSame(
+    review.errors.map(({ path }) => path),
+    ['metadata.labels', 'metadata.name', 'spec.size', 'spec.typo'],
+  )
+  t.match(review.errors.at(-1), { message: 'Forbidden: unknown field' })
+})
+
+t.test("the kind's own rules", async (t) => {
+  t.match(await reviewOffline(webhooks, widgetObject({ image: 'i', note: 'bad' })), { valid: false, errors: [{ path: 'spec.note' }] })
+  const warning = [webhook(widget, { validate: (_object, _old, { warn }) => (warn('careful'), []) })]
+  t.match(await reviewOffline(warning, widgetObject({ image: 'i' })), { valid: true, warnings: ['careful'] })
+  const broken = [webhook(widget, { validate: () => Promise.reject(new Error('boom')) })]
+  t.match(await reviewOffline(broken, widgetObject({ image: 'i' })), {
+    valid: false,
+    errors: [{ message: /validation failed: Error: boom/ }],
+  })
+})
+
+t.test('other kinds and versions', async (t) => {
+  t.match(await reviewOffline(webhooks, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } }), {
+    known: false,
+    kind: 'Pod',
+    name: 'p',
+    valid: true,
+  })
+  t.match(await reviewOffline(webhooks, { ...widgetObject({}), apiVersion: 'apps.example.com/v1alpha1' }), {
+    known: true,
+    valid: false,
+    errors: [
+      {
+        path: 'apiVersion',
+        message: 'Unsupported value: "apps.example.com/v1alpha1": supported values: "apps.example.com/v1", "apps.example.com/v1beta1"',
+      },
+    ],
+  })
+})

@@ -1,0 +1,268 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { Agent, request } from 'node:https'
+import { connect as connectTcp } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
+import t from 'tap'
+import type { Test } from 'tap'
+import type { FieldError } from '../../src/api/field-error.ts'
+import type { Fixture } from '../support/webhook-fixture.ts'
+import { fixture, review, widgetObject } from '../support/webhook-fixture.ts'
+
+const path = '/validate-apps-example-com-v1-widget'
+const body = JSON.stringify(review({ object: widgetObject({ size: 3, image: 'i' }) }))
+
+interface Answer {
+  code: number | undefined
+  connection: string | undefined
+  text: string
+  /** The serial number of the certificate that the server presented. */
+  serial: string
+}
+
+class Sender {
+  readonly port: number
+  readonly agent: Agent
+
+  constructor(test: Test, { source }: Fixture, port: number) {
+    this.port = port
+    this.agent = new Agent({ keepAlive: true, maxSockets: 1, ca: source.current().caBundle, servername: 'localhost' })
+    test.after(() => this.agent.destroy())
+  }
+
+  send(payload: string | Buffer = body, headers: Record<string, string> = {}): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const length = 'transfer-encoding' in headers ? {} : { 'content-length': String(Buffer.byteLength(payload)) }
+      const all = { 'content-type': 'application/json', ...length, ...headers }
+      const sent = request(
+        { host: '127.0.0.1', port: this.port, path, method: 'POST', agent: this.agent, headers: all },
+        (response: IncomingMessage) => {
+          let text = ''
+          const serial = (response.socket as TLSSocket).getPeerCertificate().serialNumber
+          response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+          response.on('end', () => resolve({ code: response.statusCode, connection: response.headers.connection, text, serial }))
+        },
+      )
+      sent.on('error', reject)
+      sent.end(payload)
+    })
+  }
+}
+
+/** A handler that waits until it is let go. */
+function gate(): { validate: () => Promise<readonly FieldError[]>; entered: Promise<void>; open: () => void } {
+  const entered = Promise.withResolvers<void>()
+  const opened = Promise.withResolvers<readonly FieldError[]>()
+  return {
+    validate: () => {
+      entered.resolve()
+      return opened.promise
+    },
+    entered: entered.promise,
+    open: () => opened.resolve([]),
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('the condition did not come true')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+t.test('serves over TLS and keeps connections open', async (t) => {
+  const fix = await fixture(t)
+  const { port, url } = await fix.server.start()
+  t.equal(url, `https://localhost:${port}`)
+  const sender = new Sender(t, fix, port)
+  const first = await sender.send()
+  t.equal(first.code, 200)
+  t.match(JSON.parse(first.text), { response: { uid: 'uid-1', allowed: true } })
+  t.equal(first.connection, 'keep-alive')
+  const { server } = fix.server.app
+  t.equal(server.keepAliveTimeout, 120_000)
+  t.ok((server as { headersTimeout: number }).headersTimeout > server.keepAliveTimeout)
+})
+
+t.test('nothing older than TLS 1.2, also after a certificate change', async (t) => {
+  const fix = await fixture(t)
+  const { port } = await fix.server.start()
+  const handshake = async (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null> => {
+    // Security level 0: or the client itself would refuse the old version.
+    const socket = connect({
+      host: '127.0.0.1',
+      port,
+      servername: 'localhost',
+      ca: fix.source.current().caBundle,
+      minVersion: version,
+      maxVersion: version,
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    })
+    t.after(() => socket.destroy())
+    await once(socket, 'secureConnect')
+    return socket.getProtocol()
+  }
+  for (const round of ['at start', 'after the change']) {
+    t.equal(await handshake('TLSv1.2'), 'TLSv1.2', round)
+    t.equal(await handshake('TLSv1.3'), 'TLSv1.3', round)
+    await t.rejects(handshake('TLSv1.1'), round)
+    await fix.source.change()
+  }
+})
+
+t.test('swaps its certificate without dropping a connection', async (t) => {
+  const fix = await fixture(t)
+  const { port } = await fix.server.start()
+  const [before, after] = [new Sender(t, fix, port), new Sender(t, fix, port)]
+  const { serial } = await before.send()
+  await fix.source.change()
+  t.equal((await before.send()).serial, serial, 'an open connection goes on')
+  t.not((await after.send()).serial, serial, 'a new one gets the new certificate')
+})
+
+t.test('takes 7 MiB and refuses more', async (t) => {
+  const fix = await fixture(t)
+  const { port } = await fix.server.start()
+  const sized = (bytes: number): string => {
+    const text = JSON.stringify(review({ object: widgetObject({ size: 3, image: 'i', note: '#' }) }))
+    return text.replace('#', 'x'.repeat(bytes - text.length + 1))
+  }
+  const limit = 7 * 1024 * 1024
+  t.equal((await new Sender(t, fix, port).send(sized(limit))).code, 200)
+  const refused = await new Sender(t, fix, port).send(sized(limit + 1))
+  t.equal(refused.code, 413)
+  t.match(refused.text, /larger than 7340032 bytes/)
+
+  t.test('by the announced length, before any of it came', async (t) => {
+    const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca: fix.source.current().caBundle })
+    t.after(() => socket.destroy())
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${limit + 1}\r\n\r\n`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    t.match(answer.toString(), /^HTTP\/1\.1 413 /)
+  })
+
+  t.test('by what came, where no length was announced', async (t) => {
+    const sent = new Sender(t, fix, port).send(sized(limit + 1000), { 'transfer-encoding': 'chunked' })
+    t.equal((await sent).code, 413)
+  })
+})
+
+t.test('while draining, answers end their connections and new ones are still taken', async (t) => {
+  const fix = await fixture(t)
+  const { port } = await fix.server.start()
+  const sender = new Sender(t, fix, port)
+  t.equal((await sender.send()).connection, 'keep-alive')
+  fix.server.beginDrain()
+  t.equal((await sender.send()).connection, 'close')
+  const again = await sender.send()
+  t.equal(again.code, 200)
+  t.equal(again.connection, 'close')
+  t.equal((await sender.send(body, { 'content-type': 'text/plain' })).connection, 'close', 'also with an error')
+})
+
+t.test('stops without losing what is in flight', async (t) => {
+  const { validate, entered, open } = gate()
+  const fix = await fixture(t, { validate })
+  const { port } = await fix.server.start()
+  const idle = connect({ host: '127.0.0.1', port, servername: 'localhost', ca: fix.source.current().caBundle })
+  const raw = connectTcp({ host: '127.0.0.1', port })
+  const closed = Promise.all([once(idle, 'close'), once(raw, 'close')])
+  idle.resume()
+  await once(idle, 'secureConnect')
+  const answer = new Sender(t, fix, port).send()
+  await entered
+  t.equal(fix.server.inFlight, 1)
+  let stopped = false
+  const stopping = fix.server.stop(30_000).then(() => (stopped = true))
+  await t.rejects(new Sender(t, fix, port).send(), { code: 'ECONNREFUSED' })
+  await closed
+  t.equal(stopped, false, 'connections without a request are gone, the one with a request is not')
+  open()
+  const { code, connection } = await answer
+  t.equal(code, 200)
+  t.equal(connection, 'close')
+  await stopping
+  t.equal(fix.server.inFlight, 0)
+  await fix.server.stop(0)
+})
+
+t.test('a hard deadline ends what does not end by itself, and tells its handler', async (t) => {
+  let signal: AbortSignal | undefined
+  const fix = await fixture(t, {
+    validate: (_object, _old, context) => {
+      signal = context.signal
+      return new Promise<never>(() => undefined)
+    },
+  })
+  const { port } = await fix.server.start()
+  const answer = t.rejects(new Sender(t, fix, port).send(), { code: 'ECONNRESET' })
+  await until(() => fix.server.inFlight === 1 && signal !== undefined)
+  await fix.server.stop(20)
+  await answer
+  await until(() => signal!.aborted)
+  t.match(signal?.reason, { name: 'AbortError' })
+})
+
+t.test('an API server that hangs up aborts the handler', async (t) => {
+  let signal: AbortSignal | undefined
+  const fix = await fixture(t, {
+    validate: (_object, _old, context) => {
+      signal = context.signal
+      return new Promise<never>((_resolve, reject) =>
+        context.signal.addEventListener('abort', () => reject(context.signal.reason as Error)),
+      )
+    },
+  })
+  const { port } = await fix.server.start()
+  const sender = new Sender(t, fix, port)
+  sender.send().catch(() => undefined) // it is cut off on purpose
+  await until(() => signal !== undefined)
+  sender.agent.destroy()
+  await until(() => signal!.aborted)
+  await until(() => fix.server.inFlight === 0)
+  t.notOk(fix.lines.some((line) => line.startsWith('error')))
+})
+
+t.test('under load, a drain fails no request', async (t) => {
+  const fix = await fixture(t)
+  const { port } = await fix.server.start()
+  let running = true
+  let answered = 0
+  const clients = Array.from({ length: 8 }, async () => {
+    const sender = new Sender(t, fix, port)
+    while (running) {
+      const { code } = await sender.send()
+      if (code !== 200) throw new Error(`got ${code}`)
+      answered += 1
+    }
+  })
+  await until(() => answered > 200)
+  fix.server.beginDrain()
+  const before = answered
+  await until(() => answered > before + 200)
+  running = false
+  await t.resolves(Promise.all(clients))
+  await fix.server.stop(10_000)
+})
+
+t.test('a port in use gives one sentence', async (t) => {
+  const fix = await fixture(t)
+  const { port } = await fix.server.start()
+  const second = await fixture(t, {}, { port })
+  await t.rejects(second.server.start(), {
+    code: 'PRO_PORT_IN_USE',
+    message: `Port ${port} for the webhooks is in use by another process: stop that one, or choose another port.`,
+  })
+  const third = await fixture(t, {}, { host: '203.0.113.1' })
+  await t.rejects(third.server.start(), { code: 'PRO_CONFIG_INVALID', message: /cannot listen on 203\.0\.113\.1/ })
+})
+
+t.test('listens where it is told to', async (t) => {
+  const fix = await fixture(t, {}, { host: '127.0.0.1' })
+  const { port, url } = await fix.server.start()
+  t.equal(url, `https://127.0.0.1:${port}`)
+  t.equal((fix.server.app.server.address() as AddressInfo).address, '127.0.0.1')
+})
