@@ -18,7 +18,20 @@ const arrows = {
   operators: ['api', 'schema', 'client', 'cache', 'webhook', 'controller', 'manager', 'telemetry'],
   testing: ['api', 'schema', 'client', 'cache', 'certs', 'webhook', 'controller', 'manager', 'manifests', 'telemetry', 'devcluster'],
   devcluster: ['api', 'schema', 'client', 'cache', 'certs', 'controller', 'telemetry'],
-  cli: ['api', 'schema', 'client', 'cache', 'certs', 'webhook', 'controller', 'manager', 'manifests', 'operators', 'telemetry', 'devcluster'],
+  cli: [
+    'api',
+    'schema',
+    'client',
+    'cache',
+    'certs',
+    'webhook',
+    'controller',
+    'manager',
+    'manifests',
+    'operators',
+    'telemetry',
+    'devcluster',
+  ],
 }
 
 function arrowRule(folder, allowed) {
@@ -64,7 +77,13 @@ export default tseslint.config(
     // tap's `t.test` returns a promise that the parent test already waits for.
     files: ['test/**/*.ts'],
     rules: {
-      '@typescript-eslint/no-floating-promises': ['error', { allowForKnownSafeCalls: [], allowForKnownSafePromises: [{ from: 'package', name: 'PromiseWithSubtest', package: '@tapjs/core' }] }],
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {
+          allowForKnownSafeCalls: [],
+          allowForKnownSafePromises: [{ from: 'package', name: 'PromiseWithSubtest', package: '@tapjs/core' }],
+        },
+      ],
       '@typescript-eslint/require-await': 'off',
     },
   },

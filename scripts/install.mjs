@@ -9,7 +9,9 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const stamp = join(root, 'node_modules', '.proreus-install')
-const digest = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+const digest = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex')
 
 function installed() {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === digest && existsSync(nodeBinary())

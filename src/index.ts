@@ -36,7 +36,20 @@ export {
   subjectAccessReview,
   validatingWebhookConfiguration,
 } from './api/builtin.ts'
-export type { ConfigMap, Deployment, Event, Jsonify, Lease, Namespace, Node, Pod, PodSpec, Secret, Service, ServiceAccount } from './api/builtin.ts'
+export type {
+  ConfigMap,
+  Deployment,
+  Event,
+  Jsonify,
+  Lease,
+  Namespace,
+  Node,
+  Pod,
+  PodSpec,
+  Secret,
+  Service,
+  ServiceAccount,
+} from './api/builtin.ts'
 export { ApiError, isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound } from './client/api-error.ts'
 export { createClient } from './client/client.ts'
 export type { Client, ListOptions, WatchEvent, WriteOptions } from './client/client.ts'

@@ -5,7 +5,13 @@ import type { ResourceType } from './group-version-kind.ts'
 import { resourceType } from './group-version-kind.ts'
 
 /** A model of client-node as it is in JSON: times are strings. */
-export type Jsonify<T> = T extends Date ? string : T extends (infer Item)[] ? Jsonify<Item>[] : T extends object ? { [Key in keyof T]: Jsonify<T[Key]> } : T
+export type Jsonify<T> = T extends Date
+  ? string
+  : T extends (infer Item)[]
+    ? Jsonify<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: Jsonify<T[Key]> }
+      : T
 
 type Model<T, ApiVersion extends string, KindName extends string> = Omit<Jsonify<T>, 'apiVersion' | 'kind' | 'metadata'> & {
   apiVersion: ApiVersion
@@ -25,11 +31,24 @@ export type Event = Model<models.CoreV1Event, 'v1', 'Event'>
 export type Deployment = Model<models.V1Deployment, 'apps/v1', 'Deployment'>
 export type Lease = Model<models.V1Lease, 'coordination.k8s.io/v1', 'Lease'>
 export type CustomResourceDefinition = Model<models.V1CustomResourceDefinition, 'apiextensions.k8s.io/v1', 'CustomResourceDefinition'>
-export type MutatingWebhookConfiguration = Model<models.V1MutatingWebhookConfiguration, 'admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration'>
-export type ValidatingWebhookConfiguration = Model<models.V1ValidatingWebhookConfiguration, 'admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration'>
+export type MutatingWebhookConfiguration = Model<
+  models.V1MutatingWebhookConfiguration,
+  'admissionregistration.k8s.io/v1',
+  'MutatingWebhookConfiguration'
+>
+export type ValidatingWebhookConfiguration = Model<
+  models.V1ValidatingWebhookConfiguration,
+  'admissionregistration.k8s.io/v1',
+  'ValidatingWebhookConfiguration'
+>
 export type SubjectAccessReview = Model<models.V1SubjectAccessReview, 'authorization.k8s.io/v1', 'SubjectAccessReview'>
 
-function builtin<T extends KubernetesObject>(apiVersion: T['apiVersion'], kind: T['kind'], plural: string, namespaced = true): ResourceType<T> {
+function builtin<T extends KubernetesObject>(
+  apiVersion: T['apiVersion'],
+  kind: T['kind'],
+  plural: string,
+  namespaced = true,
+): ResourceType<T> {
   const [version = '', group = ''] = apiVersion.split('/').reverse()
   return resourceType<T>({ group, version, kind, plural, namespaced })
 }
@@ -44,7 +63,27 @@ export const serviceAccount = builtin<ServiceAccount>('v1', 'ServiceAccount', 's
 export const event = builtin<Event>('v1', 'Event', 'events')
 export const deployment = builtin<Deployment>('apps/v1', 'Deployment', 'deployments')
 export const lease = builtin<Lease>('coordination.k8s.io/v1', 'Lease', 'leases')
-export const customResourceDefinition = builtin<CustomResourceDefinition>('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'customresourcedefinitions', false)
-export const mutatingWebhookConfiguration = builtin<MutatingWebhookConfiguration>('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', false)
-export const validatingWebhookConfiguration = builtin<ValidatingWebhookConfiguration>('admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration', 'validatingwebhookconfigurations', false)
-export const subjectAccessReview = builtin<SubjectAccessReview>('authorization.k8s.io/v1', 'SubjectAccessReview', 'subjectaccessreviews', false)
+export const customResourceDefinition = builtin<CustomResourceDefinition>(
+  'apiextensions.k8s.io/v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+  false,
+)
+export const mutatingWebhookConfiguration = builtin<MutatingWebhookConfiguration>(
+  'admissionregistration.k8s.io/v1',
+  'MutatingWebhookConfiguration',
+  'mutatingwebhookconfigurations',
+  false,
+)
+export const validatingWebhookConfiguration = builtin<ValidatingWebhookConfiguration>(
+  'admissionregistration.k8s.io/v1',
+  'ValidatingWebhookConfiguration',
+  'validatingwebhookconfigurations',
+  false,
+)
+export const subjectAccessReview = builtin<SubjectAccessReview>(
+  'authorization.k8s.io/v1',
+  'SubjectAccessReview',
+  'subjectaccessreviews',
+  false,
+)

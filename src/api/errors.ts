@@ -1,19 +1,22 @@
 /** The error type of everything that Proreus itself reports. */
 
-/** Stable codes, one for each kind of failure; listed with their meaning in docs/reference/errors.md. */
-export type ErrorCode =
-  | 'PRO_KIND_INVALID'
-  | 'PRO_SCHEMA_INVALID'
-  | 'PRO_CONFIG_INVALID'
-  | 'PRO_KUBECONFIG'
-  | 'PRO_API'
-  | 'PRO_API_UNREACHABLE'
-  | 'PRO_PORT_IN_USE'
-  | 'PRO_CERTIFICATE'
-  | 'PRO_PERMISSION'
-  | 'PRO_STATE_FILE'
-  | 'PRO_INPUT'
-  | 'PRO_ABORTED'
+/** Stable codes, one for each kind of failure, and what they mean. */
+export const errorCodes = {
+  PRO_KIND_INVALID: 'A kind is not well defined: names, versions or storage.',
+  PRO_SCHEMA_INVALID: 'A schema is not structural, or says what a CRD cannot.',
+  PRO_CONFIG_INVALID: 'An option, a configuration file or an operator is not usable.',
+  PRO_KUBECONFIG: 'There is no kubeconfig, or it cannot be read or used.',
+  PRO_API: 'The API server answered with an error, or with what no API server answers.',
+  PRO_API_UNREACHABLE: 'The API server cannot be reached.',
+  PRO_PORT_IN_USE: 'An address to listen on is taken.',
+  PRO_CERTIFICATE: 'A certificate, key or authority is missing, damaged, expired or not trusted.',
+  PRO_PERMISSION: 'The API server does not allow what is needed, or a file may not be read or written.',
+  PRO_STATE_FILE: 'A file in which state is kept cannot be used.',
+  PRO_INPUT: 'A caller gave what makes no sense here.',
+  PRO_ABORTED: 'The process is being stopped.',
+} as const
+
+export type ErrorCode = keyof typeof errorCodes
 
 /**
  * An error with a stable `code` for programs and a `message` that says to a person what happened and what to do.

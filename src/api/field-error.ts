@@ -30,10 +30,12 @@ export interface FieldError {
 /** A string as Go's `%q` prints it. */
 export function quote(text: string): string {
   // JSON differs from %q in the escapes of control characters and in what it leaves alone.
-  return JSON.stringify(text).replace(/[\u007f-\u00a0\u00ad\u2028\u2029\ufeff]/g, (character) => {
-    const code = character.charCodeAt(0)
-    return code < 0x80 ? `\\x${code.toString(16)}` : `\\u${code.toString(16).padStart(4, '0')}`
-  }).replace(/\\u00(0[0-9a-f]|1[0-9a-f])/g, (_, hex: string) => (hex === '07' ? '\\a' : hex === '0b' ? '\\v' : `\\x${hex}`))
+  return JSON.stringify(text)
+    .replace(/[\u007f-\u00a0\u00ad\u2028\u2029\ufeff]/g, (character) => {
+      const code = character.charCodeAt(0)
+      return code < 0x80 ? `\\x${code.toString(16)}` : `\\u${code.toString(16).padStart(4, '0')}`
+    })
+    .replace(/\\u00(0[0-9a-f]|1[0-9a-f])/g, (_, hex: string) => (hex === '07' ? '\\a' : hex === '0b' ? '\\v' : `\\x${hex}`))
 }
 
 /** A value as it stands in a message: strings quoted, everything else as JSON with sorted keys. */

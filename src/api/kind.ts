@@ -72,7 +72,9 @@ type StorageVersion<Versions extends readonly VersionDefinition[]> = Versions ex
   : Extract<Versions[number], { readonly storage: true }>
 type Named<Versions extends readonly VersionDefinition[], Name> = Extract<Versions[number], { readonly name: Name }>
 
-type StatusOf<Version extends VersionDefinition> = Version extends { readonly status: infer Status extends TSchema } ? Partial<Static<Status>> : never
+type StatusOf<Version extends VersionDefinition> = Version extends { readonly status: infer Status extends TSchema }
+  ? Partial<Static<Status>>
+  : never
 type ObjectOfVersion<Group extends string, Kind extends string, Version extends VersionDefinition> = {
   apiVersion: `${Group}/${Version['name']}`
   kind: Kind
@@ -87,8 +89,9 @@ type InputOfVersion<Group extends string, Kind extends string, Version extends V
 }
 
 /** A custom kind: its resource type (in the storage version) and all that was defined about it. */
-export interface Kind<Definition extends KindDefinition = KindDefinition>
-  extends ResourceType<ObjectOfVersion<Definition['group'], Definition['kind'], StorageVersion<Definition['versions']>>> {
+export interface Kind<Definition extends KindDefinition = KindDefinition> extends ResourceType<
+  ObjectOfVersion<Definition['group'], Definition['kind'], StorageVersion<Definition['versions']>>
+> {
   readonly group: Definition['group']
   readonly kind: Definition['kind']
   readonly singular: string
@@ -101,13 +104,21 @@ export interface Kind<Definition extends KindDefinition = KindDefinition>
 /** What a reconciler reads: defaults are filled in. `Infer<typeof kind, 'v2'>` for another version than the stored one. */
 export type Infer<K, Version extends string = never> =
   K extends Kind<infer Definition>
-    ? ObjectOfVersion<Definition['group'], Definition['kind'], [Version] extends [never] ? StorageVersion<Definition['versions']> : Named<Definition['versions'], Version>>
+    ? ObjectOfVersion<
+        Definition['group'],
+        Definition['kind'],
+        [Version] extends [never] ? StorageVersion<Definition['versions']> : Named<Definition['versions'], Version>
+      >
     : never
 
 /** What a user may write: fields with a default may be left out. */
 export type InferInput<K, Version extends string = never> =
   K extends Kind<infer Definition>
-    ? InputOfVersion<Definition['group'], Definition['kind'], [Version] extends [never] ? StorageVersion<Definition['versions']> : Named<Definition['versions'], Version>>
+    ? InputOfVersion<
+        Definition['group'],
+        Definition['kind'],
+        [Version] extends [never] ? StorageVersion<Definition['versions']> : Named<Definition['versions'], Version>
+      >
     : never
 
 /** `status.conditions` as a schema: a list map by type. */
@@ -115,10 +126,17 @@ export const Conditions = Type.Array(
   Type.Object({
     type: Type.String({ maxLength: 316, description: 'Type of the condition in CamelCase.' }),
     status: Type.Enum(['True', 'False', 'Unknown'], { description: 'Status of the condition.' }),
-    reason: Type.String({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$', description: 'Why, for programs, in CamelCase.' }),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+      description: 'Why, for programs, in CamelCase.',
+    }),
     message: Type.String({ maxLength: 32768, description: 'Why, for people.' }),
     lastTransitionTime: Type.String({ format: 'date-time', description: 'When the status last changed.' }),
-    observedGeneration: Type.Optional(Type.Integer({ format: 'int64', minimum: 0, description: 'The metadata.generation that this is about.' })),
+    observedGeneration: Type.Optional(
+      Type.Integer({ format: 'int64', minimum: 0, description: 'The metadata.generation that this is about.' }),
+    ),
   }),
   { listType: 'map', listMapKeys: ['type'] },
 )
@@ -152,10 +170,15 @@ export function defineKind<const Group extends string, const KindName extends st
     ...dns1035Label(lower).map((message) => `kind: ${message}`),
     ...(stored.length === 1 ? [] : [`versions: exactly one must have storage: true, found ${stored.length}`]),
     ...(new Set(versions.map(({ name }) => name)).size === versions.length ? [] : ['versions: names must be unique']),
-    ...versions.flatMap(({ name }) => (/^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(name) ? [] : [`versions: "${name}" is no version name such as v1, v1beta1 or v2alpha1`])),
+    ...versions.flatMap(({ name }) =>
+      /^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(name) ? [] : [`versions: "${name}" is no version name such as v1, v1beta1 or v2alpha1`],
+    ),
   ]
   if (problems.length > 0) {
-    throw new ProreusError('PRO_KIND_INVALID', `The kind ${definition.kind}.${definition.group} is not well defined: ${problems.join('; ')}.`)
+    throw new ProreusError(
+      'PRO_KIND_INVALID',
+      `The kind ${definition.kind}.${definition.group} is not well defined: ${problems.join('; ')}.`,
+    )
   }
   return Object.freeze({
     group: definition.group,

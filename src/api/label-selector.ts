@@ -74,7 +74,7 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
     if (at < tokens.length) {
       if (tokens[at] !== ',') fail(tokens[at], "',' or 'end of string'")
       at += 1
-      if (at === tokens.length) fail('', 'identifier after \',\'')
+      if (at === tokens.length) fail('', "identifier after ','")
     }
   }
   return requirements
@@ -103,7 +103,7 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
       at += 1
       return { key, operator: token === 'in' ? 'In' : 'NotIn', values }
     }
-    return fail(token, "in, notin, =, ==, !=, gt, lt")
+    return fail(token, 'in, notin, =, ==, !=, gt, lt')
   }
   function optionalValue(): string {
     const token = tokens[at]

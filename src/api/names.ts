@@ -29,7 +29,14 @@ export function dns1123Label(value: string): string[] {
     ...(Buffer.byteLength(value) > 63 ? [tooLong(63)] : []),
     ...(labelPattern.test(value)
       ? []
-      : [regexMessage("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character", label, 'my-name', '123-abc')]),
+      : [
+          regexMessage(
+            "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+            label,
+            'my-name',
+            '123-abc',
+          ),
+        ]),
   ]
 }
 
@@ -39,7 +46,13 @@ export function dns1123Subdomain(value: string): string[] {
     ...(Buffer.byteLength(value) > 253 ? [tooLong(253)] : []),
     ...(subdomainPattern.test(value)
       ? []
-      : [regexMessage("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", subdomain, 'example.com')]),
+      : [
+          regexMessage(
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+            subdomain,
+            'example.com',
+          ),
+        ]),
   ]
 }
 
@@ -49,7 +62,14 @@ export function dns1035Label(value: string): string[] {
     ...(Buffer.byteLength(value) > 63 ? [tooLong(63)] : []),
     ...(label1035Pattern.test(value)
       ? []
-      : [regexMessage("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", '[a-z]([-a-z0-9]*[a-z0-9])?', 'my-name', 'abc-123')]),
+      : [
+          regexMessage(
+            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+            '[a-z]([-a-z0-9]*[a-z0-9])?',
+            'my-name',
+            'abc-123',
+          ),
+        ]),
   ]
 }
 
@@ -64,13 +84,21 @@ export function qualifiedName(value: string): string[] {
     if (prefix === '') errors.push('prefix part must be non-empty')
     else errors.push(...dns1123Subdomain(prefix).map((message) => `prefix part ${message}`))
   } else if (parts.length > 2) {
-    const message = regexMessage("must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", qualified, 'MyName', 'my.name', '123-abc')
+    const message = regexMessage(
+      "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+      qualified,
+      'MyName',
+      'my.name',
+      '123-abc',
+    )
     return [`a qualified name ${message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
   }
   if (name === '') errors.push('name part must be non-empty')
   else if (Buffer.byteLength(name) > 63) errors.push(`name part ${tooLong(63)}`)
   if (!qualifiedPattern.test(name)) {
-    errors.push(`name part ${regexMessage("must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", qualified, 'MyName', 'my.name', '123-abc')}`)
+    errors.push(
+      `name part ${regexMessage("must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", qualified, 'MyName', 'my.name', '123-abc')}`,
+    )
   }
   return errors
 }
@@ -80,6 +108,14 @@ export function labelValue(value: string): string[] {
     ...(Buffer.byteLength(value) > 63 ? [tooLong(63)] : []),
     ...(labelValuePattern.test(value)
       ? []
-      : [regexMessage("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", `(${qualified})?`, 'MyValue', 'my_value', '12345')]),
+      : [
+          regexMessage(
+            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+            `(${qualified})?`,
+            'MyValue',
+            'my_value',
+            '12345',
+          ),
+        ]),
   ]
 }

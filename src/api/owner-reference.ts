@@ -24,4 +24,3 @@ export function isControlledBy(object: DeepReadonly<KubernetesObject>, owner: De
 export function refersTo(reference: DeepReadonly<OwnerReference>, type: Pick<GroupVersionKind, 'group' | 'kind'>): boolean {
   return reference.kind === type.kind && parseApiVersion(reference.apiVersion).group === type.group
 }
-

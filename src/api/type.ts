@@ -122,7 +122,10 @@ export const Type = {
     values: Values,
     options?: O,
   ): WithDefault<TUnsafe<Values[number]>, O> {
-    return TypeBox.Unsafe<Values[number]>({ type: 'string', enum: [...values], ...keywords(options) }) as WithDefault<TUnsafe<Values[number]>, O>
+    return TypeBox.Unsafe<Values[number]>({ type: 'string', enum: [...values], ...keywords(options) }) as WithDefault<
+      TUnsafe<Values[number]>,
+      O
+    >
   },
 
   Array<Item extends TSchema, const O extends ArrayOptions<StaticInput<Item>>>(items: Item, options?: O): WithDefault<TArray<Item>, O> {
@@ -130,7 +133,10 @@ export const Type = {
   },
 
   /** An object; a property is required unless it is `Optional` or has a default. */
-  Object<Properties extends TProperties, const O extends ObjectOptions>(properties: Properties, options?: O): WithDefault<TObject<Properties>, O> {
+  Object<Properties extends TProperties, const O extends ObjectOptions>(
+    properties: Properties,
+    options?: O,
+  ): WithDefault<TObject<Properties>, O> {
     const schema = TypeBox.Object(properties, keywords(options)) as unknown as { required?: string[] }
     const required = schema.required?.filter((name) => !hasDefault(properties[name]))
     if (required === undefined || required.length === 0) delete schema.required
@@ -154,21 +160,33 @@ export const Type = {
   },
 
   /** A number or a string, e.g. a port name or a percentage. */
-  IntOrString<const O extends Options<number | string> & { readonly pattern?: string }>(options?: O): WithDefault<TUnsafe<number | string>, O> {
-    return TypeBox.Unsafe<number | string>({ 'x-kubernetes-int-or-string': true, ...keywords(options) }) as WithDefault<TUnsafe<number | string>, O>
+  IntOrString<const O extends Options<number | string> & { readonly pattern?: string }>(
+    options?: O,
+  ): WithDefault<TUnsafe<number | string>, O> {
+    return TypeBox.Unsafe<number | string>({ 'x-kubernetes-int-or-string': true, ...keywords(options) }) as WithDefault<
+      TUnsafe<number | string>,
+      O
+    >
   },
 
   /**
    * An object whose fields the CRD does not describe and the API server keeps as they are.
    * `T` is the static type that the operator's own validation vouches for; `schema` may describe some of the fields.
    */
-  Unknown<T = { [key: string]: unknown }>(options: Options<JsonValue> & { readonly properties?: Record<string, TSchema>; readonly required?: readonly string[] } = {}): TUnsafe<T> {
+  Unknown<T = { [key: string]: unknown }>(
+    options: Options<JsonValue> & { readonly properties?: Record<string, TSchema>; readonly required?: readonly string[] } = {},
+  ): TUnsafe<T> {
     return TypeBox.Unsafe<T>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...keywords(options) })
   },
 
   /** A whole Kubernetes object inside a field. */
   EmbeddedResource<T = { apiVersion: string; kind: string; metadata?: object }>(options: Annotations = {}): TUnsafe<T> {
-    return TypeBox.Unsafe<T>({ type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true, ...keywords(options) })
+    return TypeBox.Unsafe<T>({
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+      ...keywords(options),
+    })
   },
 } as const
 

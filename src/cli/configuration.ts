@@ -36,11 +36,14 @@ export function applyConfigFile(command: Command): void {
   for (const [key, value] of Object.entries(readConfig(path))) {
     const option = command.options.find(({ long }) => long === `--${key}`)
     if (option === undefined) {
-      const known = command.options.flatMap(({ long }) => (long === undefined || long === '--config' || long === '--help' ? [] : [long.slice(2)]))
+      const known = command.options.flatMap(({ long }) =>
+        long === undefined || long === '--config' || long === '--help' ? [] : [long.slice(2)],
+      )
       throw new ProreusError('PRO_CONFIG_INVALID', `${path}: there is no option "${key}". The options are: ${known.join(', ')}.`)
     }
     const source = command.getOptionValueSource(option.attributeName())
-    if (source === undefined || source === 'default') command.setOptionValueWithSource(option.attributeName(), parsed(option, path, key, value), 'config')
+    if (source === undefined || source === 'default')
+      command.setOptionValueWithSource(option.attributeName(), parsed(option, path, key, value), 'config')
   }
 }
 
@@ -87,5 +90,8 @@ export function parseBoolean(text: string): boolean {
 
 /** Parses `a,b` into its parts; empty text is the empty list. */
 export function parseList(text: string): string[] {
-  return text.split(',').map((part) => part.trim()).filter((part) => part !== '')
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 }

@@ -28,7 +28,11 @@ export function devCommand(): Command {
     .description('Start an embedded Kubernetes API with a simulated node and the operators, for development. Everything is in memory.')
     .addOption(new Option('--operators <list>', operatorsHelp).default('all').env('PROREUS_OPERATORS'))
     .addOption(new Option('--port <port>', 'port of the API (default: 6443, or the next free one); 0: any free one').argParser(parsePort))
-    .option('--state-dir <folder>', 'where the kubeconfig appears when all is ready; its certificate authority and token stay valid across restarts', '.proreus')
+    .option(
+      '--state-dir <folder>',
+      'where the kubeconfig appears when all is ready; its certificate authority and token stay valid across restarts',
+      '.proreus',
+    )
     .option('--cert-dir <folder>', 'where the certificates of the webhooks are', 'certs')
   return addLogOptions(command).action(dev)
 }
@@ -84,7 +88,10 @@ interface Environment {
 }
 
 /** Runs the operators as `proreus run` would; the API server calls their webhooks over TLS on loopback. */
-function runOperators(operators: readonly Operator[], { cluster, client, options, progress, ready, logger, signal }: Environment): Promise<void> {
+function runOperators(
+  operators: readonly Operator[],
+  { cluster, client, options, progress, ready, logger, signal }: Environment,
+): Promise<void> {
   return run(operators, {
     connection: cluster.connection,
     logger,
@@ -118,7 +125,9 @@ function sayReady(progress: Progress, kubeconfig: string, operators: readonly Op
     ...(shipped ? ['kubectl create -f config/samples/mypod.yaml'] : []),
     first === undefined ? 'kubectl get namespaces' : `kubectl get ${first.plural} -A -o wide`,
   ]
-  progress.say(`\n${bold(`Ready in ${seconds.toFixed(1)} s.`)} In another terminal:\n\n${commands.map((command) => `  ${command}`).join('\n')}\n\nCtrl-C ends it; nothing is kept.\n`)
+  progress.say(
+    `\n${bold(`Ready in ${seconds.toFixed(1)} s.`)} In another terminal:\n\n${commands.map((command) => `  ${command}`).join('\n')}\n\nCtrl-C ends it; nothing is kept.\n`,
+  )
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

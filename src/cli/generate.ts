@@ -10,7 +10,10 @@ export function generateCommand(): Command {
     .option('--operators <list>', operatorsHelp, 'all')
     .option('--output <folder>', 'where the files go', 'config')
     .option('--check', 'write nothing; exit 1 and list the files that are not up to date')
-    .addHelpText('after', '\nFiles: crd/bases/*.yaml, crd/kustomization.yaml, rbac/role.yaml, rbac/user_roles.yaml, webhook/manifests.yaml.')
+    .addHelpText(
+      'after',
+      '\nFiles: crd/bases/*.yaml, crd/kustomization.yaml, rbac/role.yaml, rbac/user_roles.yaml, webhook/manifests.yaml.',
+    )
     .action(async ({ operators, output, check }: { operators: string; output: string; check?: true }) => {
       const files = generatedFiles(await selectOperators(operators))
       if (check !== true) {

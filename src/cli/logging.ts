@@ -9,8 +9,18 @@ export interface LogOptions {
 
 export function addLogOptions(command: Command): Command {
   return command
-    .addOption(new Option('--log-level <level>', 'what is logged').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').env('LOG_LEVEL'))
-    .addOption(new Option('--log-format <format>', 'how it is logged; auto: for people on a terminal, JSON otherwise').choices(['auto', 'json', 'pretty']).default('auto').env('LOG_FORMAT'))
+    .addOption(
+      new Option('--log-level <level>', 'what is logged')
+        .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+        .default('info')
+        .env('LOG_LEVEL'),
+    )
+    .addOption(
+      new Option('--log-format <format>', 'how it is logged; auto: for people on a terminal, JSON otherwise')
+        .choices(['auto', 'json', 'pretty'])
+        .default('auto')
+        .env('LOG_FORMAT'),
+    )
 }
 
 export function loggerOf({ logLevel, logFormat }: LogOptions): Logger {

@@ -10,8 +10,8 @@ import { runCommand } from './run.ts'
 import { validateCommand } from './validate.ts'
 import { version } from './version.ts'
 
-/** Runs one command line and gives the exit code: 0 done, 1 failed, 2 not understood. */
-export async function main(argv: readonly string[]): Promise<number> {
+/** The command line with all its commands. */
+export function createProgram(): Command {
   const program = new Command('proreus')
     .description('A Kubernetes operator server: admission webhooks, controllers and their certificates in one process.')
     .version(version, '-V, --version', 'print the version')
@@ -22,14 +22,22 @@ export async function main(argv: readonly string[]): Promise<number> {
   for (const command of [devCommand(), runCommand(), validateCommand(), generateCommand(), certsCommand()]) {
     program.addCommand(command.copyInheritedSettings(program))
   }
+  return program
+}
+
+/** Runs one command line and gives the exit code: 0 done, 1 failed, 2 not understood. */
+export async function main(argv: readonly string[]): Promise<number> {
   try {
-    await program.parseAsync(withoutAliases(argv), { from: 'user' })
+    await createProgram().parseAsync(withoutAliases(argv), { from: 'user' })
     return 0
   } catch (error) {
     if (error instanceof Exit) return error.exitCode
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (error instanceof ProreusError) process.stderr.write(`proreus: ${error.message}\n`)
-    else process.stderr.write(`proreus: an unexpected error, please report it: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`)
+    else
+      process.stderr.write(
+        `proreus: an unexpected error, please report it: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`,
+      )
     return 1
   }
 }

@@ -32,7 +32,11 @@ export async function* readManifests(places: readonly string[]): AsyncGenerator<
     }
     for (const file of await filesAt(place).catch((error: unknown) => [new UnreadableInput(place, messageOf(error))])) {
       if (typeof file !== 'string') yield file
-      else yield* await readFile(file, 'utf8').then((content) => [...objectsIn(file, content)], (error: unknown) => [new UnreadableInput(file, messageOf(error))])
+      else
+        yield* await readFile(file, 'utf8').then(
+          (content) => [...objectsIn(file, content)],
+          (error: unknown) => [new UnreadableInput(file, messageOf(error))],
+        )
     }
   }
 }
@@ -40,7 +44,10 @@ export async function* readManifests(places: readonly string[]): AsyncGenerator<
 async function filesAt(place: string): Promise<string[]> {
   if (!(await stat(place)).isDirectory()) return [place]
   const entries = await readdir(place, { recursive: true })
-  return entries.filter((name) => /\.(ya?ml|json)$/.test(name)).sort().map((name) => join(place, name))
+  return entries
+    .filter((name) => /\.(ya?ml|json)$/.test(name))
+    .sort()
+    .map((name) => join(place, name))
 }
 
 function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {

@@ -12,7 +12,10 @@ export const operatorsHelp = `which operators: names (${shippedOperators.map(({ 
 /** Resolves `mypod,./my-operator.ts`; `all` is every shipped one. */
 export async function selectOperators(text: string): Promise<Operator[]> {
   const selected: Operator[] = []
-  for (const item of text.split(',').map((part) => part.trim()).filter((part) => part !== '')) {
+  for (const item of text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')) {
     if (item === 'none') continue
     if (item === 'all') selected.push(...shippedOperators)
     else if (/[./\\]/.test(item)) selected.push(await loadOperator(item))
@@ -25,7 +28,10 @@ function shippedOperator(name: string): Operator {
   const found = shippedOperators.find((operator) => operator.name === name)
   if (found !== undefined) return found
   const names = shippedOperators.map((operator) => operator.name).join(', ')
-  throw new ProreusError('PRO_CONFIG_INVALID', `There is no operator "${name}". The shipped ones are: ${names}; for one of your own give its file, e.g. ./my-operator.ts.`)
+  throw new ProreusError(
+    'PRO_CONFIG_INVALID',
+    `There is no operator "${name}". The shipped ones are: ${names}; for one of your own give its file, e.g. ./my-operator.ts.`,
+  )
 }
 
 async function loadOperator(file: string): Promise<Operator> {

@@ -44,18 +44,56 @@ export function runCommand(): Command {
     .option('--kubeconfig <file>', 'kubeconfig to use; without it $KUBECONFIG, the cluster that this runs in, ~/.kube/config')
     .option('--context <name>', 'context of the kubeconfig')
     .addOption(new Option('--namespace <name>', "the operator's own namespace").default('proreus-system').env('POD_NAMESPACE'))
-    .addOption(new Option('--watch-namespace <list>', 'namespaces that the controllers watch; empty: all').argParser(parseList).default([], 'all').env('WATCH_NAMESPACE'))
+    .addOption(
+      new Option('--watch-namespace <list>', 'namespaces that the controllers watch; empty: all')
+        .argParser(parseList)
+        .default([], 'all')
+        .env('WATCH_NAMESPACE'),
+    )
     .addOption(new Option('--enable-webhooks <bool>', 'serve the webhooks').argParser(parseBoolean).default(true).env('ENABLE_WEBHOOKS'))
     .addOption(new Option('--webhook-host <address>', 'address that the webhooks listen on (default: all)').env('WEBHOOK_HOST'))
-    .addOption(new Option('--webhook-port <port>', 'port that the webhooks listen on').argParser(parsePort).default(9443).env('WEBHOOK_PORT'))
-    .addOption(new Option('--webhook-url <url>', 'where the API server reaches the webhooks, for an operator outside the cluster: https://host:port').env('WEBHOOK_URL'))
-    .addOption(new Option('--webhook-service <name>', 'Service in front of the webhooks, for an operator in the cluster').default('proreus-webhook').env('WEBHOOK_SERVICE'))
-    .addOption(new Option('--cert-dir <folder>', 'keep the certificates in files there; the default outside a cluster is certs').env('CERT_DIR'))
-    .addOption(new Option('--cert-secret <name>', 'keep the certificates in this Secret; the default in a cluster').default('proreus-webhook-ca').env('CERT_SECRET'))
-    .addOption(new Option('--health-probe-bind-address <address>', 'where /healthz and /readyz are served; 0: nowhere').default(':8081').env('HEALTH_PROBE_BIND_ADDRESS'))
-    .addOption(new Option('--metrics-bind-address <address>', 'where /metrics is served; 0: nowhere').default(':8080').env('METRICS_BIND_ADDRESS'))
-    .addOption(new Option('--drain-delay <duration>', 'how long the webhooks go on accepting after SIGTERM').argParser(parseDuration).default(10_000, '10s').env('DRAIN_DELAY'))
-    .addOption(new Option('--drain-deadline <duration>', 'how long what is in flight may take after that').argParser(parseDuration).default(30_000, '30s').env('DRAIN_DEADLINE'))
+    .addOption(
+      new Option('--webhook-port <port>', 'port that the webhooks listen on').argParser(parsePort).default(9443).env('WEBHOOK_PORT'),
+    )
+    .addOption(
+      new Option(
+        '--webhook-url <url>',
+        'where the API server reaches the webhooks, for an operator outside the cluster: https://host:port',
+      ).env('WEBHOOK_URL'),
+    )
+    .addOption(
+      new Option('--webhook-service <name>', 'Service in front of the webhooks, for an operator in the cluster')
+        .default('proreus-webhook')
+        .env('WEBHOOK_SERVICE'),
+    )
+    .addOption(
+      new Option('--cert-dir <folder>', 'keep the certificates in files there; the default outside a cluster is certs').env('CERT_DIR'),
+    )
+    .addOption(
+      new Option('--cert-secret <name>', 'keep the certificates in this Secret; the default in a cluster')
+        .default('proreus-webhook-ca')
+        .env('CERT_SECRET'),
+    )
+    .addOption(
+      new Option('--health-probe-bind-address <address>', 'where /healthz and /readyz are served; 0: nowhere')
+        .default(':8081')
+        .env('HEALTH_PROBE_BIND_ADDRESS'),
+    )
+    .addOption(
+      new Option('--metrics-bind-address <address>', 'where /metrics is served; 0: nowhere').default(':8080').env('METRICS_BIND_ADDRESS'),
+    )
+    .addOption(
+      new Option('--drain-delay <duration>', 'how long the webhooks go on accepting after SIGTERM')
+        .argParser(parseDuration)
+        .default(10_000, '10s')
+        .env('DRAIN_DELAY'),
+    )
+    .addOption(
+      new Option('--drain-deadline <duration>', 'how long what is in flight may take after that')
+        .argParser(parseDuration)
+        .default(30_000, '30s')
+        .env('DRAIN_DEADLINE'),
+    )
     .option('--install', 'apply the CRDs and webhook configurations first')
     .option('--config <file>', 'YAML file with options, by the names of the flags', defaultConfigFile)
   return addLogOptions(command).action(async () => {
@@ -69,7 +107,11 @@ export function runCommand(): Command {
     })
     const termination = onTermination()
     try {
-      await run(enabled(operators, options), { ...runOptions(connection, options), ...installation(connection, operators, options, termination.signal), signal: termination.signal })
+      await run(enabled(operators, options), {
+        ...runOptions(connection, options),
+        ...installation(connection, operators, options, termination.signal),
+        signal: termination.signal,
+      })
     } finally {
       termination.release()
     }
@@ -104,10 +146,17 @@ function runOptions(connection: Connection, options: Options): Omit<RunOptions, 
 }
 
 /** With `--install`: CRDs and configurations are applied as soon as the webhooks are served. */
-function installation(connection: Connection, operators: readonly Operator[], options: Options, signal: AbortSignal): Pick<RunOptions, 'onServing'> {
+function installation(
+  connection: Connection,
+  operators: readonly Operator[],
+  options: Options,
+  signal: AbortSignal,
+): Pick<RunOptions, 'onServing'> {
   if (options.install !== true) return {}
   const target: WebhookTarget =
-    options.webhookUrl === undefined ? { service: { namespace: options.namespace, name: options.webhookService } } : { url: options.webhookUrl }
+    options.webhookUrl === undefined
+      ? { service: { namespace: options.namespace, name: options.webhookService } }
+      : { url: options.webhookUrl }
   return {
     async onServing() {
       const client = createClient(connection)

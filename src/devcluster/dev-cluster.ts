@@ -112,7 +112,11 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   const authorizer = ruleAuthorizer(users.map(({ name, rules }) => ({ user: name, rules })))
 
   const store = new ObjectStore()
-  const catalog = new Catalog([...builtinResources, customResourceDefinitions(clock), ...reviewRows(authorizer, tokenAuthenticator(tokens))])
+  const catalog = new Catalog([
+    ...builtinResources,
+    customResourceDefinitions(clock),
+    ...reviewRows(authorizer, tokenAuthenticator(tokens)),
+  ])
   const services: Record<string, string> = { ...options.services }
   const caller = createWebhookCaller({ services: mappedServices(() => services), clock })
   const admission = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, logger })
@@ -134,7 +138,10 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   })
 
   const stop = new AbortController()
-  const client = createClient(connectionOf(controllerToken, 'system:kube-controller-manager'), { userAgent: 'kube-controller-manager', fieldManager: 'kube-controller-manager' })
+  const client = createClient(connectionOf(controllerToken, 'system:kube-controller-manager'), {
+    userAgent: 'kube-controller-manager',
+    fieldManager: 'kube-controller-manager',
+  })
   const running = [runDefinitionController({ store, registry, catalog, clock, logger }, stop.signal)]
   const close = async (): Promise<void> => {
     stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
@@ -158,7 +165,8 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     connection: connectionOf(token, adminName),
     connectionFor(userName) {
       const user = users.find(({ name }) => name === userName)
-      if (user === undefined) throw new ProreusError('PRO_INPUT', `There is no user ${JSON.stringify(userName)} in this cluster: name it in the option users.`)
+      if (user === undefined)
+        throw new ProreusError('PRO_INPUT', `There is no user ${JSON.stringify(userName)} in this cluster: name it in the option users.`)
       return connectionOf(user.token, user.name)
     },
     kubeconfigYaml: () => kubeconfigYaml(kubeconfig),
@@ -174,7 +182,10 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
 }
 
 /** Listens on the wanted port, or on the next free one where the port is only a habit. */
-async function listen({ port = defaultPort, portRequired = false }: DevClusterOptions, start: (port: number) => Promise<ApiServer>): Promise<ApiServer> {
+async function listen(
+  { port = defaultPort, portRequired = false }: DevClusterOptions,
+  start: (port: number) => Promise<ApiServer>,
+): Promise<ApiServer> {
   for (let candidate = port; ; candidate += 1) {
     try {
       return await start(candidate)

@@ -35,7 +35,12 @@ async function established(client: Client, name: string, clock: Clock, signal: A
 }
 
 /** Applies the webhook configurations; the running process then fills in `caBundle`. */
-export async function installWebhooks(client: Client, operators: readonly Operator[], target: WebhookTarget, signal?: AbortSignal): Promise<void> {
+export async function installWebhooks(
+  client: Client,
+  operators: readonly Operator[],
+  target: WebhookTarget,
+  signal?: AbortSignal,
+): Promise<void> {
   for (const configuration of webhookConfigurations(operators, target)) {
     const type = configuration.kind === 'MutatingWebhookConfiguration' ? mutatingWebhookConfiguration : validatingWebhookConfiguration
     await client.apply(type, configuration as JsonObject as never, { fieldManager, signal })

@@ -72,7 +72,11 @@ export function mergeRules(rules: readonly PolicyRule[]): PolicyRule[] {
   for (const { verbs, ...target } of rules) {
     for (const apiGroup of target.apiGroups) {
       for (const resource of target.resources) {
-        const single = { apiGroups: [apiGroup], resources: [resource], ...(target.resourceNames && { resourceNames: [...target.resourceNames].sort() }) }
+        const single = {
+          apiGroups: [apiGroup],
+          resources: [resource],
+          ...(target.resourceNames && { resourceNames: [...target.resourceNames].sort() }),
+        }
         const key = [apiGroup, resource, ...(single.resourceNames ?? [])].join(' ')
         targets.set(key, single)
         merged.set(key, new Set([...(merged.get(key) ?? []), ...verbs]))

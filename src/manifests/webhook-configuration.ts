@@ -9,7 +9,8 @@ export const mutatingName = 'proreus-mutating'
 export const validatingName = 'proreus-validating'
 
 /** How the API server reaches the webhook server: through its Service in the cluster, or at a URL outside it. */
-export type WebhookTarget = { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
+export type WebhookTarget =
+  { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
 
 /**
  * A mutating and a validating configuration with one entry for each served version of each kind.

@@ -6,9 +6,13 @@ function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
-/** Also an IPv4 address in IPv6 notation, which has dots. */
+/** Also an IPv4 address in IPv6 notation, which has dots; and with leading zeros, which Kubernetes still reads as decimal. */
 export function isIpv4(text: string): boolean {
-  return isAddress(text) && text.includes('.')
+  return text.includes('.') && isAddress(withoutLeadingZeros(text))
+}
+
+function withoutLeadingZeros(text: string): string {
+  return text.includes('.') ? text.replace(/(^|[:.])0+(?=\d+(?:\.|$))/g, '$1') : text
 }
 
 export function isIpv6(text: string): boolean {
@@ -18,9 +22,9 @@ export function isIpv6(text: string): boolean {
 /** `address/bits`. */
 export function isCidr(text: string): boolean {
   const slash = text.indexOf('/')
-  const address = text.slice(0, slash)
+  const address = withoutLeadingZeros(text.slice(0, Math.max(slash, 0)))
   const bits = text.slice(slash + 1)
-  if (slash < 0 || address.includes('%') || !/^\d{1,8}$/.test(bits)) return false
+  if (slash < 0 || address.includes('%') || !/^\d+$/.test(bits)) return false
   return (isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128)
 }
 
@@ -35,10 +39,8 @@ export function isMac(text: string): boolean {
 
 const letter = String.raw`[a-zA-Z0-9\p{S}\p{L}]`
 const letterOrDash = String.raw`[a-zA-Z0-9\-\p{S}\p{L}]`
-const hostname = new RegExp(
-  `^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${letter}(?:-?${letter}){1,62})$`,
-  'u',
-)
+const topLevel = String.raw`[a-zA-Z\p{L}]{2,63}`
+const hostname = new RegExp(`^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${topLevel})$`, 'u')
 
 /** kube-openapi's own idea of RFC 1034, letters of any script and symbols included. */
 export function isHostname(text: string): boolean {
@@ -46,9 +48,10 @@ export function isHostname(text: string): boolean {
   return Buffer.byteLength(text) <= 255 && text.split('.').every((part) => Buffer.byteLength(part) <= 63) && hostname.test(text)
 }
 
-const validEscapes = /^(?:[^%]|%[0-9a-f]{2})*$/i
-const userinfo = /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/
-const hostCharacters = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=[\]<>":\u0080-\uffff]|%25|%[89a-f][0-9a-f])*$/i
+// What may not be there is looked for, which takes no memory for what may.
+const invalidEscape = /%(?![0-9a-f]{2})/i
+const invalidInUser = /[^A-Za-z0-9\-._:~!$&'()*+,;=%@]/
+const invalidInHost = /[^A-Za-z0-9\-._~!$&'()*+,;=\]<>":%\u0080-\uffff]|%(?!25|[89a-f][0-9a-f])/i
 
 /** An absolute URI or an absolute path: Go's `url.ParseRequestURI`. */
 export function isRequestUri(text: string): boolean {
@@ -59,10 +62,10 @@ export function isRequestUri(text: string): boolean {
   if (scheme === undefined && text.startsWith(':')) return false
   const [rest = ''] = text.slice(scheme?.length ?? 0).split('?', 1)
   if (!rest.startsWith('/')) return scheme !== undefined
-  if (scheme === undefined || !rest.startsWith('//')) return validEscapes.test(rest)
+  if (scheme === undefined || !rest.startsWith('//')) return !invalidEscape.test(rest)
   const slash = rest.indexOf('/', 2)
   const authority = slash < 0 ? rest.slice(2) : rest.slice(2, slash)
-  return isAuthority(authority) && validEscapes.test(slash < 0 ? '' : rest.slice(slash))
+  return isAuthority(authority, /^https?:$/i.test(scheme)) && !invalidEscape.test(slash < 0 ? '' : rest.slice(slash))
 }
 
 function hasControlCharacter(text: string): boolean {
@@ -73,22 +76,19 @@ function hasControlCharacter(text: string): boolean {
   return false
 }
 
-function isAuthority(authority: string): boolean {
+/** Only in URLs of the web, where Go is stricter, no colon but the port's may stand. */
+function isAuthority(authority: string, isWeb: boolean): boolean {
   const at = authority.lastIndexOf('@')
   if (at >= 0) {
     const user = authority.slice(0, at)
-    if (!userinfo.test(user) || !validEscapes.test(user)) return false
+    if (invalidInUser.test(user) || invalidEscape.test(user)) return false
   }
   const host = authority.slice(at + 1)
   if (host.startsWith('[')) {
     const end = host.lastIndexOf(']')
     const [address = '', zone] = host.slice(1, Math.max(end, 0)).split('%25', 2)
-    return (
-      end > 0 &&
-      isIPv6(address) &&
-      (zone === undefined || (zone !== '' && validEscapes.test(zone))) &&
-      /^(?::\d*)?$/.test(host.slice(end + 1))
-    )
+    const validZone = zone === undefined || (zone !== '' && !invalidEscape.test(zone))
+    return end > 0 && isAddress(address) && address.includes(':') && validZone && /^(?::\d*)?$/.test(host.slice(end + 1))
   }
-  return /^[^:]*(?::\d*)?$/.test(host) && hostCharacters.test(host)
+  return (isWeb ? /^[^:]*(?::\d*)?$/ : /^(?:[^:]*|.*:\d*)$/).test(host) && !invalidInHost.test(host)
 }

@@ -21,27 +21,31 @@ export function isDateTime(text: string): boolean {
   return match !== null && isDate(date) && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59'
 }
 
-const goDuration = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
+const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const goPart = /(\d*)(?:\.\d*)?(ns|us|µs|μs|ms|s|m|h)/g
 const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 }
-const maxNanoseconds = 2 ** 63
+const maxInt64 = 2n ** 63n - 1n
 
-const scalaDuration = /^[\t\n\f\r ]*(?:\d+[\t\n\f\r ]*[A-Za-zµ]+[\t\n\f\r ]*)+$/
-const scalaPart = /(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
-/** A unit in full, or a word that begins with the last form: `d`, `day`, `days`. */
+const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
+/** A unit, or a word that begins with the longest form of one: `d`, `day`, `days`. */
 const scalaUnit = /^(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|min|hour|day|week)/i
 
-/** Go's `1h30m`, or Scala's `22 ns`, `1 day 2 hours`: one known unit in it is enough. */
+/** Go's `1h30m`, or Scala's `22 ns` and `1 day 2 hours`, of which one number with a known unit is enough. */
 export function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true
-  if (!scalaDuration.test(text)) return false
   const parts = [...text.matchAll(scalaPart)]
-  return parts.every(([, count]) => Number(count) < maxNanoseconds) && parts.some(([, , unit]) => scalaUnit.test(unit!))
+  return parts.every(([, count]) => toInteger(count!) <= maxInt64) && parts.some(([, , unit]) => scalaUnit.test(unit!))
 }
 
 function isGoDuration(text: string): boolean {
   if (!goDuration.test(text)) return false
-  let sum = 0
-  for (const [, count, unit] of text.matchAll(goPart)) sum += Number(count) * nanoseconds[unit!]!
-  return sum < maxNanoseconds || (sum === maxNanoseconds && text.startsWith('-'))
+  let sum = 0n
+  for (const [, count, unit] of text.matchAll(goPart)) sum += toInteger(count!) * BigInt(nanoseconds[unit!]!)
+  return sum <= maxInt64 || (sum === maxInt64 + 1n && text.startsWith('-'))
+}
+
+/** Making a BigInt of very many digits takes long; how much too large it is does not matter here. */
+function toInteger(digits: string): bigint {
+  const significant = digits.replace(/^0+/, '')
+  return significant.length > 19 ? maxInt64 + 2n : BigInt(significant)
 }

@@ -56,7 +56,7 @@ export interface WebhookHandlers<T> {
   default?(object: DeepReadonly<T>, context: ReviewContext<T>): Awaitable<DeepReadonly<T>>
   /**
    * What must hold beyond the schema, and can be said without the cluster. `old` is there on an update.
-   * Not called for an object that the schema refuses, so it need not check types again.
+   * Also asked about an object that the schema refuses, so that the user gets all errors at once; what it throws then is ignored.
    */
   validate?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, context: ReviewContext<T>): Awaitable<readonly FieldError[]>
   /**
@@ -76,7 +76,7 @@ export interface WebhookSettings {
   /** What the API server does when it gets no answer. Default `Fail`. */
   readonly failurePolicy?: 'Fail' | 'Ignore'
   /**
-   * Default true: the mutating webhook refuses an invalid object at once, with the schema's errors or, when it has none, the kind's own.
+   * Default true: the mutating webhook refuses an invalid object at once, with the schema's errors and the kind's own.
    * The API server runs the schema before validating webhooks; those alone could never show both kinds of errors in the same way.
    */
   readonly refuseInvalidEarly?: boolean

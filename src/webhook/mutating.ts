@@ -31,7 +31,7 @@ export function mutatingHandler(definition: WebhookDefinition, version: string):
     const { context, warnings } = createContext(request, call)
     const { object, errors } = await complete(schema, handlers, raw, request.oldObject, context)
     if (refuseInvalidEarly) {
-      const verdict = errors.length > 0 ? errors : await ownErrors(handlers, object, request.oldObject, context)
+      const verdict = await judgeEarly(handlers, { object, errors }, request.oldObject, context)
       const response = respond(kind, request, verdict, warnings)
       if (!response.allowed) return response
     }
@@ -68,21 +68,39 @@ function asObject(result: unknown): JsonObject {
   throw new TypeError('default() must return the object, changed or not')
 }
 
-/** The kind's own errors; where there are some already, the cluster is asked too, so that the user gets all of them at once. */
-async function ownErrors(
+/**
+ * All that is known to be wrong with an object: the schema's errors and the kind's own.
+ * Where `validate` refuses, the cluster is asked too, so that the user gets everything at once; about an object that the schema refuses it is not.
+ */
+async function judgeEarly(
   handlers: WebhookHandlers<JsonObject>,
-  object: JsonObject,
+  { object, errors }: Completed,
   old: JsonObject | undefined,
   context: AdmissionContext<JsonObject>,
 ): Promise<Verdict> {
-  if (handlers.validate === undefined) return []
-  const frozen = deepFreeze(object) as DeepReadonly<JsonObject>
-  const errors = await handlers.validate(frozen, old, context)
-  if (errors.length === 0 || handlers.admit === undefined) return errors
+  const own = await ownErrors(handlers, { object, errors }, old, context)
+  if (errors.length > 0 || own.length === 0 || handlers.admit === undefined) return [...errors, ...own]
   try {
-    return joinVerdicts(errors, await handlers.admit(frozen, old, context))
+    return joinVerdicts(own, await handlers.admit(deepFreeze(object) as DeepReadonly<JsonObject>, old, context))
   } catch (error) {
     context.logger.debug({ err: error }, `admit() failed on an object that validate() refuses: ${messageOf(error)}`)
-    return errors
+    return own
+  }
+}
+
+/** What the kind's own `validate` has against an object. On one that the schema refuses it may stumble; then the schema's errors are enough. */
+export async function ownErrors(
+  handlers: WebhookHandlers<JsonObject>,
+  { object, errors }: Completed,
+  old: JsonObject | undefined,
+  context: ReviewContext<JsonObject>,
+): Promise<readonly FieldError[]> {
+  if (handlers.validate === undefined) return []
+  try {
+    return await handlers.validate(deepFreeze(object) as DeepReadonly<JsonObject>, old, context)
+  } catch (error) {
+    if (errors.length === 0) throw error
+    context.logger.debug({ err: error }, `validate() failed on an object that the schema refuses: ${messageOf(error)}`)
+    return []
   }
 }

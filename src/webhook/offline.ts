@@ -1,15 +1,16 @@
 /** What the webhooks say about an object without a cluster: everything but `admit`. */
+import { messageOf } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, notSupported, sortFieldErrors } from '../api/field-error.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version-kind.ts'
-import type { DeepReadonly, JsonObject } from '../api/json.ts'
-import { deepFreeze, getOwn, isObject } from '../api/json.ts'
+import type { JsonObject } from '../api/json.ts'
+import { getOwn, isObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import { schemaOf, validateObject } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
 import type { ReviewContext, WebhookDefinition } from './definition.ts'
-import { complete } from './mutating.ts'
+import { complete, ownErrors } from './mutating.ts'
 
 export interface OfflineReview {
   /** Whether there is a webhook for the kind; without one nothing else is said. */
@@ -56,13 +57,10 @@ async function errorsOf(
   const unknown = pruned.unknown.map((path) => forbidden(path, 'unknown field'))
   const { object: completed } = await complete(schema, handlers, pruned.object, undefined, context)
   const errors = validateObject(kind, completed, { version })
-  // As in the cluster: the kind's own rules see nothing that the schema refuses.
-  const structural = errors.some(({ path }) => !path.startsWith('metadata'))
-  if (structural || handlers.validate === undefined) return [...unknown, ...errors]
   try {
-    return [...unknown, ...errors, ...(await handlers.validate(deepFreeze(completed) as DeepReadonly<JsonObject>, undefined, context))]
+    return [...unknown, ...errors, ...(await ownErrors(handlers, { object: completed, errors }, undefined, context))]
   } catch (error) {
-    return [...unknown, ...errors, invalid('<nil>', '', `the kind's own validation failed: ${String(error)}`)]
+    return [...unknown, ...errors, invalid('<nil>', '', `the kind's own validation failed: ${messageOf(error)}`)]
   }
 }
 

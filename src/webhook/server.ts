@@ -5,6 +5,7 @@ import { systemClock } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { CertificateSource, ServingCertificate } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
+import { schemaOf } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Route } from './admission-route.ts'
@@ -85,6 +86,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       // The certificate may have changed since this server was made.
       app.server.setSecureContext({ ...pairOf(certificates.current()), minVersion: minTlsVersion })
       unsubscribe = certificates.onChange(swap)
+      compileSchemas(options.webhooks)
       await app.ready()
       const address = await listen(app.server, options.port ?? 9443, options.host)
       logger.info({ port: address.port, paths: [...routes.keys()] }, 'the webhook server listens')
@@ -106,6 +108,13 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
 
 function pairOf({ cert, key }: ServingCertificate): { cert: string; key: string } {
   return { cert, key }
+}
+
+/** The first request is not to wait for what compiling a schema takes. */
+function compileSchemas(webhooks: readonly WebhookDefinition[]): void {
+  for (const { kind } of webhooks) {
+    for (const { name, served } of kind.versions) if (served) schemaOf(kind, name).validate({})
+  }
 }
 
 /** Both webhooks of every served version of every kind, by path. */

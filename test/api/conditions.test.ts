@@ -17,7 +17,10 @@ t.test('the transition time moves with the status alone', async (t) => {
 
 t.test('conditions of others stay, and the list is sorted', async (t) => {
   const merged = mergeConditions([{ ...ready, type: 'Zebra', lastTransitionTime: 'x' }], [ready], { now: 0 })
-  t.same(merged.map(({ type }) => type), ['Ready', 'Zebra'])
+  t.same(
+    merged.map(({ type }) => type),
+    ['Ready', 'Zebra'],
+  )
 })
 
 t.test('owner references', async (t) => {

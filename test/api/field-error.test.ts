@@ -1,5 +1,16 @@
 import t from 'tap'
-import { duplicate, formatValue, invalid, invalidStatus, notSupported, quote, required, sortFieldErrors, tooLong, tooMany } from '../../src/api/field-error.ts'
+import {
+  duplicate,
+  formatValue,
+  invalid,
+  invalidStatus,
+  notSupported,
+  quote,
+  required,
+  sortFieldErrors,
+  tooLong,
+  tooMany,
+} from '../../src/api/field-error.ts'
 
 t.test("strings are quoted as Go's %q does", async (t) => {
   const cases: [string, string][] = [
@@ -24,7 +35,12 @@ t.test('one error stands on the line, several in brackets, each once and sorted'
     code: 422,
     reason: 'Invalid',
     message: 'Foo.example.com "x" is invalid: spec.a: Required value',
-    details: { name: 'x', group: 'example.com', kind: 'Foo', causes: [{ reason: 'FieldValueRequired', message: 'Required value', field: 'spec.a' }] },
+    details: {
+      name: 'x',
+      group: 'example.com',
+      kind: 'Foo',
+      causes: [{ reason: 'FieldValueRequired', message: 'Required value', field: 'spec.a' }],
+    },
   })
   const errors = [notSupported('spec.list[10]', 'x', ['a', 'b']), duplicate('spec.list[9]', 'y'), duplicate('spec.list[9]', 'y')]
   t.equal(

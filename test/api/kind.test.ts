@@ -1,7 +1,7 @@
 import t from 'tap'
 import { defineKind, type Infer, type InferInput, Conditions } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
-import { pod } from '../../src/api/builtin.ts'
+import type { pod } from '../../src/api/builtin.ts'
 import type { ObjectOf } from '../../src/api/group-version-kind.ts'
 
 const memcached = defineKind({
@@ -15,7 +15,9 @@ const memcached = defineKind({
         image: Type.String(),
         mode: Type.Enum(['Lion', 'Wolf'], { default: 'Lion' }),
         labels: Type.Optional(Type.Record(Type.String())),
-        ports: Type.Optional(Type.Array(Type.Object({ name: Type.String(), port: Type.Integer({ default: 1 }) }), { listType: 'map', listMapKeys: ['name'] })),
+        ports: Type.Optional(
+          Type.Array(Type.Object({ name: Type.String(), port: Type.Integer({ default: 1 }) }), { listType: 'map', listMapKeys: ['name'] }),
+        ),
         note: Type.Optional(Type.Nullable(Type.String())),
       }),
       status: Type.Object({ nodes: Type.Array(Type.String()), conditions: Conditions }),
@@ -69,7 +71,21 @@ t.test('the schema is a structural one', async (t) => {
 
 t.test('a definition that the API server would refuse is an error where it stands', async (t) => {
   const spec = Type.Object({})
-  t.throws(() => defineKind({ group: 'Bad_Group', kind: 'A', versions: [{ name: 'v1', spec }] }), { code: 'PRO_KIND_INVALID', message: /group: a lowercase RFC 1123/ })
-  t.throws(() => defineKind({ group: 'a.b', kind: 'A', versions: [{ name: 'v1', spec }, { name: 'v2', spec }] }), { message: /exactly one must have storage: true, found 0/ })
+  t.throws(() => defineKind({ group: 'Bad_Group', kind: 'A', versions: [{ name: 'v1', spec }] }), {
+    code: 'PRO_KIND_INVALID',
+    message: /group: a lowercase RFC 1123/,
+  })
+  t.throws(
+    () =>
+      defineKind({
+        group: 'a.b',
+        kind: 'A',
+        versions: [
+          { name: 'v1', spec },
+          { name: 'v2', spec },
+        ],
+      }),
+    { message: /exactly one must have storage: true, found 0/ },
+  )
   t.throws(() => defineKind({ group: 'a.b', kind: 'A', versions: [{ name: 'one', spec }] }), { message: /"one" is no version name/ })
 })

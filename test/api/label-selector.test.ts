@@ -1,6 +1,12 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { formatLabelSelector, matchesLabels, parseLabelSelector, requirementsOf, type LabelRequirement } from '../../src/api/label-selector.ts'
+import {
+  formatLabelSelector,
+  matchesLabels,
+  parseLabelSelector,
+  requirementsOf,
+  type LabelRequirement,
+} from '../../src/api/label-selector.ts'
 
 t.test('selects as kubectl -l does', async (t) => {
   const labels = { app: 'web', tier: 'front', empty: '' }
@@ -30,8 +36,14 @@ t.test('refuses what is no selector', async (t) => {
 t.test('what is printed is read back', async (t) => {
   const word = fc.stringMatching(/^[a-z]([a-z0-9.-]{0,8}[a-z0-9])?$/).filter((text) => text !== 'in' && text !== 'notin')
   const requirement = fc.oneof(
-    fc.record({ key: word, operator: fc.constantFrom("Exists" as const, "DoesNotExist" as const), values: fc.constant([]) }, { noNullPrototype: true }),
-    fc.record({ key: word, operator: fc.constantFrom('In' as const, 'NotIn' as const), values: fc.array(word, { minLength: 1, maxLength: 3 }) }, { noNullPrototype: true }),
+    fc.record(
+      { key: word, operator: fc.constantFrom('Exists' as const, 'DoesNotExist' as const), values: fc.constant([]) },
+      { noNullPrototype: true },
+    ),
+    fc.record(
+      { key: word, operator: fc.constantFrom('In' as const, 'NotIn' as const), values: fc.array(word, { minLength: 1, maxLength: 3 }) },
+      { noNullPrototype: true },
+    ),
   )
   fc.assert(
     fc.property(fc.array(requirement, { maxLength: 4 }), (requirements: LabelRequirement[]) => {

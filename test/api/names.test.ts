@@ -16,7 +16,10 @@ t.test('names that it refuses, in its words', async (t) => {
   t.same(dns1123Label('a'.repeat(64)), ['must be no more than 63 bytes'])
   t.match(dns1123Subdomain('a..b')[0], /^a lowercase RFC 1123 subdomain must consist of/)
   t.match(dns1035Label('1a')[0], /^a DNS-1035 label must consist of/)
-  t.match(qualifiedName('a/b/c')[0], /^a qualified name must consist of .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/)
+  t.match(
+    qualifiedName('a/b/c')[0],
+    /^a qualified name must consist of .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/,
+  )
   t.same(qualifiedName('/b'), ['prefix part must be non-empty'])
   t.match(qualifiedName('-bad')[0], /^name part must consist of/)
   t.match(labelValue('a b')[0], /^a valid label must be an empty string or consist of/)
@@ -36,8 +39,13 @@ t.test('metadata of a new object', async (t) => {
   t.same(paths({ generateName: 'a-', namespace: 'b' }), [])
   t.same(paths({ namespace: 'b' }), ['metadata.name FieldValueRequired'])
   t.same(paths({ name: 'A', namespace: 'b' }), ['metadata.name FieldValueInvalid'])
-  t.same(paths({ name: 'a', namespace: 'b', labels: { 'a b': 'c d' } }), ['metadata.labels FieldValueInvalid', 'metadata.labels FieldValueInvalid'])
-  t.same(paths({ name: 'a', namespace: 'b', annotations: { a: 'x'.repeat(maxAnnotationBytes) } }), ['metadata.annotations FieldValueTooLong'])
+  t.same(paths({ name: 'a', namespace: 'b', labels: { 'a b': 'c d' } }), [
+    'metadata.labels FieldValueInvalid',
+    'metadata.labels FieldValueInvalid',
+  ])
+  t.same(paths({ name: 'a', namespace: 'b', annotations: { a: 'x'.repeat(maxAnnotationBytes) } }), [
+    'metadata.annotations FieldValueTooLong',
+  ])
   t.same(paths({ name: 'a', namespace: 'b', finalizers: ['a/b/c'] }), ['metadata.finalizers FieldValueInvalid'])
   t.same(
     validateObjectMeta({ name: 'a', namespace: 'b' }, { namespaced: false }).map(({ message }) => message),

@@ -51,5 +51,10 @@ t.test('values', async (t) => {
 })
 
 t.test('names of flags from other frameworks are understood in both forms', async (t) => {
-  t.same(withoutAliases(['run', '--metrics-addr', ':1', '--zap-log-level=debug']), ['run', '--metrics-bind-address', ':1', '--log-level=debug'])
+  t.same(withoutAliases(['run', '--metrics-addr', ':1', '--zap-log-level=debug']), [
+    'run',
+    '--metrics-bind-address',
+    ':1',
+    '--log-level=debug',
+  ])
 })

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { configMap, namespace, node, secret } from '../../src/api/builtin.ts'
@@ -8,14 +8,23 @@ import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { clientFor } from '../support/devcluster-client.ts'
 import { widgetDefinition } from '../support/devcluster-definitions.ts'
+import { rejectionOf } from '../support/devcluster-errors.ts'
 import { startTestCluster } from '../support/devcluster-kubectl.ts'
 import { until } from '../support/process.ts'
 
 t.test('a cluster is ready with its namespaces and its node', async (t) => {
   const cluster = await startTestCluster(t, { namespaces: ['one', 'default'], nodes: [{ name: 'n1', labels: { a: 'b' } }] })
   const client = clientFor(t, cluster.connection)
-  t.strictSame((await client.list(namespace)).items.map(({ metadata }) => metadata.name), ['default', 'kube-node-lease', 'kube-public', 'kube-system', 'one'])
-  t.match((await client.list(node)).items, [{ metadata: { name: 'n1', labels: { a: 'b', 'kubernetes.io/hostname': 'n1' } }, status: { conditions: [{}, {}, {}, { type: 'Ready', status: 'True' }] } }])
+  t.strictSame(
+    (await client.list(namespace)).items.map(({ metadata }) => metadata.name),
+    ['default', 'kube-node-lease', 'kube-public', 'kube-system', 'one'],
+  )
+  t.match((await client.list(node)).items, [
+    {
+      metadata: { name: 'n1', labels: { a: 'b', 'kubernetes.io/hostname': 'n1' } },
+      status: { conditions: [{}, {}, {}, { type: 'Ready', status: 'True' }] },
+    },
+  ])
   t.match(await client.raw('/version'), { major: '1', minor: '36' })
 })
 
@@ -24,7 +33,10 @@ t.test('users may do what their rules say, and everything is on record', async (
   const cluster = await startTestCluster(t, { controllers: false, users: [{ name: 'jane', token: 'a-token', rules }] })
   const jane = clientFor(t, cluster.connectionFor('jane'))
   await jane.list(configMap)
-  await t.rejects(jane.list(secret, { namespace: 'default' }), { reason: 'Forbidden', message: 'secrets is forbidden: User "jane" cannot list resource "secrets" in API group "" in the namespace "default"' })
+  await t.rejects(jane.list(secret, { namespace: 'default' }), {
+    reason: 'Forbidden',
+    message: 'secrets is forbidden: User "jane" cannot list resource "secrets" in API group "" in the namespace "default"',
+  })
   const own = cluster.requests.filter(({ user }) => user === 'jane')
   t.match(own, [
     { verb: 'list', code: 200, path: '/api/v1/configmaps' },
@@ -33,11 +45,14 @@ t.test('users may do what their rules say, and everything is on record', async (
   t.throws(() => cluster.connectionFor('bob'), { code: 'PRO_INPUT' })
 })
 
-t.test('a restart keeps the authority and the token, and the kubeconfig appears last', async (t) => {
+t.test('a restart keeps the authority and the token, so that an old kubeconfig stays valid', async (t) => {
   const directory = join(t.testdir(), '.proreus')
-  const start = (): ReturnType<typeof startDevCluster> => startDevCluster({ port: 0, directory, controllers: false, logger: silentLogger() })
+  const start = (): ReturnType<typeof startDevCluster> =>
+    startDevCluster({ port: 0, directory, controllers: false, logger: silentLogger() })
   const first = await start()
+  t.teardown(() => first.close())
   const before = first.kubeconfigYaml()
+  await first.writeKubeconfig(join(directory, 'kubeconfig'))
   t.equal(readFileSync(join(directory, 'kubeconfig'), 'utf8'), before)
   t.equal(statSync(join(directory, 'kubeconfig')).mode & 0o777, 0o600)
   await first.close()
@@ -52,10 +67,8 @@ t.test('a port that was asked for and is taken is an error, a port by habit move
   await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
   t.teardown(() => new Promise((resolve) => blocker.close(resolve)))
   const { port } = blocker.address() as AddressInfo
-  const directory = t.testdir()
-  const options = { port, controllers: false, directory, logger: silentLogger() }
+  const options = { port, controllers: false, logger: silentLogger() }
   await t.rejects(startDevCluster({ ...options, portRequired: true }), { code: 'PRO_PORT_IN_USE', message: new RegExp(`Port ${port} `) })
-  t.notOk(existsSync(join(directory, 'kubeconfig')))
   const cluster = await startTestCluster(t, options)
   t.ok(cluster.port > port)
 })
@@ -73,14 +86,19 @@ t.test('watches survive being dropped, and are told when they are too late', asy
   cluster.dropWatches()
   t.match(await end, { done: true })
   cluster.compact()
-  await t.rejects(client.watch(configMap, { namespace: 'default', resourceVersion })[Symbol.asyncIterator]().next(), { statusCode: 410, reason: 'Expired' })
+  const late = client.watch(configMap, { namespace: 'default', resourceVersion })[Symbol.asyncIterator]()
+  t.match(await rejectionOf(late.next()), { statusCode: 410, reason: 'Expired' })
 })
 
 t.test('definitions are served after watches were dropped, too', async (t) => {
   const cluster = await startTestCluster(t, { controllers: false })
   const client = clientFor(t, cluster.connection)
   cluster.dropWatches()
-  await client.raw('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { method: 'POST', body: widgetDefinition(), contentType: 'application/json' })
+  await client.raw('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    method: 'POST',
+    body: widgetDefinition(),
+    contentType: 'application/json',
+  })
   const list = await until('served', () => client.raw('/apis/example.com/v1/widgets'))
   t.match(list, { kind: 'WidgetList', items: [] })
 })

@@ -35,12 +35,20 @@ t.test('kubectl on the embedded API server', needsKubectl, async (t) => {
     t.match(pod.metadata, {
       labels: { app: 'mypod', creator: 'mypod-controller' },
       annotations: { app: 'mypod' },
-      ownerReferences: [{ apiVersion: 'harryyann.github.io/v1', kind: 'MyPod', name: 'mypod-sample', controller: true, blockOwnerDeletion: true }],
+      ownerReferences: [
+        { apiVersion: 'harryyann.github.io/v1', kind: 'MyPod', name: 'mypod-sample', controller: true, blockOwnerDeletion: true },
+      ],
     })
     const refused = await kubectl('create -f config/samples/invalid/mypod-several-errors.yaml')
     t.equal(refused.code, 1)
     t.match(refused.stderr, /^The MyPod "mypod-several-errors" is invalid: \n(\* spec\..*\n){2,}$/)
-    t.equal(await ok(`delete mypod mypod-sample ${ns}`), 'mypod.harryyann.github.io "mypod-sample" deleted from test-mypod namespace\n'.replace(/ from.*\n/, (await version()) >= 34 ? '$&' : '\n'))
+    t.equal(
+      await ok(`delete mypod mypod-sample ${ns}`),
+      'mypod.harryyann.github.io "mypod-sample" deleted from test-mypod namespace\n'.replace(
+        / from.*\n/,
+        (await version()) >= 34 ? '$&' : '\n',
+      ),
+    )
     await until('the Pod is gone', async () => (await ok(`get pods ${ns} -o name`)) === '')
   })
 
@@ -52,7 +60,10 @@ t.test('kubectl on the embedded API server', needsKubectl, async (t) => {
     t.match(JSON.parse(await ok(`get mypods ${ns} -o json`)), { kind: 'List', items: [{ kind: 'MyPod' }] })
     t.equal(await ok(`get mypod get-it ${ns} -o jsonpath={.spec.podSpec.containers[0].name}`), 'main')
     t.equal(await ok(`get mypod get-it ${ns} -o name`), 'mypod.harryyann.github.io/get-it\n')
-    t.equal((await kubectl(`get mypod absent ${ns}`)).stderr, 'Error from server (NotFound): mypods.harryyann.github.io "absent" not found\n')
+    t.equal(
+      (await kubectl(`get mypod absent ${ns}`)).stderr,
+      'Error from server (NotFound): mypods.harryyann.github.io "absent" not found\n',
+    )
     t.match(await ok(`get mypods ${ns} --field-selector metadata.name=get-it -o name`), /get-it/)
     t.equal(await ok(`get mypods ${ns} -l app=none -o name`), '')
   })
@@ -81,9 +92,18 @@ t.test('kubectl on the embedded API server', needsKubectl, async (t) => {
     t.equal(await ok('apply -f -', manifest('changed')), 'mypod.harryyann.github.io/changed created\n')
     t.equal(await ok('apply -f -', manifest('changed')), 'mypod.harryyann.github.io/changed unchanged\n')
     t.equal(await ok('apply -f -', manifest('changed').replace('pause:1', 'pause:2')), 'mypod.harryyann.github.io/changed configured\n')
-    await until('the Pod has the new image', async () => (await ok(`get pod changed ${ns} -o jsonpath={.spec.containers[0].image}`)) === 'example.com/pause:2')
-    t.equal(await ok(`patch mypod changed ${ns} --type merge -p {"spec":{"podLabels":{"a":"b"}}}`), 'mypod.harryyann.github.io/changed patched\n')
-    t.equal(await ok(`patch mypod changed ${ns} --type json -p [{"op":"add","path":"/spec/podLabels/c","value":"d"}]`), 'mypod.harryyann.github.io/changed patched\n')
+    await until(
+      'the Pod has the new image',
+      async () => (await ok(`get pod changed ${ns} -o jsonpath={.spec.containers[0].image}`)) === 'example.com/pause:2',
+    )
+    t.equal(
+      await ok(`patch mypod changed ${ns} --type merge -p {"spec":{"podLabels":{"a":"b"}}}`),
+      'mypod.harryyann.github.io/changed patched\n',
+    )
+    t.equal(
+      await ok(`patch mypod changed ${ns} --type json -p [{"op":"add","path":"/spec/podLabels/c","value":"d"}]`),
+      'mypod.harryyann.github.io/changed patched\n',
+    )
     await until('the Pod has the labels', async () => (await ok(`get pods ${ns} -l a=b,c=d -o name`)) === 'pod/changed\n')
     t.match(await ok(`label mypod changed ${ns} x=y`), /changed labeled/)
     t.match(await ok(`annotate mypod changed ${ns} note=it`), /changed annotated/)

@@ -12,7 +12,8 @@ const samples: Record<string, string> = {
   'wrong-type':
     'The MyPod "mypod-wrong-type" is invalid: spec.podSpec.containers: Invalid value: "string": spec.podSpec.containers in body must be of type array: "string"\n',
   'missing-containers': 'The MyPod "mypod-missing-containers" is invalid: spec.podSpec.containers: Required value\n',
-  'duplicate-containers': 'The MyPod "mypod-duplicate-containers" is invalid: spec.podSpec.containers[1]: Duplicate value: {"name":"main"}\n',
+  'duplicate-containers':
+    'The MyPod "mypod-duplicate-containers" is invalid: spec.podSpec.containers[1]: Duplicate value: {"name":"main"}\n',
   'bad-label': `The MyPod "mypod-bad-label" is invalid: spec.podLabels: Invalid value: "my pod!": ${labelValueRule}\n`,
   'unknown-field':
     'Error from server (BadRequest): error when creating "config/samples/invalid/mypod-unknown-field.yaml": MyPod in version "v1" cannot be handled as a MyPod: strict decoding error: unknown field "spec.podLabel"\n',
@@ -23,6 +24,8 @@ const samples: Record<string, string> = {
   'empty-spec': 'The MyPod "mypod-empty-spec" is invalid: spec.podSpec: Required value\n',
   'several-errors': `The MyPod "mypod-several-errors" is invalid: 
 * spec.podAnnotations.prometheus.io/port: Invalid value: "integer": spec.podAnnotations.prometheus.io/port in body must be of type string: "integer"
+* spec.podLabels: Invalid value: "my pod!": ${labelValueRule}
+* spec.podLabels[creator]: Forbidden: the label is set by the operator
 * spec.podSpec.containers[0].image: Invalid value: "": spec.podSpec.containers[0].image in body should be at least 1 chars long
 * spec.podSpec.containers[1].image: Required value
 * spec.podSpec.containers[2]: Duplicate value: {"name":"main"}
@@ -57,16 +60,22 @@ t.test('objects that are refused', needsKubectl, async (t) => {
     t.equal(code, 1)
     t.match(stderr, /^The MyPod "mypod-bad-pod" is invalid: \n/)
     t.match(stderr, /\* spec\.podSpec\.containers\[0\]\.name: Invalid value: "Main": a lowercase RFC 1123 label must consist of/)
-    t.match(stderr, /\* spec\.podSpec\.containers\[0\]\.ports\[0\]\.containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive/)
+    t.match(
+      stderr,
+      /\* spec\.podSpec\.containers\[0\]\.ports\[0\]\.containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive/,
+    )
     t.match(stderr, /\* spec\.podSpec\.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"/)
   })
 
   t.test("the schema's errors and the kind's own come together", async (t) => {
     const manifest = mypod('mypod-both', '', '{"containers":[]}').replace('"spec":{', '"spec":{"podLabels":{"creator":"me"},')
-    t.strictSame((await kubectl('create -f -', manifest)).stderr, `The MyPod "mypod-both" is invalid: 
+    t.strictSame(
+      (await kubectl('create -f -', manifest)).stderr,
+      `The MyPod "mypod-both" is invalid: 
 * spec.podLabels[creator]: Forbidden: the label is set by the operator
 * spec.podSpec.containers: Invalid value: 0: spec.podSpec.containers in body should have at least 1 items
-`)
+`,
+    )
   })
 
   t.test('warnings do not refuse', async (t) => {
@@ -79,7 +88,10 @@ t.test('objects that are refused', needsKubectl, async (t) => {
     await ok('create -f -', mypod('mypod-kept', '', `{"containers":[${main}]}`))
     const { code, stderr } = await kubectl(`patch mypod mypod-kept -n test-mypod --type merge -p {"spec":{"podSpec":{"containers":[]}}}`)
     t.equal(code, 1)
-    t.equal(stderr, 'The MyPod "mypod-kept" is invalid: spec.podSpec.containers: Invalid value: 0: spec.podSpec.containers in body should have at least 1 items\n')
+    t.equal(
+      stderr,
+      'The MyPod "mypod-kept" is invalid: spec.podSpec.containers: Invalid value: 0: spec.podSpec.containers in body should have at least 1 items\n',
+    )
     t.equal(await ok('get mypod mypod-kept -n test-mypod -o jsonpath={.spec.podSpec.containers[0].name}'), 'main')
   })
 })

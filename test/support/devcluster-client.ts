@@ -24,10 +24,17 @@ export const widgetType = resourceType<Widget>({ group: 'example.com', version: 
 
 /** Creates the definition of widgets and waits until they are served. */
 export async function createWidgetDefinition(client: Client): Promise<void> {
-  await client.raw('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { method: 'POST', body: widgetDefinition(), contentType: 'application/json' })
+  await client.raw('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    method: 'POST',
+    body: widgetDefinition(),
+    contentType: 'application/json',
+  })
   await until('widgets are served', async () => {
     const { status } = await client.get(customResourceDefinition, { name: 'widgets.example.com' })
-    return status?.conditions?.some(({ type, status: value }) => type === 'Established' && value === 'True') === true && (await client.list(widgetType))
+    return (
+      status?.conditions?.some(({ type, status: value }) => type === 'Established' && value === 'True') === true &&
+      (await client.list(widgetType))
+    )
   })
 }
 

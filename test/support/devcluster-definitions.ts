@@ -7,9 +7,20 @@ export const widgetSchema: JsonObject = {
     spec: {
       type: 'object',
       required: ['size'],
-      properties: { size: { type: 'integer', minimum: 1 }, color: { type: 'string', enum: ['red', 'blue'], default: 'red' }, since: { type: 'string', format: 'date-time' } },
+      properties: {
+        size: { type: 'integer', minimum: 1 },
+        color: { type: 'string', enum: ['red', 'blue'], default: 'red' },
+        since: { type: 'string', format: 'date-time' },
+      },
     },
-    status: { type: 'object', properties: { phase: { type: 'string' }, replicas: { type: 'integer' }, conditions: { type: 'array', items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } } },
+    status: {
+      type: 'object',
+      properties: {
+        phase: { type: 'string' },
+        replicas: { type: 'integer' },
+        conditions: { type: 'array', items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    },
   },
 }
 
@@ -34,7 +45,13 @@ export function widgetDefinition(spec: JsonObject = {}, metadata: JsonObject = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'widgets.example.com', ...metadata },
-    spec: { group: 'example.com', names: { plural: 'widgets', kind: 'Widget', shortNames: ['wd'], categories: ['all'] }, scope: 'Namespaced', versions: [widgetVersion], ...spec },
+    spec: {
+      group: 'example.com',
+      names: { plural: 'widgets', kind: 'Widget', shortNames: ['wd'], categories: ['all'] },
+      scope: 'Namespaced',
+      versions: [widgetVersion],
+      ...spec,
+    },
   }
 }
 

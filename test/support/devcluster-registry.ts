@@ -82,7 +82,13 @@ export interface Fixture {
 
 /** With the namespace `default`, unless `namespaces` says otherwise. */
 export async function fixture(
-  options: { clock?: Clock; admission?: Admission; historyLimit?: number; namespaces?: readonly string[]; randomSuffix?: () => string } = {},
+  options: {
+    clock?: Clock
+    admission?: Admission
+    historyLimit?: number
+    namespaces?: readonly string[]
+    randomSuffix?: () => string
+  } = {},
 ): Promise<Fixture> {
   const store = new ObjectStore(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit })
   const catalog = new Catalog([...builtinResources, foos])

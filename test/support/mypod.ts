@@ -8,7 +8,15 @@ export function aMyPod(spec: Partial<MyPod['spec']> = {}, metadata: Partial<MyPo
   return {
     apiVersion: 'harryyann.github.io/v1',
     kind: 'MyPod',
-    metadata: { name: 'a', namespace: 'ns', uid: 'owner', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', generation: 1, ...metadata },
+    metadata: {
+      name: 'a',
+      namespace: 'ns',
+      uid: 'owner',
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      generation: 1,
+      ...metadata,
+    },
     spec: { podSpec: { containers: [{ name: 'main', image: 'x:1' }] }, ...spec },
   }
 }
@@ -23,7 +31,10 @@ export function livePodOf(owner: MyPod, change: { metadata?: Partial<Pod['metada
     spec: {
       ...spec!,
       restartPolicy: 'Always',
-      tolerations: [...(spec!.tolerations ?? []), { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }],
+      tolerations: [
+        ...(spec!.tolerations ?? []),
+        { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
+      ],
       ...change.spec,
     },
     status: change.status ?? { phase: 'Running', podIP: '10.0.0.1', hostIP: '1.2.3.4', conditions: [{ type: 'Ready', status: 'True' }] },

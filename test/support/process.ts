@@ -28,7 +28,11 @@ export const needsKubectl: { skip?: string } =
   kubectlPath !== undefined || process.env.CI !== undefined ? {} : { skip: 'there is no kubectl: set KUBECTL or put one on the PATH' }
 
 /** Runs a program to its end. */
-export async function finished(command: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string } = {}): Promise<Finished> {
+export async function finished(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string } = {},
+): Promise<Finished> {
   const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.on('error', () => undefined)
   child.stdin.end(options.input ?? '')
@@ -44,7 +48,10 @@ export async function finished(command: string, args: readonly string[], options
 }
 
 /** Runs `proreus …` to its end. */
-export function proreus(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string } = {}): Promise<Finished> {
+export function proreus(
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; input?: string } = {},
+): Promise<Finished> {
   return finished(process.execPath, [...bin, ...args], options)
 }
 
@@ -59,7 +66,11 @@ export interface Running {
 }
 
 export function startProreus(args: readonly string[], options: { cwd: string; env?: NodeJS.ProcessEnv }): Running {
-  const child = spawn(process.execPath, [...bin, ...args], { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...bin, ...args], {
+    cwd: options.cwd,
+    env: options.env ?? process.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -76,7 +87,11 @@ export function startProreus(args: readonly string[], options: { cwd: string; en
 }
 
 /** Calls `probe` until it gives something else than undefined or false; what it throws last is told when time is up. */
-export async function until<T>(what: string, probe: () => T | undefined | false | Promise<T | undefined | false>, timeoutMs = 20_000): Promise<T> {
+export async function until<T>(
+  what: string,
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
+  timeoutMs = 20_000,
+): Promise<T> {
   const deadline = Date.now() + timeoutMs
   let last: unknown
   for (;;) {
@@ -96,7 +111,8 @@ export async function until<T>(what: string, probe: () => T | undefined | false 
 export function kubectlFor(kubeconfig: string, home: string): (args: string, input?: string) => Promise<Finished> {
   mkdirSync(home, { recursive: true })
   const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: home }
-  return (args, input) => finished(kubectlPath ?? 'kubectl', splitArguments(args), { cwd: repository, env, ...(input === undefined ? {} : { input }) })
+  return (args, input) =>
+    finished(kubectlPath ?? 'kubectl', splitArguments(args), { cwd: repository, env, ...(input === undefined ? {} : { input }) })
 }
 
 /** Splits at blanks; single quotes keep a part together. */

@@ -84,12 +84,20 @@ t.test('refuses an invalid object at once', async (t) => {
     })
     t.notMatch(JSON.stringify(entries), /must be good|bad/, 'nothing of the object is logged')
   })
-  t.test("with all of the schema's errors, sorted, and then without the kind's own", async (t) => {
+  t.test("with all of the schema's errors and the kind's own, sorted", async (t) => {
     const { allowed, status } = await ask('mutate', { object: widgetObject({ size: 'three', note: 'bad', parts: [{}, { name: 7 }] }) })
     t.equal(allowed, false)
     t.strictSame(
       status?.details?.causes?.map(({ field }) => field),
-      ['spec.image', 'spec.parts[0].name', 'spec.parts[1].name', 'spec.size'],
+      ['spec.image', 'spec.note', 'spec.parts[0].name', 'spec.parts[1].name', 'spec.size'],
+    )
+  })
+  t.test("with the schema's errors alone when the kind's own validation stumbles over them", async (t) => {
+    const { ask } = await fixture(t, { ...handlers, validate: (object) => (object.spec.image.length > 0 ? [] : []) })
+    const { status } = await ask('mutate', { object: widgetObject({ size: 'three', image: undefined }) })
+    t.match(
+      status?.details?.causes?.map(({ field }) => field),
+      ['spec.image', 'spec.size'],
     )
   })
   t.test('the name may be in the object alone', async (t) => {

@@ -29,7 +29,8 @@ const certificateProblems: Readonly<Record<string, string>> = {
 export function describeNetworkError(error: unknown, serverName: string): string {
   const cause = rootOf(error)
   const { code = '', address, port } = cause
-  if (cause.name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT') return 'context deadline exceeded'
+  if (cause.name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT')
+    return 'context deadline exceeded'
   if (cause.name === 'AbortError') return 'context canceled'
   if (code === 'ECONNREFUSED') return `dial tcp ${address}:${port}: connect: connection refused`
   if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return `dial tcp ${address}:${port}: connect: no route to host`
@@ -64,7 +65,9 @@ function altNameProblem(alternatives: string, serverName: string): string {
     return `certificate is valid for ${addresses.join(', ')}, not ${serverName}`
   }
   const names = named('DNS:')
-  return names.length === 0 ? `certificate is not valid for any names, but wanted to match ${serverName}` : `certificate is valid for ${names.join(', ')}, not ${serverName}`
+  return names.length === 0
+    ? `certificate is not valid for any names, but wanted to match ${serverName}`
+    : `certificate is valid for ${names.join(', ')}, not ${serverName}`
 }
 
 const answers: Readonly<Record<number, string>> = {

@@ -10,7 +10,11 @@ import type { ServiceResolver } from './service-resolver.ts'
 
 export interface WebhookCaller {
   /** POSTs a review and gives the decoded answer. Throws `CallError` in the API server's words. */
-  call(config: HookClientConfig, body: JsonObject, options: { readonly timeoutSeconds: number; readonly signal: AbortSignal }): Promise<JsonValue>
+  call(
+    config: HookClientConfig,
+    body: JsonObject,
+    options: { readonly timeoutSeconds: number; readonly signal: AbortSignal },
+  ): Promise<JsonValue>
   close(): Promise<void>
 }
 
@@ -70,7 +74,12 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       const { statusCode, body: stream } = await request(target.url, {
         method: 'POST',
         dispatcher: agentFor(target, config.caBundle),
-        headers: { 'content-type': 'application/json', accept: 'application/json, */*', 'user-agent': 'kube-apiserver-admission', host: target.host },
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, */*',
+          'user-agent': 'kube-apiserver-admission',
+          host: target.host,
+        },
         body: JSON.stringify(body),
         // The deadline of the call is the only one.
         headersTimeout: 0,
@@ -91,7 +100,9 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
     async call(config, body, { timeoutSeconds, signal }) {
       const target = targetOf(config, timeoutSeconds, options.services)
       const deadline = new AbortController()
-      const timer = options.clock.after(timeoutSeconds * 1000, () => deadline.abort(new DOMException('the call took too long', 'TimeoutError')))
+      const timer = options.clock.after(timeoutSeconds * 1000, () =>
+        deadline.abort(new DOMException('the call took too long', 'TimeoutError')),
+      )
       try {
         return await post(target, config, body, AbortSignal.any([signal, deadline.signal]))
       } finally {

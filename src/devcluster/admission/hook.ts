@@ -59,8 +59,12 @@ interface WebhookConfiguration {
 
 /** All webhooks of these configurations in the order in which they are called: by the configuration's name, then by position. */
 export function hooksOf(configurations: readonly JsonObject[]): readonly Hook[] {
-  const sorted = (configurations as unknown as readonly WebhookConfiguration[]).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-  return sorted.flatMap((configuration) => (configuration.webhooks ?? []).map((entry, index) => hookOf(configuration.metadata.name, index, entry)))
+  const sorted = (configurations as unknown as readonly WebhookConfiguration[]).toSorted((a, b) =>
+    a.metadata.name < b.metadata.name ? -1 : 1,
+  )
+  return sorted.flatMap((configuration) =>
+    (configuration.webhooks ?? []).map((entry, index) => hookOf(configuration.metadata.name, index, entry)),
+  )
 }
 
 function hookOf(configuration: string, index: number, entry: WebhookEntry): Hook {

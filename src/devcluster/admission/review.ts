@@ -100,7 +100,8 @@ export function readResponse(answer: JsonValue, request: ReviewRequest, mutating
   if (!isBeta && response.uid !== request.uid) {
     throw invalid(`expected response.uid=${quote(request.uid)}, got ${quote(typeof response.uid === 'string' ? response.uid : '')}`)
   }
-  const patch = typeof response.patch === 'string' && response.patch !== '' ? Buffer.from(response.patch, 'base64').toString('utf8') : undefined
+  const patch =
+    typeof response.patch === 'string' && response.patch !== '' ? Buffer.from(response.patch, 'base64').toString('utf8') : undefined
   const patchType = typeof response.patchType === 'string' ? response.patchType : undefined
   if (mutating && !isBeta) {
     if (patch !== undefined && patchType === undefined) throw invalid('webhook returned response.patch but not response.patchType')

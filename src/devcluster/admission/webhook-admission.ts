@@ -23,7 +23,11 @@ export interface WebhookState extends MatchState {
   configurations(kind: 'mutating' | 'validating'): readonly JsonObject[]
 }
 
-export function createWebhookAdmission(options: { readonly state: WebhookState; readonly caller: WebhookCaller; readonly logger: Logger }): Admission {
+export function createWebhookAdmission(options: {
+  readonly state: WebhookState
+  readonly caller: WebhookCaller
+  readonly logger: Logger
+}): Admission {
   const { state, caller, logger } = options
   const hooks = { mutating: memoized(hooksOf), validating: memoized(hooksOf) }
 
@@ -32,7 +36,8 @@ export function createWebhookAdmission(options: { readonly state: WebhookState; 
     if (attributes.context.dryRun && hook.sideEffects !== 'None' && hook.sideEffects !== 'NoneOnDryRun') {
       throw badRequest(`admission webhook ${quote(hook.name)} does not support dry run`)
     }
-    if (hook.hasMatchConditions) throw new CallError('matchConditions are not supported by this API server: remove them from the webhook configuration')
+    if (hook.hasMatchConditions)
+      throw new CallError('matchConditions are not supported by this API server: remove them from the webhook configuration')
     const review = reviewRequest(hook, attributes, info)
     const { timeoutSeconds, clientConfig } = hook
     const answer = await caller.call(clientConfig, review.body, { timeoutSeconds, signal: attributes.context.signal })

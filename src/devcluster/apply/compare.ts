@@ -15,7 +15,8 @@ function partsOf(value: JsonValue, typing: Typing): ReadonlyMap<string, Part> | 
   if (isObject(value)) {
     if (typing.atomicMap) return undefined
     const parts = new Map<string, Part>()
-    for (const [key, field] of Object.entries(value)) if (field !== undefined) parts.set(`f:${key}`, { value: field, typing: typing.field(key) })
+    for (const [key, field] of Object.entries(value))
+      if (field !== undefined) parts.set(`f:${key}`, { value: field, typing: typing.field(key) })
     return parts
   }
   if (!Array.isArray(value)) return undefined

@@ -45,7 +45,8 @@ export function readManagers(managedFields: JsonValue | undefined): ManagerEntry
 
 /** The JSON form, in the API server's order; managers that own nothing are left out. */
 export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
-  const order = (entry: ManagerEntry): string => [entry.operation, entry.time ?? '', entry.manager, entry.apiVersion, entry.subresource].join('\0')
+  const order = (entry: ManagerEntry): string =>
+    [entry.operation, entry.time ?? '', entry.manager, entry.apiVersion, entry.subresource].join('\0')
   return managers
     .filter(({ fields }) => !isEmptySet(fields))
     .sort((a, b) => (order(a) < order(b) ? -1 : 1))

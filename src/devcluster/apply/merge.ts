@@ -23,7 +23,9 @@ function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): Jso
   const [before, wanted] = [itemsByElement(live, typing), itemsByElement(config, typing)]
   if (before === undefined || wanted === undefined) return config
   const item = typing.item()
-  const merged = new Map([...before].map(([element, value]) => [element, wanted.has(element) ? mergeConfig(value, wanted.get(element)!, item) : value]))
+  const merged = new Map(
+    [...before].map(([element, value]) => [element, wanted.has(element) ? mergeConfig(value, wanted.get(element)!, item) : value]),
+  )
   for (const [element, value] of wanted) if (!before.has(element)) merged.set(element, value)
   // The applier's order holds where it names every item; otherwise the others keep their places.
   const complete = [...before.keys()].every((element) => wanted.has(element))
@@ -65,7 +67,13 @@ export function pruneFields(value: JsonValue, last: FieldSet, next: FieldSet, ot
   return items.length === 0 && !next.member && !others.member ? undefined : items
 }
 
-function pruneChild(value: JsonValue, last: FieldSet, next: FieldSet = emptySet, others: FieldSet = emptySet, typing: Typing): JsonValue | undefined {
+function pruneChild(
+  value: JsonValue,
+  last: FieldSet,
+  next: FieldSet = emptySet,
+  others: FieldSet = emptySet,
+  typing: Typing,
+): JsonValue | undefined {
   if (last.member && isEmptySet(next) && isEmptySet(others)) return undefined
   return pruneFields(value, last, next, others, typing)
 }

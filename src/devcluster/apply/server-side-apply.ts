@@ -92,7 +92,9 @@ function conflictError(conflicts: readonly { entry: ManagerEntry; fields: FieldS
   const causes = each.map(({ manager, path }) => ({ reason: 'FieldManagerConflict', message: `conflict with ${manager}`, field: path }))
   if (each.length === 1) return applyConflict(`Apply failed with 1 conflict: conflict with ${each[0]!.manager}: ${each[0]!.path}`, causes)
   const managers = [...new Set(each.map(({ manager }) => manager))].sort()
-  const texts = managers.map((manager) => [`conflicts with ${manager}:`, ...each.filter((one) => one.manager === manager).map(({ path }) => `- ${path}`)].join('\n'))
+  const texts = managers.map((manager) =>
+    [`conflicts with ${manager}:`, ...each.filter((one) => one.manager === manager).map(({ path }) => `- ${path}`)].join('\n'),
+  )
   return applyConflict(`Apply failed with ${each.length} conflicts: ${texts.join('\n')}`, causes)
 }
 
@@ -114,7 +116,11 @@ function checkLists(info: ResourceInfo, config: JsonObject, typing: Typing): voi
         const element = elementOf(item, type)
         if (element === undefined) {
           const keys = type.keys.map(quote).join(', ')
-          throw typedPatchError(info, config, `${path}: element ${index}: associative list with keys has an element that omits key field ${keys}`)
+          throw typedPatchError(
+            info,
+            config,
+            `${path}: element ${index}: associative list with keys has an element that omits key field ${keys}`,
+          )
         }
         if (seen.has(element)) throw typedPatchError(info, config, `${path}: duplicate entries for key ${formatElement(element)}`)
         seen.add(element)

@@ -68,7 +68,9 @@ export class DependencyGraph {
 
   /** The objects that name this uid as an owner. */
   dependentsOf(uid: string): readonly GraphObject[] {
-    return [...this.#followed.values()].flatMap(({ informer }) => informer.store.byIndex(byOwner, uid).map((object) => ({ type: informer.type, object })))
+    return [...this.#followed.values()].flatMap(({ informer }) =>
+      informer.store.byIndex(byOwner, uid).map((object) => ({ type: informer.type, object })),
+    )
   }
 
   #follow(): void {

@@ -26,7 +26,13 @@ const workers = 4
 export async function runGarbageCollector(options: GarbageCollectorOptions, signal: AbortSignal): Promise<void> {
   const { client, source, logger, clock } = options
   const queue = new WorkQueue<string>({ clock })
-  const graph = new DependencyGraph({ client, source, logger, clock, changed: (type, key) => queue.add(`${type.group}/${type.kind} ${formatKey(key)}`) })
+  const graph = new DependencyGraph({
+    client,
+    source,
+    logger,
+    clock,
+    changed: (type, key) => queue.add(`${type.group}/${type.kind} ${formatKey(key)}`),
+  })
   const collector = new Collector(options, graph, signal)
 
   async function work(): Promise<void> {
@@ -92,7 +98,11 @@ class Collector {
     await this.#delete(type, object, waiting.length > 0 && hasDependents() ? 'Foreground' : policyOf(object))
   }
 
-  async #delete(type: ResourceType, { metadata }: ReadonlyObject, propagationPolicy: 'Background' | 'Foreground' | 'Orphan'): Promise<void> {
+  async #delete(
+    type: ResourceType,
+    { metadata }: ReadonlyObject,
+    propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
+  ): Promise<void> {
     // Whoever changed the object meanwhile may have given it another owner.
     const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
     await ignoringMissing(this.#client.delete(type, metadata, { propagationPolicy, preconditions, signal: this.#signal }))
@@ -106,7 +116,8 @@ class Collector {
       if (!isBeingDeleted(object)) await this.#judge(dependentType, object)
     }
     const blocks = ({ object }: { readonly object: ReadonlyObject }): boolean =>
-      object.metadata.ownerReferences?.some(({ uid, blockOwnerDeletion }) => uid === owner.metadata.uid && blockOwnerDeletion === true) === true
+      object.metadata.ownerReferences?.some(({ uid, blockOwnerDeletion }) => uid === owner.metadata.uid && blockOwnerDeletion === true) ===
+      true
     if (!dependents.some(blocks)) await this.#dropFinalizer(type, owner, foregroundFinalizer)
   }
 
@@ -130,7 +141,11 @@ class Collector {
     await this.#patchMetadata(type, metadata, { finalizers: left.length === 0 ? null : left })
   }
 
-  async #patchMetadata(type: ResourceType, { name, namespace, uid, resourceVersion }: ReadonlyObject['metadata'], changes: object): Promise<void> {
+  async #patchMetadata(
+    type: ResourceType,
+    { name, namespace, uid, resourceVersion }: ReadonlyObject['metadata'],
+    changes: object,
+  ): Promise<void> {
     const patch = { metadata: { uid, resourceVersion, ...changes } }
     await ignoringMissing(this.#client.patch(type, { name, namespace }, patch, { signal: this.#signal }))
   }

@@ -53,7 +53,11 @@ export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
   })
 }
 
-async function run(pod: ReadonlyPod, place: Parameters<typeof runningStatus>[1], { client, events, signal }: ReconcileContext): Promise<void> {
+async function run(
+  pod: ReadonlyPod,
+  place: Parameters<typeof runningStatus>[1],
+  { client, events, signal }: ReconcileContext,
+): Promise<void> {
   const status = runningStatus(pod, place)
   if (status === undefined) return
   try {

@@ -19,7 +19,11 @@ export function nodeAddress(index: number): string {
 }
 
 /** Creates the nodes that are not there yet, and reports all as ready. */
-export async function registerNodes(client: Client, nodes: readonly NodeOptions[], options: { readonly now: number; readonly version: string }): Promise<void> {
+export async function registerNodes(
+  client: Client,
+  nodes: readonly NodeOptions[],
+  options: { readonly now: number; readonly version: string },
+): Promise<void> {
   await Promise.all(
     nodes.map(async (node, index) => {
       await client.create(nodeType, nodeObject(node)).catch((error: unknown) => {

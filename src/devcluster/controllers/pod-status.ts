@@ -26,9 +26,14 @@ export function runningStatus(pod: ReadonlyPod, place: PodPlace): object | undef
     const startedAt = before?.state?.running?.startedAt
     if (before === undefined || startedAt === undefined) return { name, image, restartCount: before?.restartCount ?? 0, startedAt: time }
     // An image that was changed in place restarts its container.
-    return before.image === image ? { name, image, restartCount: before.restartCount, startedAt } : { name, image, restartCount: before.restartCount + 1, startedAt: time }
+    return before.image === image
+      ? { name, image, restartCount: before.restartCount, startedAt }
+      : { name, image, restartCount: before.restartCount + 1, startedAt: time }
   })
-  const isCurrent = status?.phase === 'Running' && containers.every(({ name, image }) => known.get(name)?.image === image) && known.size === containers.length
+  const isCurrent =
+    status?.phase === 'Running' &&
+    containers.every(({ name, image }) => known.get(name)?.image === image) &&
+    known.size === containers.length
   if (isCurrent) return undefined
   const hostNetwork = spec?.hostNetwork === true
   const podIP = hostNetwork ? place.hostIP : place.podIP

@@ -17,7 +17,16 @@ const schedulerName = 'default-scheduler'
 export function scheduler(cache: Cache): ControllerDefinition {
   return controller(podType, {
     name: 'scheduler',
-    watches: [{ type: nodeType, map: (): readonly ObjectKey[] => cache.list(podType).filter(isWaiting).map(({ metadata }) => metadata) }],
+    watches: [
+      {
+        type: nodeType,
+        map: (): readonly ObjectKey[] =>
+          cache
+            .list(podType)
+            .filter(isWaiting)
+            .map(({ metadata }) => metadata),
+      },
+    ],
     async reconcile(pod, context) {
       if (!isWaiting(pod)) return
       const pods = context.cache.list(podType)
@@ -36,7 +45,12 @@ function isWaiting({ metadata, spec, status }: ReadonlyPod): boolean {
 
 async function bind(pod: ReadonlyPod, node: string, { client, events, signal }: ReconcileContext): Promise<void> {
   const { name, namespace, uid } = pod.metadata
-  const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace, uid }, target: { apiVersion: 'v1', kind: 'Node', name: node } }
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Binding',
+    metadata: { name, namespace, uid },
+    target: { apiVersion: 'v1', kind: 'Node', name: node },
+  }
   try {
     await client.raw(objectPath(podType, { name, namespace }, 'binding'), { method: 'POST', body, contentType: 'application/json', signal })
   } catch (error) {

@@ -34,7 +34,10 @@ function misfit(pod: ReadonlyPod, node: ReadonlyNode): string | undefined {
   const { spec } = pod
   if (node.spec?.unschedulable === true) return 'node(s) were unschedulable'
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
-  const taints = [...(node.spec?.taints ?? []), ...(ready?.status === 'True' ? [] : [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule', value: '' }])]
+  const taints = [
+    ...(node.spec?.taints ?? []),
+    ...(ready?.status === 'True' ? [] : [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule', value: '' }]),
+  ]
   const taint = taints.find((candidate) => candidate.effect !== 'PreferNoSchedule' && !isTolerated(candidate, spec?.tolerations ?? []))
   if (taint !== undefined) return `node(s) had untolerated taint(s) {${taint.key}: ${taint.value ?? ''}}`
   return matchesNodeSelector(pod, node) ? undefined : "node(s) didn't match Pod's node affinity/selector"

@@ -27,7 +27,9 @@ export function serviceAccountController(ca: string): ControllerDefinition {
       const rootCa = cache.get(configMap, { namespace, name: rootCaName })
       if (rootCa === undefined) {
         const annotations = { 'kubernetes.io/description': 'Contains a CA bundle that can be used to verify the kube-apiserver.' }
-        await client.create(configMap, { metadata: { namespace, name: rootCaName, annotations }, data: { 'ca.crt': ca } }, { signal }).catch(ignoreRaces)
+        await client
+          .create(configMap, { metadata: { namespace, name: rootCaName, annotations }, data: { 'ca.crt': ca } }, { signal })
+          .catch(ignoreRaces)
       } else if (rootCa.data?.['ca.crt'] !== ca) {
         await client.patch(configMap, { namespace, name: rootCaName }, { data: { 'ca.crt': ca } }, { signal }).catch(ignoreRaces)
       }

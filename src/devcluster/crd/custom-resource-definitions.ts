@@ -61,7 +61,10 @@ const shape: Shape = {
         preserveUnknownFields: 'bool',
       },
     },
-    status: { type: 'CustomResourceDefinitionStatus', fields: { conditions: ['any'], acceptedNames: namesShape, storedVersions: ['string'] } },
+    status: {
+      type: 'CustomResourceDefinitionStatus',
+      fields: { conditions: ['any'], acceptedNames: namesShape, storedVersions: ['string'] },
+    },
   },
 }
 
@@ -79,7 +82,10 @@ export function customResourceDefinitions(clock: Clock): ResourceInfo {
       generation: true,
       shape,
       default: withDefaults,
-      prepareForCreate: (object) => ({ ...object, status: { acceptedNames: { kind: '', plural: '' }, storedVersions: storageVersions(object) } }),
+      prepareForCreate: (object) => ({
+        ...object,
+        status: { acceptedNames: { kind: '', plural: '' }, storedVersions: storageVersions(object) },
+      }),
       prepareForUpdate: (object, old, subresource) => (subresource === '' ? rememberingVersions(object, old) : object),
       validate: (object, old) => validateDefinition(asDefinition(object), old && asDefinition(old)),
       beginDelete: (object) => terminating(object, clock.now()),
@@ -138,7 +144,10 @@ function terminating(object: JsonObject, now: number): JsonObject {
   )
   return {
     ...object,
-    metadata: { ...(object.metadata as JsonObject), finalizers: finalizers.includes(cleanupFinalizer) ? [...finalizers] : [...finalizers, cleanupFinalizer] },
+    metadata: {
+      ...(object.metadata as JsonObject),
+      finalizers: finalizers.includes(cleanupFinalizer) ? [...finalizers] : [...finalizers, cleanupFinalizer],
+    },
     status: { ...(isObject(object.status) ? object.status : {}), conditions: conditions as unknown as JsonObject[] },
   }
 }

@@ -26,7 +26,10 @@ function customResource(definition: Definition, version: DefinitionVersion): Res
   const { spec } = definition
   const names = definition.status?.acceptedNames ?? spec.names
   const schema: StructuralSchema = version.schema?.openAPIV3Schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-  const selectable = (version.selectableFields ?? []).map(({ jsonPath }) => ({ name: jsonPath.replace(/^\./, ''), path: compileJsonPath(jsonPath) }))
+  const selectable = (version.selectableFields ?? []).map(({ jsonPath }) => ({
+    name: jsonPath.replace(/^\./, ''),
+    path: compileJsonPath(jsonPath),
+  }))
   const terminating = isConditionTrue(definition, 'Terminating')
   return {
     group: spec.group,

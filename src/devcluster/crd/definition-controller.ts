@@ -55,7 +55,10 @@ export async function runDefinitionController(options: DefinitionControllerOptio
     const storageKey = storageKeyOf(definition)
     if (cleanups.has(storageKey)) return
     const { name } = definition.metadata
-    cleanups.set(storageKey, followType(store, storageKey, () => enqueue(name)))
+    cleanups.set(
+      storageKey,
+      followType(store, storageKey, () => enqueue(name)),
+    )
   }
 
   async function step(name: string): Promise<void> {
@@ -85,8 +88,12 @@ export async function runDefinitionController(options: DefinitionControllerOptio
         } catch (error) {
           if (signal.aborted) break
           // Somebody else was faster: the newer state comes by itself.
-          if (!(error instanceof StatusError && error.status.reason === 'Conflict')) logger.error({ err: error }, `the definition ${name} could not be served: ${messageOf(error)}`)
-          void sleep(clock, retryMs, signal).then(() => enqueue(name), () => undefined)
+          if (!(error instanceof StatusError && error.status.reason === 'Conflict'))
+            logger.error({ err: error }, `the definition ${name} could not be served: ${messageOf(error)}`)
+          void sleep(clock, retryMs, signal).then(
+            () => enqueue(name),
+            () => undefined,
+          )
         }
         if (signal.aborted) break
       }
@@ -137,7 +144,11 @@ class ServedRows {
 }
 
 /** Sets NamesAccepted and Established, and gives the definition as it then is. */
-async function acceptNames({ store, registry, catalog, clock }: DefinitionControllerOptions, object: JsonObject, signal: AbortSignal): Promise<Definition> {
+async function acceptNames(
+  { store, registry, catalog, clock }: DefinitionControllerOptions,
+  object: JsonObject,
+  signal: AbortSignal,
+): Promise<Definition> {
   const definition = asDefinition(object)
   const snapshot = store.snapshot(definitionsKey)
   const others = snapshot.keys.map((key) => asDefinition(snapshot.get(key)!))
@@ -158,16 +169,27 @@ async function acceptNames({ store, registry, catalog, clock }: DefinitionContro
     conditions = withCondition(conditions, { type: 'Established', status, reason, message }, now)
   }
   const names = definition.spec.names as unknown as JsonObject
-  const acceptedNames = conflict === undefined ? names : ((definition.status?.acceptedNames ?? { kind: '', plural: '' }) as unknown as JsonObject)
+  const acceptedNames =
+    conflict === undefined ? names : ((definition.status?.acceptedNames ?? { kind: '', plural: '' }) as unknown as JsonObject)
   if (conditions === before && jsonEqual(acceptedNames, definition.status?.acceptedNames)) return definition
   const status = { ...(object.status as JsonObject), conditions: conditions as unknown as JsonObject[], acceptedNames }
   const info = catalog.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!
-  const updated = await registry.update(info, { name: definition.metadata.name }, { object: { ...object, status }, duplicates: [] }, systemContext(signal), 'status')
+  const updated = await registry.update(
+    info,
+    { name: definition.metadata.name },
+    { object: { ...object, status }, duplicates: [] },
+    systemContext(signal),
+    'status',
+  )
   return asDefinition(updated)
 }
 
 /** Deletes the custom resources; when none is left, lets the definition go. */
-async function cleanUp({ store, registry, catalog }: DefinitionControllerOptions, definition: Definition, signal: AbortSignal): Promise<void> {
+async function cleanUp(
+  { store, registry, catalog }: DefinitionControllerOptions,
+  definition: Definition,
+  signal: AbortSignal,
+): Promise<void> {
   const context = systemContext(signal)
   const row = storedResource(definition)
   const { keys, get } = store.snapshot(row.storageKey)
@@ -184,5 +206,10 @@ async function cleanUp({ store, registry, catalog }: DefinitionControllerOptions
   if (latest === undefined) return
   const finalizers = (asDefinition(latest).metadata.finalizers ?? []).filter((finalizer) => finalizer !== cleanupFinalizer)
   const info = catalog.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!
-  await registry.update(info, { name }, { object: { ...latest, metadata: { ...(latest.metadata as JsonObject), finalizers } }, duplicates: [] }, context)
+  await registry.update(
+    info,
+    { name },
+    { object: { ...latest, metadata: { ...(latest.metadata as JsonObject), finalizers } }, duplicates: [] },
+    context,
+  )
 }

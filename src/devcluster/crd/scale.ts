@@ -1,7 +1,8 @@
 /** The scale subresource of custom resources: an `autoscaling/v1 Scale` over paths of the object. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
-import { StatusError, internalError, invalidObject } from '../registry/status-error.ts'
+import type { StatusError } from '../registry/status-error.ts'
+import { internalError, invalidObject } from '../registry/status-error.ts'
 import type { SubresourceInfo } from '../resources/resource-info.ts'
 import type { DefinitionScale } from './definition.ts'
 import { plainFields } from './json-path.ts'
@@ -33,7 +34,9 @@ export function scaleSubresource({ specReplicasPath, statusReplicasPath, labelSe
       if (typeof replicas !== 'number' || !Number.isInteger(replicas) || replicas < 0) {
         const name = isObject(object.metadata) ? String(object.metadata.name) : ''
         const message = `Invalid value: ${JSON.stringify(replicas)}: should be a non-negative integer`
-        throw invalidObject({ group: 'autoscaling', kind: 'Scale' }, name, [{ path: 'spec.replicas', reason: 'FieldValueInvalid', message }])
+        throw invalidObject({ group: 'autoscaling', kind: 'Scale' }, name, [
+          { path: 'spec.replicas', reason: 'FieldValueInvalid', message },
+        ])
       }
       return withValueAt(object, specFields, replicas)
     },

@@ -50,7 +50,13 @@ function validateGroup({ metadata, spec }: Definition): FieldError[] {
   const see = 'see https://github.com/kubernetes/enhancements/pull/1111'
   return approval === undefined
     ? [required(path, `protected groups must have approval annotation "${approvalAnnotation}", ${see}`)]
-    : [invalid(path, approval, `protected groups must have approval annotation "${approvalAnnotation}" with either a URL or a reason starting with "unapproved", ${see}`)]
+    : [
+        invalid(
+          path,
+          approval,
+          `protected groups must have approval annotation "${approvalAnnotation}" with either a URL or a reason starting with "unapproved", ${see}`,
+        ),
+      ]
 }
 
 function validateNames(names: Partial<DefinitionNames>, path: string): FieldError[] {
@@ -63,7 +69,8 @@ function validateNames(names: Partial<DefinitionNames>, path: string): FieldErro
     ...(names.shortNames ?? []).flatMap((name, index) => named(`${path}.shortNames[${index}]`, name)),
     ...(names.categories ?? []).flatMap((name, index) => named(`${path}.categories[${index}]`, name)),
   ]
-  if (names.kind && names.kind === names.listKind) errors.push(invalid(`${path}.listKind`, names.listKind, 'kind and listKind may not be the same'))
+  if (names.kind && names.kind === names.listKind)
+    errors.push(invalid(`${path}.listKind`, names.listKind, 'kind and listKind may not be the same'))
   return errors
 }
 
@@ -95,7 +102,11 @@ function validateVersion(version: DefinitionVersion, path: string): FieldError[]
     errors.push(invalid(`${path}.deprecationWarning`, version.deprecationWarning, 'can only be set for deprecated versions'))
   }
   if (version.subresources?.scale !== undefined) errors.push(...validateScale(version.subresources.scale, `${path}.subresources.scale`))
-  errors.push(...(version.additionalPrinterColumns ?? []).flatMap((column, index) => validateColumn(column, `${path}.additionalPrinterColumns[${index}]`)))
+  errors.push(
+    ...(version.additionalPrinterColumns ?? []).flatMap((column, index) =>
+      validateColumn(column, `${path}.additionalPrinterColumns[${index}]`),
+    ),
+  )
   errors.push(...validateSelectableFields(version, `${path}.selectableFields`))
   return errors
 }
@@ -104,7 +115,9 @@ function validateScale(scale: DefinitionScale, path: string): FieldError[] {
   return [
     ...scalePath(`${path}.specReplicasPath`, scale.specReplicasPath, /^\.spec\./, '.spec'),
     ...scalePath(`${path}.statusReplicasPath`, scale.statusReplicasPath, /^\.status\./, '.status'),
-    ...(scale.labelSelectorPath ? scalePath(`${path}.labelSelectorPath`, scale.labelSelectorPath, /^\.(spec|status)\./, 'either .spec or .status') : []),
+    ...(scale.labelSelectorPath
+      ? scalePath(`${path}.labelSelectorPath`, scale.labelSelectorPath, /^\.(spec|status)\./, 'either .spec or .status')
+      : []),
   ]
 }
 
@@ -141,7 +154,9 @@ function validateSelectableFields(version: DefinitionVersion, path: string): Fie
   const fields = version.selectableFields ?? []
   const errors = fields.flatMap(({ jsonPath }, index) => {
     if (!jsonPath) return [required(`${path}[${index}].jsonPath`)]
-    return plainFields(jsonPath) === undefined ? [invalid(`${path}[${index}].jsonPath`, jsonPath, 'is an invalid path: does not refer to a valid field')] : []
+    return plainFields(jsonPath) === undefined
+      ? [invalid(`${path}[${index}].jsonPath`, jsonPath, 'is an invalid path: does not refer to a valid field')]
+      : []
   })
   return fields.length > maxSelectableFields ? [...errors, tooMany(path, fields.length, maxSelectableFields)] : errors
 }

@@ -9,7 +9,8 @@ const maxOperations = 10_000
 /** The document with the operations applied in order; it is not changed. Throws `PatchError`. */
 export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   if (!Array.isArray(patch)) throw malformed('a JSON patch is a list of operations')
-  if (patch.length > maxOperations) throw malformed(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`)
+  if (patch.length > maxOperations)
+    throw malformed(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`)
   return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation), document)
 }
 
@@ -26,7 +27,8 @@ function applyOperation(document: JsonValue, operation: JsonValue): JsonValue {
       return path.length === 0 ? valueOf(operation) : change(document, path, (holder, key) => put(holder, key, valueOf(operation)))
     case 'move': {
       const from = pointer(operation, 'from')
-      if (from.length < path.length && from.every((token, index) => token === path[index])) throw failed('a value cannot be moved into itself')
+      if (from.length < path.length && from.every((token, index) => token === path[index]))
+        throw failed('a value cannot be moved into itself')
       const value = read(document, from)
       return add(remove(document, from), path, value)
     }
@@ -65,7 +67,11 @@ function read(document: JsonValue, path: readonly string[]): JsonValue {
 }
 
 /** Copies the way to the last token's holder, and lets `edit` replace that. */
-function change(document: JsonValue, path: readonly string[], edit: (holder: JsonObject | JsonValue[], key: string) => JsonValue): JsonValue {
+function change(
+  document: JsonValue,
+  path: readonly string[],
+  edit: (holder: JsonObject | JsonValue[], key: string) => JsonValue,
+): JsonValue {
   const [token = '', ...rest] = path
   if (!Array.isArray(document) && !isObject(document)) throw failed(`there is nothing at ${JSON.stringify(token)}`)
   if (rest.length === 0) return edit(document, token)
@@ -92,7 +98,8 @@ function indexOf(token: string, max: number): number {
 
 function pointer(operation: JsonObject, field: 'path' | 'from'): string[] {
   const text = operation[field]
-  if (typeof text !== 'string' || (text !== '' && !text.startsWith('/'))) throw malformed(`${field} is no JSON pointer: ${JSON.stringify(text) ?? 'none'}`)
+  if (typeof text !== 'string' || (text !== '' && !text.startsWith('/')))
+    throw malformed(`${field} is no JSON pointer: ${JSON.stringify(text) ?? 'none'}`)
   return text
     .split('/')
     .slice(1)

@@ -22,7 +22,8 @@ function mergeMaps(target: JsonObject, patch: JsonObject, parent: string): JsonO
   const directive = patch[patchDirective]
   if (directive === 'replace') return withoutDirectives(patch)
   if (directive === 'delete') return {}
-  if (directive !== undefined && directive !== 'merge') throw new PatchError('malformed', `Unknown patch type found: ${JSON.stringify(directive)}`)
+  if (directive !== undefined && directive !== 'merge')
+    throw new PatchError('malformed', `Unknown patch type found: ${JSON.stringify(directive)}`)
   const merged = retained(target, patch[retainKeysDirective])
   for (const [key, value] of Object.entries(patch)) {
     if (value === undefined || isDirective(key)) continue
@@ -70,7 +71,8 @@ function mergeLists(before: readonly JsonValue[], patch: readonly JsonValue[], m
   const merged = [...before]
   for (const item of items) {
     const identity = item[mergeKey]
-    if (identity === undefined) throw new PatchError('malformed', `map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`)
+    if (identity === undefined)
+      throw new PatchError('malformed', `map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`)
     const index = merged.findIndex((candidate) => isObject(candidate) && jsonEqual(candidate[mergeKey], identity))
     const found = merged[index]
     if (item[patchDirective] === 'delete') {
@@ -94,7 +96,12 @@ function retained(target: JsonObject, keys: JsonValue | undefined): JsonObject {
 function deletePrimitives(merged: JsonObject, field: string, values: JsonValue | undefined): void {
   const list = getOwn(merged, field)
   if (!Array.isArray(values)) throw new PatchError('malformed', `${deletePrefix}${field} is a list`)
-  if (Array.isArray(list)) setOwn(merged, field, list.filter((item) => !values.includes(item)))
+  if (Array.isArray(list))
+    setOwn(
+      merged,
+      field,
+      list.filter((item) => !values.includes(item)),
+    )
 }
 
 /** Puts a merged list into the patch's order; items that the order does not name keep their place relative to the others. */
@@ -107,7 +114,8 @@ function reorder(merged: JsonObject, target: JsonObject, parent: string, field: 
   const wanted = order.map(identity)
   const original = getOwn(target, field)
   const before = (Array.isArray(original) ? original : []).map(identity)
-  const place = (item: JsonValue, among: readonly (JsonValue | undefined)[]): number => among.findIndex((other) => jsonEqual(other, identity(item)))
+  const place = (item: JsonValue, among: readonly (JsonValue | undefined)[]): number =>
+    among.findIndex((other) => jsonEqual(other, identity(item)))
   const named = list.filter((item) => place(item, wanted) >= 0).sort((a, b) => place(a, wanted) - place(b, wanted))
   const others = list.filter((item) => place(item, wanted) < 0)
   const ordered: JsonValue[] = []

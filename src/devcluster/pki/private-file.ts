@@ -16,6 +16,10 @@ export async function writePrivateFile(path: string, content: string): Promise<v
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined)
-    throw new ProreusError('PRO_STATE_FILE', `Cannot write ${path}: ${messageOf(error)}. Choose another folder, or make this one writable.`, { cause: error })
+    throw new ProreusError(
+      'PRO_STATE_FILE',
+      `Cannot write ${path}: ${messageOf(error)}. Choose another folder, or make this one writable.`,
+      { cause: error },
+    )
   }
 }

@@ -28,7 +28,10 @@ export function newToken(): string {
  * The state that is kept in `directory`, made anew when there is none yet; without a directory always a new one.
  * A damaged or outdated file is replaced, with one warning: clients then need the new kubeconfig.
  */
-export async function openState(directory: string | undefined, options: { readonly now: number; readonly logger: Logger }): Promise<ClusterState> {
+export async function openState(
+  directory: string | undefined,
+  options: { readonly now: number; readonly logger: Logger },
+): Promise<ClusterState> {
   const path = directory === undefined ? undefined : join(directory, 'state.json')
   const found = path === undefined ? undefined : await readState(path, options.now)
   if (found !== undefined && 'state' in found) return found.state
@@ -44,7 +47,11 @@ async function readState(path: string, now: number): Promise<{ readonly state: C
     text = await readFile(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new ProreusError('PRO_STATE_FILE', `Cannot read ${path}: ${messageOf(error)}. Make it readable, or delete it to start with a new state.`, { cause: error })
+    throw new ProreusError(
+      'PRO_STATE_FILE',
+      `Cannot read ${path}: ${messageOf(error)}. Make it readable, or delete it to start with a new state.`,
+      { cause: error },
+    )
   }
   let value: unknown
   try {
@@ -52,10 +59,13 @@ async function readState(path: string, now: number): Promise<{ readonly state: C
   } catch {
     return { problem: 'it is no JSON' }
   }
-  if (!isObject(value) || !isObject(value.authority) || typeof value.token !== 'string' || value.token.length < 32) return { problem: 'something is missing in it' }
+  if (!isObject(value) || !isObject(value.authority) || typeof value.token !== 'string' || value.token.length < 32)
+    return { problem: 'something is missing in it' }
   const { cert, key } = value.authority
   if (typeof cert !== 'string' || typeof key !== 'string') return { problem: 'its certificate authority is missing' }
-  const problem = pairProblem(cert, key, now) ?? (pairProblem(cert, key, now + renewBeforeMs) === undefined ? undefined : 'its certificate authority expires soon')
+  const problem =
+    pairProblem(cert, key, now) ??
+    (pairProblem(cert, key, now + renewBeforeMs) === undefined ? undefined : 'its certificate authority expires soon')
   return problem === undefined ? { state: { authority: { cert, key }, token: value.token } } : { problem }
 }
 

@@ -63,7 +63,10 @@ export async function insertObject(
 
   const generateName = metadataText(admitted, 'name') === '' ? metadataText(admitted, 'generateName') : ''
   for (let attempt = 1; ; attempt += 1) {
-    const named = generateName === '' ? admitted : withMetadata(admitted, { name: generateName.slice(0, generatedBaseLength) + environment.randomSuffix() })
+    const named =
+      generateName === ''
+        ? admitted
+        : withMetadata(admitted, { name: generateName.slice(0, generatedBaseLength) + environment.randomSuffix() })
     validateForWrite(info, named, undefined, '')
     const name = metadataText(named, 'name')
     const key = { namespace, name }

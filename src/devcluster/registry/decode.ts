@@ -7,7 +7,8 @@ import { checkObjectMetaShape, checkShape } from '../resources/shape.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { metadataOf, metadataText } from './metadata.ts'
 import type { DecodedObject, RequestContext } from './request-context.ts'
-import { StatusError, badRequest, invalidObject } from './status-error.ts'
+import type { StatusError } from './status-error.ts'
+import { badRequest, invalidObject } from './status-error.ts'
 
 /** How a decoding error is answered: a body's with 400, a patch's with 422. */
 type Refuse = (detail: string) => Error
@@ -36,13 +37,20 @@ export function renormalize(info: ResourceInfo, object: JsonObject): JsonObject 
   return withDefaults(info, pruned)
 }
 
-function normalize(info: ResourceInfo, object: JsonObject, duplicates: readonly string[], context: RequestContext, refuse: Refuse): JsonObject {
+function normalize(
+  info: ResourceInfo,
+  object: JsonObject,
+  duplicates: readonly string[],
+  context: RequestContext,
+  refuse: Refuse,
+): JsonObject {
   if (object.metadata !== undefined && object.metadata !== null && !isObject(object.metadata)) {
     const found = Array.isArray(object.metadata) ? 'array' : typeof object.metadata
     throw refuse(`json: cannot unmarshal ${found} into Go struct field ${info.kind}.metadata of type v1.ObjectMeta`)
   }
   const shape = info.strategy.shape
-  const shapeResult = shape === undefined ? checkObjectMetaShape(metadataOf(object), info.custom ? '' : 'metadata') : checkShape(shape, object)
+  const shapeResult =
+    shape === undefined ? checkObjectMetaShape(metadataOf(object), info.custom ? '' : 'metadata') : checkShape(shape, object)
   if (shapeResult.error !== undefined) throw refuse(shapeResult.error)
   const pruned = info.schema?.prune(object)
   const unknown = [...shapeResult.unknown, ...(pruned?.unknown ?? [])]
@@ -77,7 +85,9 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject): JsonObject {
   if (isText(kind) && kind !== info.kind) {
     if (info.custom) throw invalidObject(info, metadataText(object, 'name'), [invalid('kind', kind, `must be ${info.kind}`)])
     const { version } = parseApiVersion(isText(apiVersion) ? apiVersion : expected)
-    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${info.kind}: the kind of the object does not match the resource on the URL`)
+    throw badRequest(
+      `${kind} in version "${version}" cannot be handled as a ${info.kind}: the kind of the object does not match the resource on the URL`,
+    )
   }
   if (apiVersion === expected && kind === info.kind) return object
   const { apiVersion: _apiVersion, kind: _kind, ...rest } = object

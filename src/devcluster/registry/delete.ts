@@ -24,7 +24,13 @@ export interface Deletion {
   readonly last: JsonObject
 }
 
-export async function deleteObject(environment: Environment, info: ResourceInfo, key: ObjectKey, options: JsonObject, context: RequestContext): Promise<Deletion> {
+export async function deleteObject(
+  environment: Environment,
+  info: ResourceInfo,
+  key: ObjectKey,
+  options: JsonObject,
+  context: RequestContext,
+): Promise<Deletion> {
   validateOptions(options)
   const { store, representation, admission } = environment
   for (let attempt = 1; ; attempt += 1) {
@@ -55,7 +61,12 @@ export async function deleteObject(environment: Environment, info: ResourceInfo,
 
 function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
   if (!gone || info.strategy.returnsDeleted === true) return { object: last, accepted: !gone, last }
-  const details = { name: metadataText(last, 'name'), ...(info.group === '' ? {} : { group: info.group }), kind: info.plural, uid: metadataText(last, 'uid') }
+  const details = {
+    name: metadataText(last, 'name'),
+    ...(info.group === '' ? {} : { group: info.group }),
+    kind: info.plural,
+    uid: metadataText(last, 'uid'),
+  }
   return { object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, accepted: false, last }
 }
 

@@ -75,13 +75,20 @@ function startOf(store: Environment['store'], options: ListOptions): { start: st
 
 function validateMatch(options: ListOptions, asked: number | undefined, match: string): void {
   const refuse = (detail: string): Error => invalidObject(listOptions, '', [forbidden('resourceVersionMatch', detail)])
-  if (options.continue && asked !== undefined && asked !== 0) throw badRequest('specifying resource version is not allowed when using continue')
+  if (options.continue && asked !== undefined && asked !== 0)
+    throw badRequest('specifying resource version is not allowed when using continue')
   if (match === '') return
   if (options.continue) throw refuse('resourceVersionMatch is forbidden when continue is provided')
   if (asked === undefined) throw refuse('resourceVersionMatch is forbidden unless resourceVersion is provided')
   if (match !== 'Exact' && match !== 'NotOlderThan') {
     const error = invalid('resourceVersionMatch', match, '')
-    throw invalidObject(listOptions, '', [{ ...error, reason: 'FieldValueNotSupported', message: `Unsupported value: "${match}": supported values: "Exact", "NotOlderThan", ""` }])
+    throw invalidObject(listOptions, '', [
+      {
+        ...error,
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: "${match}": supported values: "Exact", "NotOlderThan", ""`,
+      },
+    ])
   }
   if (match === 'Exact' && asked === 0) throw refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
 }
@@ -98,6 +105,7 @@ function readToken(text: string): ContinueToken {
 /** A resourceVersion parameter as a number; undefined when it is not given. */
 export function parseResourceVersion(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
-  if (!/^\d+$/.test(text)) throw bareError(`resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`)
+  if (!/^\d+$/.test(text))
+    throw bareError(`resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`)
   return Number(text)
 }

@@ -39,7 +39,11 @@ export function countsGeneration(info: ResourceInfo): boolean {
 }
 
 /** A new object's metadata, without the name that `generateName` gives. */
-export function startMetadata(info: ResourceInfo, object: JsonObject, at: { namespace: string | undefined; uid: string; now: number }): JsonObject {
+export function startMetadata(
+  info: ResourceInfo,
+  object: JsonObject,
+  at: { namespace: string | undefined; uid: string; now: number },
+): JsonObject {
   return withMetadata(object, {
     namespace: info.namespaced ? at.namespace : undefined,
     uid: at.uid,
@@ -84,11 +88,17 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
     const added = finalizersOf(object).filter((finalizer) => !known.includes(finalizer))
     if (added.length > 0) {
       const list = added.map(quote).join(', ')
-      errors.push(forbidden('metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`))
+      errors.push(
+        forbidden(
+          'metadata.finalizers',
+          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
+        ),
+      )
     }
   }
   for (const field of ['name', 'namespace', 'uid', 'creationTimestamp']) immutable(field)
-  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds']) immutable(field, 'field is immutable; may only be changed via deletion')
+  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds'])
+    immutable(field, 'field is immutable; may only be changed via deletion')
   return errors
 }
 

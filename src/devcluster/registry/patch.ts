@@ -39,29 +39,49 @@ export async function patchObject(
   context: RequestContext,
   subresource: string,
 ): Promise<{ object: JsonObject; created: boolean }> {
-  if (patch.type === 'apply') return applyObject(environment, info, key, patch, context, subresource)
-  if (patch.force !== undefined) throw invalidObject(patchOptions, '', [forbiddenField('force', 'may not be specified for non-apply patch')])
+  if (patch.type === 'apply') return applyObject(environment, info, key, patch, warningOnce(context), subresource)
+  if (patch.force !== undefined)
+    throw invalidObject(patchOptions, '', [forbiddenField('force', 'may not be specified for non-apply patch')])
   if (patch.type === 'strategic' && info.custom) {
     throw unsupportedMediaType(
       'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
     )
   }
   const foreign = info.subresources[subresource]?.write !== undefined
+  const decoding = warningOnce(context)
   const object = await changeObject(environment, info, {
     key,
     subresource,
     context,
     change: (old) => {
       const patched = applyPatch(old, patch)
-      return foreign ? patched : decodePatched(info, patched, patch.duplicates, context)
+      return foreign ? patched : decodePatched(info, patched, patch.duplicates, decoding)
     },
   })
   return { object, created: false }
 }
 
+/** The context with each warning sent once, however often the patch is tried again. */
+function warningOnce(context: RequestContext): RequestContext {
+  const sent = new Set<string>()
+  return {
+    ...context,
+    warn: (text) => {
+      if (sent.has(text)) return
+      sent.add(text)
+      context.warn(text)
+    },
+  }
+}
+
 function applyPatch(old: JsonObject, patch: Patch): JsonObject {
   try {
-    const patched = patch.type === 'json' ? jsonPatch(old, patch.body) : patch.type === 'merge' ? mergePatch(old, patch.body) : strategicMergePatch(old, patch.body)
+    const patched =
+      patch.type === 'json'
+        ? jsonPatch(old, patch.body)
+        : patch.type === 'merge'
+          ? mergePatch(old, patch.body)
+          : strategicMergePatch(old, patch.body)
     if (!isObject(patched)) throw refusePatch(JSON.stringify(patch.body), 'the patch makes the object something else than an object')
     return patched
   } catch (error) {
@@ -87,14 +107,16 @@ async function applyObject(
   if (environment.store.get(info.storageKey, key) === undefined) {
     if (subresource !== '') throw notFound(info, key.name)
     const uid = metadataText(config, 'uid')
-    if (uid !== '') throw conflict(info, key.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
+    if (uid !== '')
+      throw conflict(info, key.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
     const merged = applyConfiguration({ info, live: undefined, config, force, writer })
     const { managedFields } = metadataOf(merged)
     const decoded = decodeBody(info, { object: merged, duplicates: patch.duplicates }, context)
-    const object = await insertObject(environment, info, key.namespace, decoded, context, (prepared) => withMetadata(prepared, { managedFields }))
+    const object = await insertObject(environment, info, key.namespace, decoded, context, (prepared) =>
+      withMetadata(prepared, { managedFields }),
+    )
     return { object, created: true }
   }
-  let reported = false
   const object = await changeObject(environment, info, {
     key,
     subresource,
@@ -102,10 +124,7 @@ async function applyObject(
     tracked: true,
     change: (old) => {
       const merged = applyConfiguration({ info, live: old, config, force, writer })
-      // A repeated attempt must not repeat the warnings.
-      const duplicates = reported ? [] : patch.duplicates
-      reported = true
-      return decodeBody(info, { object: merged, duplicates }, context)
+      return decodeBody(info, { object: merged, duplicates: patch.duplicates }, context)
     },
   })
   return { object, created: false }
@@ -116,11 +135,15 @@ function readConfiguration(info: ResourceInfo, key: ObjectKey, body: JsonValue):
   if (!isObject(body)) throw badRequest('error decoding YAML: an apply patch is an object')
   const expected = apiVersionOf(info)
   const apiVersion = typeof body.apiVersion === 'string' ? body.apiVersion : ''
-  if (apiVersion !== expected) throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${apiVersion}, expected: ${expected}`)
-  if (body.kind !== info.kind) throw badRequest(`Incorrect kind specified in apply patch. Specified patch kind: ${String(body.kind ?? '')}, expected: ${info.kind}`)
-  if (metadataOf(body).managedFields !== undefined && metadataOf(body).managedFields !== null) throw badRequest('metadata.managedFields must be nil')
+  if (apiVersion !== expected)
+    throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${apiVersion}, expected: ${expected}`)
+  if (body.kind !== info.kind)
+    throw badRequest(`Incorrect kind specified in apply patch. Specified patch kind: ${String(body.kind ?? '')}, expected: ${info.kind}`)
+  if (metadataOf(body).managedFields !== undefined && metadataOf(body).managedFields !== null)
+    throw badRequest('metadata.managedFields must be nil')
   const name = metadataText(body, 'name')
-  if (name !== '' && name !== key.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${key.name})`)
+  if (name !== '' && name !== key.name)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${key.name})`)
   const namespace = metadataText(body, 'namespace')
   if (info.namespaced && namespace !== '' && namespace !== key.namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')

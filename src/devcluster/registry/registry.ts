@@ -81,7 +81,13 @@ export class Registry {
       this.#check(info, 'create', subresource)
       if (subresource === '') return createObject(this.#environment, info, namespace, decoded, context)
       const key = { ...(namespace === undefined ? {} : { namespace }), name: name ?? '' }
-      const object = await changeObject(this.#environment, info, { key, subresource, context, operation: 'CREATE', change: () => decoded.object })
+      const object = await changeObject(this.#environment, info, {
+        key,
+        subresource,
+        context,
+        operation: 'CREATE',
+        change: () => decoded.object,
+      })
       return info.subresources[subresource]?.created?.(object) ?? object
     })
   }
@@ -93,7 +99,13 @@ export class Registry {
     })
   }
 
-  patch(info: ResourceInfo, key: ObjectKey, patch: Patch, context: RequestContext, subresource = ''): Promise<{ object: JsonObject; created: boolean }> {
+  patch(
+    info: ResourceInfo,
+    key: ObjectKey,
+    patch: Patch,
+    context: RequestContext,
+    subresource = '',
+  ): Promise<{ object: JsonObject; created: boolean }> {
     return attempt(() => {
       this.#check(info, 'patch', subresource)
       return patchObject(this.#environment, info, key, patch, context, subresource)
@@ -101,7 +113,12 @@ export class Registry {
   }
 
   /** `options` is a DeleteOptions. The object in the answer is a Status, or the object itself where it is still there (`accepted`). */
-  delete(info: ResourceInfo, key: ObjectKey, options: JsonObject, context: RequestContext): Promise<{ object: JsonObject; accepted: boolean }> {
+  delete(
+    info: ResourceInfo,
+    key: ObjectKey,
+    options: JsonObject,
+    context: RequestContext,
+  ): Promise<{ object: JsonObject; accepted: boolean }> {
     return attempt(async () => {
       this.#check(info, 'delete', '')
       const { object, accepted } = await deleteObject(this.#environment, info, key, options, context)

@@ -16,7 +16,10 @@ export interface Selection {
 }
 
 /** Throws 400 for selectors that are malformed or name a field that cannot be selected by. */
-export function selectionOf(info: ResourceInfo, options: { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined }): Selection {
+export function selectionOf(
+  info: ResourceInfo,
+  options: { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined },
+): Selection {
   const labels = parse(options.labelSelector, parseLabelSelector)
   const fields = parse(options.fieldSelector, parseFieldSelector)
   checkFields(info, fields)
@@ -43,7 +46,9 @@ function checkFields(info: ResourceInfo, requirements: readonly FieldRequirement
   for (const { field } of requirements) {
     if (field === 'metadata.name' || field === 'metadata.namespace' || Object.hasOwn(own, field)) continue
     throw badRequest(
-      ownFields.length > 0 ? `field label not supported: ${field}` : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+      ownFields.length > 0
+        ? `field label not supported: ${field}`
+        : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
     )
   }
 }

@@ -50,7 +50,8 @@ export function updateObject(
     change: (old) => {
       const uid = metadataText(object, 'uid')
       const oldUid = metadataText(old, 'uid')
-      if (uid !== '' && uid !== oldUid) throw conflict(info, key.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid}`)
+      if (uid !== '' && uid !== oldUid)
+        throw conflict(info, key.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid}`)
       if (info.custom && !foreign && metadataText(object, 'resourceVersion') === '') {
         const error = { ...invalid('metadata.resourceVersion', '', ''), message: 'Invalid value: 0x0: must be specified for an update' }
         throw invalidObject({ group: info.group, kind: info.plural }, key.name, [error])

@@ -32,7 +32,8 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
       since: sinceOf(store.revision, options),
       matches: (object) => selection.everything || selection.matches(present(object)),
       present,
-      bookmark: options.allowWatchBookmarks === true ? (revision, initialEventsEnd) => bookmarkOf(info, revision, initialEventsEnd) : undefined,
+      bookmark:
+        options.allowWatchBookmarks === true ? (revision, initialEventsEnd) => bookmarkOf(info, revision, initialEventsEnd) : undefined,
       sendInitialEvents: options.sendInitialEvents === true,
       timeoutMs: options.timeoutSeconds === undefined || options.timeoutSeconds <= 0 ? undefined : options.timeoutSeconds * 1000,
     },
@@ -55,5 +56,9 @@ function sinceOf(current: number, options: WatchOptions): number | undefined {
 
 function bookmarkOf(info: ResourceInfo, revision: number, initialEventsEnd: boolean): JsonObject {
   const annotations = initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}
-  return { kind: info.kind, apiVersion: apiVersionOf(info), metadata: { resourceVersion: String(revision), creationTimestamp: null, ...annotations } }
+  return {
+    kind: info.kind,
+    apiVersion: apiVersionOf(info),
+    metadata: { resourceVersion: String(revision), creationTimestamp: null, ...annotations },
+  }
 }

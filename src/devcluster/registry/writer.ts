@@ -10,7 +10,13 @@ import type { RequestContext } from './request-context.ts'
 /** How many bytes of a user agent name a manager at most. */
 const maxManagerLength = 128
 
-export function writerOf(info: ResourceInfo, context: RequestContext, operation: Writer['operation'], subresource: string, now: number): Writer {
+export function writerOf(
+  info: ResourceInfo,
+  context: RequestContext,
+  operation: Writer['operation'],
+  subresource: string,
+  now: number,
+): Writer {
   const userAgent = context.userAgent.split('/')[0] ?? ''
   const manager = context.fieldManager === '' ? userAgent.slice(0, maxManagerLength) || 'unknown' : context.fieldManager
   return { manager, operation, apiVersion: apiVersionOf(info), subresource, now }

@@ -30,13 +30,24 @@ export const objectMetaShape: ObjectShape = {
     labels: strings,
     annotations: strings,
     ownerReferences: [
-      { type: 'OwnerReference', fields: { apiVersion: string, kind: string, name: string, uid: string, controller: 'bool', blockOwnerDeletion: 'bool' } },
+      {
+        type: 'OwnerReference',
+        fields: { apiVersion: string, kind: string, name: string, uid: string, controller: 'bool', blockOwnerDeletion: 'bool' },
+      },
     ],
     finalizers: [string],
     managedFields: [
       {
         type: 'ManagedFieldsEntry',
-        fields: { manager: string, operation: string, apiVersion: string, time: string, fieldsType: string, fieldsV1: 'any', subresource: string },
+        fields: {
+          manager: string,
+          operation: string,
+          apiVersion: string,
+          time: string,
+          fieldsType: string,
+          fieldsV1: 'any',
+          subresource: string,
+        },
       },
     ],
   },
@@ -91,7 +102,8 @@ function check(shape: Shape, value: JsonValue, place: Place): void {
   } else if (!isObject(value)) {
     throw wrongType(shape, value, place)
   } else if ('mapOf' in shape) {
-    for (const [key, item] of Object.entries(value)) if (item !== undefined) check(shape.mapOf, item, { ...place, path: joined(place.path, key) })
+    for (const [key, item] of Object.entries(value))
+      if (item !== undefined) check(shape.mapOf, item, { ...place, path: joined(place.path, key) })
   } else {
     for (const [key, item] of Object.entries(value)) {
       if (item === undefined) continue
@@ -121,10 +133,12 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
       break
     case 'int32':
     case 'int64':
-      if (typeof value !== 'number' || !Number.isInteger(value) || (shape === 'int32' && Math.abs(value) > 2 ** 31 - 1)) throw wrongType(shape, value, place)
+      if (typeof value !== 'number' || !Number.isInteger(value) || (shape === 'int32' && Math.abs(value) > 2 ** 31 - 1))
+        throw wrongType(shape, value, place)
       break
     case 'intOrString':
-      if (typeof value !== 'string' && typeof value !== 'number') throw new ShapeError(`json: cannot unmarshal ${kindOf(value)} into Go value of type int32`)
+      if (typeof value !== 'string' && typeof value !== 'number')
+        throw new ShapeError(`json: cannot unmarshal ${kindOf(value)} into Go value of type int32`)
       break
     case 'quantity':
       if (!isQuantity(value)) throw new ShapeError(`quantities must match the regular expression '${quantityText}'`)

@@ -22,9 +22,12 @@ export function decodeContinueToken(text: string): ContinueToken {
   } catch {
     throw new SyntaxError('continue key is not valid: it is no base64url of JSON')
   }
-  if (!isObject(token) || token.v !== tokenVersion) throw new SyntaxError('continue key is not valid: server does not recognize this encoded version')
+  if (!isObject(token) || token.v !== tokenVersion)
+    throw new SyntaxError('continue key is not valid: server does not recognize this encoded version')
   const { rv, start } = token
-  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) throw new SyntaxError('continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)')
-  if (typeof start !== 'string' || start === '' || start.includes('..')) throw new SyntaxError('continue key is not valid: encoded start key empty (version meta.k8s.io/v1)')
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0)
+    throw new SyntaxError('continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)')
+  if (typeof start !== 'string' || start === '' || start.includes('..'))
+    throw new SyntaxError('continue key is not valid: encoded start key empty (version meta.k8s.io/v1)')
   return { revision: rv, start }
 }

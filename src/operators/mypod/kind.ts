@@ -24,7 +24,9 @@ export const mypod = defineKind({
       name: 'v1',
       spec: Type.Object({
         podAnnotations: Type.Optional(Type.Record(Type.String(), { description: 'Annotations of the Pod.' })),
-        podLabels: Type.Optional(Type.Record(Type.String(), { description: 'Labels of the Pod. The key "creator" is the operator\'s own.' })),
+        podLabels: Type.Optional(
+          Type.Record(Type.String(), { description: 'Labels of the Pod. The key "creator" is the operator\'s own.' }),
+        ),
         podSpec: Type.Unknown<PodSpec>({
           description: 'Spec of the Pod, as in core/v1.',
           required: ['containers'],

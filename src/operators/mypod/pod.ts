@@ -48,7 +48,8 @@ export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<Pod> {
 }
 
 /** What it takes to bring a living Pod to the desired one. */
-export type Change = { readonly action: 'none' } | { readonly action: 'recreate'; readonly why: string } | { readonly action: 'patch'; readonly patch: object }
+export type Change =
+  { readonly action: 'none' } | { readonly action: 'recreate'; readonly why: string } | { readonly action: 'patch'; readonly patch: object }
 
 /**
  * Compares with what was asked for when the Pod was made, not with the living spec: the server and others fill in
@@ -61,7 +62,8 @@ export function changeOf(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>): Ch
   }
   const before = appliedTo(live)
   const spec = specPatch(live, desired, before)
-  if (spec === undefined) return { action: 'recreate', why: 'activeDeadlineSeconds or tolerations changed in a way that a running Pod cannot follow' }
+  if (spec === undefined)
+    return { action: 'recreate', why: 'activeDeadlineSeconds or tolerations changed in a way that a running Pod cannot follow' }
   const metadata = {
     ...fieldPatch('labels', live.metadata.labels, desired.metadata.labels ?? {}, before.labels),
     ...fieldPatch('annotations', live.metadata.annotations, annotations, before.annotations),
@@ -94,7 +96,9 @@ function specPatch(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>, before: A
     const images = new Map((wanted[field] ?? []).map(({ name, image }) => [name, image]))
     const containers = live.spec?.[field] ?? []
     if (containers.some(({ name, image }) => images.has(name) && images.get(name) !== image)) {
-      patch[field] = containers.map((container) => (images.has(container.name) ? { ...container, image: images.get(container.name) } : container))
+      patch[field] = containers.map((container) =>
+        images.has(container.name) ? { ...container, image: images.get(container.name) } : container,
+      )
     }
   }
   const deadline = live.spec?.activeDeadlineSeconds

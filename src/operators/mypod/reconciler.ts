@@ -46,7 +46,11 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
     if (isInvalid(error) || isForbidden(error)) {
       events.event(object, 'Warning', 'PodCreateFailed', error.message)
       logger.warn({ reason: error.reason }, `the API server refused the Pod: ${error.message}`)
-      return { pod: undefined, outcome: { degraded: { reason: 'PodCreateFailed', message: error.message } }, result: { requeueAfter: refusedRetryMs } }
+      return {
+        pod: undefined,
+        outcome: { degraded: { reason: 'PodCreateFailed', message: error.message } },
+        result: { requeueAfter: refusedRetryMs },
+      }
     }
     throw error
   }

@@ -14,7 +14,12 @@ export interface Outcome {
 const fromPod = ['podPhase', 'podIp', 'nodeIp', 'createdTimestamp'] as const
 
 /** A merge patch for the status, or undefined when it is right as it is. */
-export function statusPatch(object: DeepReadonly<MyPod>, pod: DeepReadonly<Pod> | undefined, outcome: Outcome, now: number): { status: object } | undefined {
+export function statusPatch(
+  object: DeepReadonly<MyPod>,
+  pod: DeepReadonly<Pod> | undefined,
+  outcome: Outcome,
+  now: number,
+): { status: object } | undefined {
   const current = (object.status ?? {}) as NonNullable<MyPod['status']>
   const observed = observe(pod)
   const generation = object.metadata.generation
@@ -52,7 +57,8 @@ function conditionsOf(pod: DeepReadonly<Pod> | undefined, { degraded, progressin
 }
 
 function readyCondition(pod: DeepReadonly<Pod> | undefined, degraded: Outcome['degraded']): ConditionInput {
-  if (pod === undefined) return { type: 'Ready', status: 'False', reason: degraded?.reason ?? 'NoPod', message: degraded?.message ?? 'There is no Pod yet.' }
+  if (pod === undefined)
+    return { type: 'Ready', status: 'False', reason: degraded?.reason ?? 'NoPod', message: degraded?.message ?? 'There is no Pod yet.' }
   const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status === 'True') return { type: 'Ready', status: 'True', reason: 'PodReady', message: '' }
   return {

@@ -14,7 +14,11 @@ import { creatorLabel, podFor } from './pod.ts'
 const hostNameLength = 63
 
 /** What can be said without a cluster. */
-export function validateMyPod(object: DeepReadonly<MyPod>, _old: DeepReadonly<MyPod> | undefined, { warn }: Pick<AdmissionContext, 'warn'>): readonly FieldError[] {
+export function validateMyPod(
+  object: DeepReadonly<MyPod>,
+  _old: DeepReadonly<MyPod> | undefined,
+  { warn }: Pick<AdmissionContext, 'warn'>,
+): readonly FieldError[] {
   const { podLabels, podAnnotations } = object.spec
   warnAbout(object, warn)
   return [
@@ -30,7 +34,11 @@ export function validateMyPod(object: DeepReadonly<MyPod>, _old: DeepReadonly<My
  * What only the cluster knows: whether the requester may create Pods, and what the API server says of this one.
  * Only a changed spec is asked about, so that an old object stays updatable when the rules get stricter.
  */
-export async function admitMyPod(object: DeepReadonly<MyPod>, old: DeepReadonly<MyPod> | undefined, context: AdmissionContext): Promise<readonly FieldError[]> {
+export async function admitMyPod(
+  object: DeepReadonly<MyPod>,
+  old: DeepReadonly<MyPod> | undefined,
+  context: AdmissionContext,
+): Promise<readonly FieldError[]> {
   if (old !== undefined && jsonEqual(object.spec, old.spec)) return []
   const [permission, checked] = await Promise.all([checkRequester(object, context), checkPod(object, context)])
   return [...permission, ...checked]
@@ -47,14 +55,21 @@ async function checkRequester(object: DeepReadonly<MyPod>, { client, user, signa
         user: user.username,
         ...(user.uid === undefined ? {} : { uid: user.uid }),
         ...(user.groups === undefined ? {} : { groups: [...user.groups] }),
-        ...(user.extra === undefined ? {} : { extra: Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, [...values]])) }),
+        ...(user.extra === undefined
+          ? {}
+          : { extra: Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, [...values]])) }),
         resourceAttributes: { namespace, verb: 'create', group: '', version: 'v1', resource: 'pods' },
       },
     },
     { signal },
   )
   if (review.status?.allowed === true) return []
-  return [forbidden('spec.podSpec', `user "${user.username}" cannot create resource "pods" in API group "" in the namespace "${namespace}", which a MyPod needs`)]
+  return [
+    forbidden(
+      'spec.podSpec',
+      `user "${user.username}" cannot create resource "pods" in API group "" in the namespace "${namespace}", which a MyPod needs`,
+    ),
+  ]
 }
 
 /** Has the API server itself judge the Pod, by a create that is not carried out. */
@@ -95,7 +110,8 @@ function podCause({ field = '', message = '', reason }: StatusCause): FieldError
 
 function warnAbout(object: DeepReadonly<MyPod>, warn: AdmissionContext['warn']): void {
   const podSpec: DeepReadonly<PodSpec> = object.spec.podSpec
-  if ((object.metadata.name ?? '').length > hostNameLength) warn(`metadata.name: longer than ${hostNameLength} characters; the Pod's host name will be cut`)
+  if ((object.metadata.name ?? '').length > hostNameLength)
+    warn(`metadata.name: longer than ${hostNameLength} characters; the Pod's host name will be cut`)
   for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
     if (podSpec[field] === true) warn(`spec.podSpec.${field}: shares the node's namespace with the Pod`)
   }
@@ -104,7 +120,8 @@ function warnAbout(object: DeepReadonly<MyPod>, warn: AdmissionContext['warn']):
   })
   for (const field of ['containers', 'initContainers'] as const) {
     podSpec[field]?.forEach((container, index) => {
-      if (container.securityContext?.privileged === true) warn(`spec.podSpec.${field}[${index}].securityContext.privileged: has full access to the node`)
+      if (container.securityContext?.privileged === true)
+        warn(`spec.podSpec.${field}[${index}].securityContext.privileged: has full access to the node`)
     })
   }
 }

@@ -17,7 +17,11 @@ const authority = await issueAuthority(now)
 const caBundle = Buffer.from(authority.cert).toString('base64')
 const leaf = await issueLeaf(authority, { names: ['hooks.system.svc'], ips: ['127.0.0.1'], now })
 
-async function serve(t: Test, listener: RequestListener, certificate: KeyPair = leaf): Promise<{ url: string; port: number; connections: () => number }> {
+async function serve(
+  t: Test,
+  listener: RequestListener,
+  certificate: KeyPair = leaf,
+): Promise<{ url: string; port: number; connections: () => number }> {
   let connections = 0
   const server = createServer({ ...certificate }, listener)
   server.on('secureConnection', () => (connections += 1))
@@ -39,14 +43,28 @@ function callerFor(t: Test, services: Record<string, string> = {}): WebhookCalle
 const options = { timeoutSeconds: 10, signal: new AbortController().signal }
 const echo: RequestListener = (request, response) => {
   response.setHeader('content-type', 'application/json')
-  response.end(JSON.stringify({ method: request.method ?? '', url: request.url ?? '', host: request.headers.host ?? '', type: request.headers['content-type'] ?? '', version: request.httpVersion }))
+  response.end(
+    JSON.stringify({
+      method: request.method ?? '',
+      url: request.url ?? '',
+      host: request.headers.host ?? '',
+      type: request.headers['content-type'] ?? '',
+      version: request.httpVersion,
+    }),
+  )
 }
 
 t.test('posts the review over HTTP/1.1, with the deadline as a parameter, on one connection', async (t) => {
   const server = await serve(t, echo)
   const caller = callerFor(t)
   const config = { url: `${server.url}/validate`, caBundle }
-  const expected = { method: 'POST', url: '/validate?timeout=10s', host: `127.0.0.1:${server.port}`, type: 'application/json', version: '1.1' }
+  const expected = {
+    method: 'POST',
+    url: '/validate?timeout=10s',
+    host: `127.0.0.1:${server.port}`,
+    type: 'application/json',
+    version: '1.1',
+  }
   t.strictSame(await caller.call(config, {}, options), expected)
   // The connection is free again when the answer has been read to its end.
   await setImmediate()
@@ -57,18 +75,23 @@ t.test('posts the review over HTTP/1.1, with the deadline as a parameter, on one
 t.test('calls a service by its name, and verifies that name', async (t) => {
   const server = await serve(t, echo)
   const caller = callerFor(t, { 'system/hooks': server.url, 'system/other': server.url })
-  const call = (name: string, more: object = {}): Promise<unknown> => caller.call({ service: { namespace: 'system', name, path: '/mutate', ...more }, caBundle }, {}, options)
+  const call = (name: string, more: object = {}): Promise<unknown> =>
+    caller.call({ service: { namespace: 'system', name, path: '/mutate', ...more }, caBundle }, {}, options)
   t.match(await call('hooks'), { url: '/mutate?timeout=10s', host: 'hooks.system.svc:443' })
   t.match(await call('hooks', { port: 9443 }), { host: 'hooks.system.svc:9443' })
   const problem = 'tls: failed to verify certificate: x509: certificate is valid for hooks.system.svc, not other.system.svc'
   await t.rejects(call('other'), { message: `failed to call webhook: Post "https://other.system.svc:443/mutate?timeout=10s": ${problem}` })
-  await t.rejects(call('none'), { message: 'failed to call webhook: Post "https://none.system.svc:443/mutate?timeout=10s": no endpoints available for service "none"' })
+  await t.rejects(call('none'), {
+    message: 'failed to call webhook: Post "https://none.system.svc:443/mutate?timeout=10s": no endpoints available for service "none"',
+  })
 })
 
 t.test('trusts the caBundle and nothing else', async (t) => {
   const server = await serve(t, echo)
   const caller = callerFor(t)
-  const unknown = { message: `failed to call webhook: Post "${server.url}/x?timeout=10s": tls: failed to verify certificate: x509: certificate signed by unknown authority` }
+  const unknown = {
+    message: `failed to call webhook: Post "${server.url}/x?timeout=10s": tls: failed to verify certificate: x509: certificate signed by unknown authority`,
+  }
   const other = Buffer.from((await issueAuthority(now)).cert).toString('base64')
   await t.rejects(caller.call({ url: `${server.url}/x`, caBundle: other }, {}, options), unknown)
   await t.rejects(caller.call({ url: `${server.url}/x` }, {}, options), unknown)
@@ -79,7 +102,10 @@ t.test('says why a certificate does not do', async (t) => {
   const caller = callerFor(t)
   const problemOf = async (certificate: KeyPair): Promise<string> => {
     const server = await serve(t, echo, certificate)
-    const error = await caller.call({ url: server.url, caBundle }, {}, options).then(() => undefined, (thrown: Error) => thrown)
+    const error = await caller.call({ url: server.url, caBundle }, {}, options).then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    )
     return error?.message.split('x509: ')[1] ?? ''
   }
   const noAddress = await issueLeaf(authority, { names: ['localhost'], ips: [], now })
@@ -110,7 +136,9 @@ t.test('a refused connection, a closed one and a plain one', async (t) => {
   const closing = await serve(t, (request) => request.socket.destroy())
   const caller = callerFor(t)
   const post = (url: string): string => `failed to call webhook: Post "${url}?timeout=10s": `
-  await t.rejects(caller.call({ url: 'https://127.0.0.1:1/x', caBundle }, {}, options), { message: `${post('https://127.0.0.1:1/x')}dial tcp 127.0.0.1:1: connect: connection refused` })
+  await t.rejects(caller.call({ url: 'https://127.0.0.1:1/x', caBundle }, {}, options), {
+    message: `${post('https://127.0.0.1:1/x')}dial tcp 127.0.0.1:1: connect: connection refused`,
+  })
   await t.rejects(caller.call({ url: `${closing.url}/x`, caBundle }, {}, options), { message: `${post(`${closing.url}/x`)}EOF` })
 })
 

@@ -37,15 +37,30 @@ const table: [string, JsonObject, AdmissionAttributes, boolean][] = [
   ['scope Cluster includes namespaces', rule(['*'], { scope: 'Cluster' }), attributesOf(namespaces), true],
   ['no rules', {}, attributesOf(pods), false],
   ['namespaceSelector that fits', { ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'dev' } } }, attributesOf(pods), true],
-  ['namespaceSelector that does not', { ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'prod' } } }, attributesOf(pods), false],
-  ['namespaceSelector and a cluster-scoped object', { ...rule(['nodes']), namespaceSelector: { matchLabels: { env: 'prod' } } }, attributesOf(nodes), true],
+  [
+    'namespaceSelector that does not',
+    { ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'prod' } } },
+    attributesOf(pods),
+    false,
+  ],
+  [
+    'namespaceSelector and a cluster-scoped object',
+    { ...rule(['nodes']), namespaceSelector: { matchLabels: { env: 'prod' } } },
+    attributesOf(nodes),
+    true,
+  ],
   [
     'namespaceSelector and a namespace: its new labels',
     { ...rule(['namespaces']), namespaceSelector: { matchLabels: { env: 'new' } } },
     attributesOf(namespaces, { name: 'prod', object: { metadata: { name: 'prod', labels: { env: 'new' } } } }),
     true,
   ],
-  ['objectSelector on the new object', { ...rule(['pods']), objectSelector: { matchLabels: { a: 'b' } } }, attributesOf(pods, { object: { metadata: { labels: { a: 'b' } } } }), true],
+  [
+    'objectSelector on the new object',
+    { ...rule(['pods']), objectSelector: { matchLabels: { a: 'b' } } },
+    attributesOf(pods, { object: { metadata: { labels: { a: 'b' } } } }),
+    true,
+  ],
   [
     'objectSelector on the old object',
     { ...rule(['pods']), objectSelector: { matchLabels: { a: 'b' } } },
@@ -68,7 +83,9 @@ t.test('matchPolicy Equivalent finds another version of the same type', async (t
 
 t.test('a missing namespace is an answer of its own', async (t) => {
   const attributes = attributesOf(pods, { namespace: 'gone' })
-  t.throws(() => matches({ ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'dev' } } }, attributes), { message: 'namespaces "gone" not found' })
+  t.throws(() => matches({ ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'dev' } } }, attributes), {
+    message: 'namespaces "gone" not found',
+  })
 })
 
 t.test('webhook configurations are never sent to webhooks', async (t) => {
@@ -82,5 +99,8 @@ t.test('configurations are called by name, their webhooks in order', async (t) =
     { metadata: { name: 'b' }, webhooks: [webhook('b2'), webhook('b1')] },
     { metadata: { name: 'a' }, webhooks: [webhook('a1')] },
   ])
-  t.strictSame(hooks.map(({ name }) => name), ['a1', 'b2', 'b1'])
+  t.strictSame(
+    hooks.map(({ name }) => name),
+    ['a1', 'b2', 'b1'],
+  )
 })

@@ -30,13 +30,19 @@ function admissionOf({ mutating = [], validating = [], handlers }: Setup): Admis
     validating: [{ metadata: { name: 'v' }, webhooks: [...validating] }],
   }
   const admission = createWebhookAdmission({
-    state: { configurations: (kind) => configurations[kind], namespaceLabels: () => ({}), otherVersions: (info) => [custom.v1, custom.v2].filter((row) => row !== info) },
+    state: {
+      configurations: (kind) => configurations[kind],
+      namespaceLabels: () => ({}),
+      otherVersions: (info) => [custom.v1, custom.v2].filter((row) => row !== info),
+    },
     caller: {
       async call({ url = '' }, body): Promise<JsonValue> {
         called.push(url)
         const request = body.request as JsonObject
         const response = await handlers[url]!(request, body)
-        return 'apiVersion' in response ? response : { apiVersion: body.apiVersion!, kind: 'AdmissionReview', response: { uid: request.uid!, ...response } }
+        return 'apiVersion' in response
+          ? response
+          : { apiVersion: body.apiVersion!, kind: 'AdmissionReview', response: { uid: request.uid!, ...response } }
       },
       close: () => Promise.resolve(),
     },
@@ -54,7 +60,10 @@ const keep = (object: JsonObject): JsonObject => object
 const labelsOf = (object: JsonObject | undefined): unknown => (object?.metadata as JsonObject).labels
 
 async function refusal(running: Promise<unknown>): Promise<StatusError['status']> {
-  const error = await running.then(() => undefined, (thrown: unknown) => thrown)
+  const error = await running.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
   if (!(error instanceof StatusError)) throw new Error('not refused', { cause: error })
   return error.status
 }
@@ -64,10 +73,14 @@ t.test('mutating webhooks see what those before them made of the object, default
     mutating: [webhook('a'), webhook('b')],
     handlers: {
       a: () => patch(label('one')),
-      b: (request) => (labelsOf(request.object as JsonObject) as JsonObject).defaulted === 'yes' ? patch(label('two')) : { allowed: false },
+      b: (request) =>
+        (labelsOf(request.object as JsonObject) as JsonObject).defaulted === 'yes' ? patch(label('two')) : { allowed: false },
     },
   })
-  const object = await admission.mutate(labelled, (changed) => ({ ...changed, metadata: { ...(changed.metadata as JsonObject), labels: { ...(labelsOf(changed) as JsonObject), defaulted: 'yes' } } }))
+  const object = await admission.mutate(labelled, (changed) => ({
+    ...changed,
+    metadata: { ...(changed.metadata as JsonObject), labels: { ...(labelsOf(changed) as JsonObject), defaulted: 'yes' } },
+  }))
   t.strictSame(labelsOf(object), { one: 'x', defaulted: 'yes', two: 'x' })
   t.strictSame(admission.called, ['a', 'b'])
 })
@@ -88,9 +101,18 @@ t.test('a denial carries the code, reason and details of the webhook', async (t)
   const table: [JsonObject | undefined, JsonObject][] = [
     [undefined, { message: 'admission webhook "w" denied the request without explanation', code: 400 }],
     [{ message: 'no' }, { message: 'admission webhook "w" denied the request: no', code: 400 }],
-    [{ reason: 'Forbidden', code: 403 }, { message: 'admission webhook "w" denied the request: Forbidden', reason: 'Forbidden', code: 403 }],
-    [{ message: 'no', code: 200 }, { message: 'admission webhook "w" denied the request: no', code: 400 }],
-    [{ message: 'bad', reason: 'Invalid', code: 422, details }, { message: 'admission webhook "w" denied the request: bad', reason: 'Invalid', code: 422, details }],
+    [
+      { reason: 'Forbidden', code: 403 },
+      { message: 'admission webhook "w" denied the request: Forbidden', reason: 'Forbidden', code: 403 },
+    ],
+    [
+      { message: 'no', code: 200 },
+      { message: 'admission webhook "w" denied the request: no', code: 400 },
+    ],
+    [
+      { message: 'bad', reason: 'Invalid', code: 422, details },
+      { message: 'admission webhook "w" denied the request: bad', reason: 'Invalid', code: 422, details },
+    ],
   ]
   for (const [status, expected] of table) {
     const response = { allowed: false, ...(status === undefined ? {} : { status }) }
@@ -140,7 +162,10 @@ t.test('a dry run is refused for webhooks with side effects', async (t) => {
   const status = await refusal(withEffects.mutate(dry, keep))
   t.match(status, { code: 400, reason: 'BadRequest', message: 'admission webhook "w" does not support dry run' })
   t.strictSame(withEffects.called, [])
-  const without = admissionOf({ mutating: [webhook('w', { sideEffects: 'NoneOnDryRun' })], handlers: { w: (request) => ({ allowed: request.dryRun === true }) } })
+  const without = admissionOf({
+    mutating: [webhook('w', { sideEffects: 'NoneOnDryRun' })],
+    handlers: { w: (request) => ({ allowed: request.dryRun === true }) },
+  })
   await without.mutate(dry, keep)
 })
 
@@ -148,9 +173,21 @@ const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' }
 const badResponses: [string, Handler, string][] = [
   ['another uid', () => ({ uid: 'other', allowed: true }), 'received invalid webhook response: expected response.uid="UID", got "other"'],
   ['no response', () => ({ ...review }), 'received invalid webhook response: webhook response was absent'],
-  ['another kind', () => ({ ...review, kind: 'Other' }), 'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1, Kind=Other'],
-  ['a patch without type', () => ({ allowed: true, patch: 'W10=' }), 'received invalid webhook response: webhook returned response.patch but not response.patchType'],
-  ['a type without patch', () => ({ allowed: true, patchType: 'JSONPatch' }), 'received invalid webhook response: webhook returned response.patchType but not response.patch'],
+  [
+    'another kind',
+    () => ({ ...review, kind: 'Other' }),
+    'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1, Kind=Other',
+  ],
+  [
+    'a patch without type',
+    () => ({ allowed: true, patch: 'W10=' }),
+    'received invalid webhook response: webhook returned response.patch but not response.patchType',
+  ],
+  [
+    'a type without patch',
+    () => ({ allowed: true, patchType: 'JSONPatch' }),
+    'received invalid webhook response: webhook returned response.patchType but not response.patch',
+  ],
   ['an unknown patch type', () => ({ ...patch(label('a')), patchType: 'Merge' }), 'unsupported patch type "Merge"'],
 ]
 for (const [name, handler, expected] of badResponses) {
@@ -172,7 +209,10 @@ t.test('a patch that does not apply, or that nobody can apply, is an internal er
   const deleting = admissionOf({ mutating: [webhook('w')], handlers: { w: () => patch(label('a')) } })
   const { object, ...rest } = labelled
   const status = await refusal(deleting.mutate({ ...rest, operation: 'DELETE', oldObject: object! }, keep))
-  t.equal(status.message, 'Internal error occurred: admission webhook "w" attempted to modify the object, which is not supported for this operation')
+  t.equal(
+    status.message,
+    'Internal error occurred: admission webhook "w" attempted to modify the object, which is not supported for this operation',
+  )
 })
 
 t.test('a validating webhook may not patch', async (t) => {
@@ -183,7 +223,9 @@ t.test('a validating webhook may not patch', async (t) => {
 t.test('the review says all there is to say', async (t) => {
   let seen: JsonObject = {}
   const admission = admissionOf({
-    validating: [webhook('w', { rules: [{ apiGroups: ['example.com'], apiVersions: ['v2'], operations: ['UPDATE'], resources: ['things/status'] }] })],
+    validating: [
+      webhook('w', { rules: [{ apiGroups: ['example.com'], apiVersions: ['v2'], operations: ['UPDATE'], resources: ['things/status'] }] }),
+    ],
     handlers: {
       w: (request, body) => {
         seen = body
@@ -194,7 +236,11 @@ t.test('the review says all there is to say', async (t) => {
   const warnings: string[] = []
   const oldObject = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' } }
   const options = { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'me' }
-  const context = contextOf({ options, warn: (text) => warnings.push(text), user: { username: 'jane', uid: '1', groups: ['devs'], extra: { scopes: ['all'] } } })
+  const context = contextOf({
+    options,
+    warn: (text) => warnings.push(text),
+    user: { username: 'jane', uid: '1', groups: ['devs'], extra: { scopes: ['all'] } },
+  })
   await admission.validate(attributesOf(custom.v1, { operation: 'UPDATE', subresource: 'status', oldObject, context }))
   const { uid, ...request } = seen.request as JsonObject
   t.match(uid, /^[0-9a-f-]{36}$/)
@@ -219,8 +265,16 @@ t.test('the review says all there is to say', async (t) => {
 
 t.test('a patch against another version comes back in the version of the request', async (t) => {
   const rules = [{ apiGroups: ['example.com'], apiVersions: ['v2'], operations: ['*'], resources: ['things'] }]
-  const admission = admissionOf({ mutating: [webhook('w', { rules })], handlers: { w: () => patch({ op: 'add', path: '/spec', value: { size: 1 } }) } })
-  t.strictSame(await admission.mutate(attributesOf(custom.v1), keep), { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, spec: { size: 1 } })
+  const admission = admissionOf({
+    mutating: [webhook('w', { rules })],
+    handlers: { w: () => patch({ op: 'add', path: '/spec', value: { size: 1 } }) },
+  })
+  t.strictSame(await admission.mutate(attributesOf(custom.v1), keep), {
+    apiVersion: 'example.com/v1',
+    kind: 'Thing',
+    metadata: { name: 'a' },
+    spec: { size: 1 },
+  })
 })
 
 t.test('validating webhooks run at the same time, and the first error to arrive is the answer', async (t) => {

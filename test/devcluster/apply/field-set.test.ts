@@ -3,14 +3,20 @@ import { difference, fromFieldsV1, intersection, isEmptySet, pathsOf, toFieldsV1
 
 const fields = {
   'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } },
-  'f:spec': { 'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': { '.': {} } } } }, 'f:tags': { 'v:"x"': {} } },
+  'f:spec': {
+    'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': { '.': {} } } } },
+    'f:tags': { 'v:"x"': {} },
+  },
 }
 
 t.test('reads and writes FieldsV1', async (t) => {
   t.strictSame(toFieldsV1(fromFieldsV1(fields)), {
     ...fields,
     // A member without children is written without a dot.
-    'f:spec': { ...fields['f:spec'], 'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': {} } } } },
+    'f:spec': {
+      ...fields['f:spec'],
+      'f:containers': { 'k:{"name":"a"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': {} } } },
+    },
   })
   t.ok(isEmptySet(fromFieldsV1({})))
   t.strictSame(toFieldsV1(fromFieldsV1({ 'k:no json': {}, 'x:y': {}, 'f:ok': {} })), { 'f:ok': {} })

@@ -17,8 +17,12 @@ async function apply(f: Fixture, manager: string, object: JsonObject, { force = 
 
 /** `manager operation fields` for each manager. */
 function owners(object: JsonObject): Record<string, unknown> {
-  const { managedFields = [] } = object.metadata as { managedFields?: { manager: string; operation: string; subresource?: string; fieldsV1: unknown }[] }
-  return Object.fromEntries(managedFields.map((entry) => [[entry.manager, entry.operation, entry.subresource].filter(Boolean).join(' '), entry.fieldsV1]))
+  const { managedFields = [] } = object.metadata as {
+    managedFields?: { manager: string; operation: string; subresource?: string; fieldsV1: unknown }[]
+  }
+  return Object.fromEntries(
+    managedFields.map((entry) => [[entry.manager, entry.operation, entry.subresource].filter(Boolean).join(' '), entry.fieldsV1]),
+  )
 }
 
 t.test('creates what does not exist, and owns only what was said', async (t) => {
@@ -43,7 +47,10 @@ t.test('removes what its only owner says no more, and keeps what another still s
   await apply(f, 'm2', foo('a', { note: 'n', extra: { y: '2' } }))
   const { object } = await apply(f, 'm1', foo('a', { size: 1 }))
   t.strictSame(object.spec, { size: 1, color: 'red', note: 'n', extra: { y: '2' } })
-  t.strictSame(owners(object), { 'm1 Apply': { 'f:spec': { 'f:size': {} } }, 'm2 Apply': { 'f:spec': { 'f:extra': { 'f:y': {} }, 'f:note': {} } } })
+  t.strictSame(owners(object), {
+    'm1 Apply': { 'f:spec': { 'f:size': {} } },
+    'm2 Apply': { 'f:spec': { 'f:extra': { 'f:y': {} }, 'f:note': {} } },
+  })
   const { object: last } = await apply(f, 'm2', foo('a'))
   t.strictSame(last.spec, { size: 1, color: 'red' })
 })
@@ -85,18 +92,30 @@ t.test('merges list maps by their keys with defaults, and sets by value; other l
     { port: 1, protocol: 'UDP' },
   ])
   t.strictSame((object.spec as JsonObject).tags, ['x', 'y'])
-  t.match(await refusal(() => apply(f, 'm2', foo('a', { words: ['a', 'b'] }))), { message: 'Apply failed with 1 conflict: conflict with "m1": .spec.words' })
+  t.match(await refusal(() => apply(f, 'm2', foo('a', { words: ['a', 'b'] }))), {
+    message: 'Apply failed with 1 conflict: conflict with "m1": .spec.words',
+  })
   const { object: less } = await apply(f, 'm1', foo('a', { words: ['a'] }))
-  t.strictSame((less.spec as JsonObject).ports, [{ port: 2, protocol: 'TCP' }, { port: 1, protocol: 'UDP' }])
+  t.strictSame((less.spec as JsonObject).ports, [
+    { port: 2, protocol: 'TCP' },
+    { port: 1, protocol: 'UDP' },
+  ])
   t.strictSame((less.spec as JsonObject).tags, ['y'])
 })
 
 t.test('knows the lists of built-in types', async (t) => {
   const f = await fixture()
   await apply(f, 'm1', { ...pod('p'), metadata: { name: 'p', labels: { a: '1' } } }, { plural: 'pods' })
-  const { object } = await apply(f, 'm2', { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', labels: { b: '2' } } }, { plural: 'pods' })
+  const { object } = await apply(
+    f,
+    'm2',
+    { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', labels: { b: '2' } } },
+    { plural: 'pods' },
+  )
   t.match(object, { metadata: { labels: { a: '1', b: '2' } }, spec: { containers: [{ name: 'main', image: 'nginx' }] } })
-  t.strictSame((owners(object)['m1 Apply'] as JsonObject)['f:spec'], { 'f:containers': { 'k:{"name":"main"}': { '.': {}, 'f:image': {}, 'f:name': {} } } })
+  t.strictSame((owners(object)['m1 Apply'] as JsonObject)['f:spec'], {
+    'f:containers': { 'k:{"name":"main"}': { '.': {}, 'f:image': {}, 'f:name': {} } },
+  })
 })
 
 t.test('keeps status and the rest apart', async (t) => {
@@ -113,7 +132,12 @@ t.test('updates take ownership, and what they remove belongs to nobody', async (
   const f = await fixture()
   const { object } = await apply(f, 'm1', foo('a', { size: 1, note: 'n' }))
   const changed = { ...object, spec: { size: 2, color: 'red' } }
-  const updated = await f.registry.update(f.info('foos'), { namespace: 'default', name: 'a' }, { object: changed, duplicates: [] }, f.context)
+  const updated = await f.registry.update(
+    f.info('foos'),
+    { namespace: 'default', name: 'a' },
+    { object: changed, duplicates: [] },
+    f.context,
+  )
   t.strictSame(owners(updated), { 'curl Update': { 'f:spec': { 'f:size': {} } } })
 })
 
@@ -131,8 +155,12 @@ t.test('an object whose writers are forgotten belongs to before-first-apply', as
 t.test('refuses what is no configuration', async (t) => {
   const f = await fixture()
   const key = { namespace: 'default', name: 'a' }
-  const patch = (body: JsonObject, fieldManager = 'm') => f.registry.patch(f.info('foos'), key, { type: 'apply', body, duplicates: [] }, f.as({ fieldManager }))
-  t.match(await refusal(() => patch(foo('a'), '')), { code: 422, message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch' })
+  const patch = (body: JsonObject, fieldManager = 'm') =>
+    f.registry.patch(f.info('foos'), key, { type: 'apply', body, duplicates: [] }, f.as({ fieldManager }))
+  t.match(await refusal(() => patch(foo('a'), '')), {
+    code: 422,
+    message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+  })
   t.match(await refusal(() => patch({ kind: 'Foo', metadata: { name: 'a' } })), {
     code: 400,
     message: 'Incorrect version specified in apply patch. Specified patch version: , expected: ex.com/v1',
@@ -143,6 +171,8 @@ t.test('refuses what is no configuration', async (t) => {
     code: 500,
     message: 'failed to create typed patch object (default/a; ex.com/v1, Kind=Foo): .spec.bogus: field not declared in schema',
   })
-  t.match(await refusal(() => patch(foo('a', { ports: [{ port: 1 }, { port: 1 }] }))), { message: /duplicate entries for key \[port=1,protocol="TCP"\]/ })
+  t.match(await refusal(() => patch(foo('a', { ports: [{ port: 1 }, { port: 1 }] }))), {
+    message: /duplicate entries for key \[port=1,protocol="TCP"\]/,
+  })
   t.match(await refusal(() => patch(foo('a', {}, { uid: 'x' }))), { code: 409, message: /uid mismatch/ })
 })

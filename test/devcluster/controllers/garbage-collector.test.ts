@@ -4,6 +4,7 @@ import { configMap, namespace, node, secret } from '../../../src/api/builtin.ts'
 import type { KubernetesObject, OwnerReference } from '../../../src/api/object.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { clientFor, createWidgetDefinition, find, untilGone, widgetType } from '../../support/devcluster-client.ts'
+import { rejectionOf } from '../../support/devcluster-errors.ts'
 import { startTestCluster } from '../../support/devcluster-kubectl.ts'
 import { until } from '../../support/process.ts'
 
@@ -20,7 +21,9 @@ async function start(t: Test): Promise<Client> {
 
 /** Something that the collector has to delete: when it is gone, the collector has seen all that came before. */
 async function marker(client: Client, name: string): Promise<void> {
-  await client.create(secret, { metadata: { ...inDefault(name), ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'nobody' }] } })
+  await client.create(secret, {
+    metadata: { ...inDefault(name), ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'nobody' }] },
+  })
   await untilGone(client, secret, inDefault(name))
 }
 
@@ -39,7 +42,10 @@ t.test('what an object owned is deleted with it, through all generations', async
 
 t.test('an object lives as long as one of its owners, and loses the references to the others', async (t) => {
   const client = await start(t)
-  const [first, second] = [await client.create(configMap, { metadata: inDefault('first') }), await client.create(configMap, { metadata: inDefault('second') })]
+  const [first, second] = [
+    await client.create(configMap, { metadata: inDefault('first') }),
+    await client.create(configMap, { metadata: inDefault('second') }),
+  ]
   await client.create(secret, { metadata: { ...inDefault('shared'), ownerReferences: [ownedBy(first), ownedBy(second)] } })
   await client.delete(configMap, inDefault('first'))
   const shared = await until('one reference is left', async () => {
@@ -73,7 +79,9 @@ t.test('a cluster-scoped owner owns in every namespace', async (t) => {
 
 t.test('an owner of a type that is not served keeps its dependents', async (t) => {
   const client = await start(t)
-  await client.create(secret, { metadata: { ...inDefault('kept'), ownerReferences: [{ apiVersion: 'nowhere.example.com/v1', kind: 'Nothing', name: 'x', uid: 'x' }] } })
+  await client.create(secret, {
+    metadata: { ...inDefault('kept'), ownerReferences: [{ apiVersion: 'nowhere.example.com/v1', kind: 'Nothing', name: 'x', uid: 'x' }] },
+  })
   await marker(client, 'marker')
   t.ok(await find(client, secret, inDefault('kept')))
 })
@@ -121,7 +129,7 @@ t.test('a namespace is emptied before it goes', async (t) => {
   await client.delete(namespace, { name: 'full' })
   await untilGone(client, configMap, { name: 'a', namespace: 'full' })
   t.match(await client.get(namespace, { name: 'full' }), { status: { phase: 'Terminating' } })
-  await t.rejects(client.create(configMap, { metadata: { name: 'late', namespace: 'full' } }), {
+  t.match(await rejectionOf(client.create(configMap, { metadata: { name: 'late', namespace: 'full' } })), {
     statusCode: 403,
     causes: [{ reason: 'NamespaceTerminating' }],
   })

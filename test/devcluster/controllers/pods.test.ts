@@ -11,7 +11,12 @@ const key = (name: string): { name: string; namespace: string } => ({ name, name
 const containers = [{ name: 'main', image: 'example.com/app:1' }]
 
 async function start(t: Test): Promise<Client> {
-  const cluster = await startTestCluster(t, { nodes: [{ name: 'n1', labels: { zone: 'a' } }, { name: 'n2', labels: { zone: 'b' } }] })
+  const cluster = await startTestCluster(t, {
+    nodes: [
+      { name: 'n1', labels: { zone: 'a' } },
+      { name: 'n2', labels: { zone: 'b' } },
+    ],
+  })
   return clientFor(t, cluster.connection)
 }
 
@@ -30,9 +35,22 @@ t.test('a Pod is bound to a node that fits, gets an address and runs', async (t)
   const found = await running(client, 'a')
   t.match(found, {
     spec: { nodeName: 'n2' },
-    status: { hostIP: '10.0.0.2', podIP: '10.244.0.2', podIPs: [{ ip: '10.244.0.2' }], containerStatuses: [{ name: 'main', ready: true, started: true, restartCount: 0, image: 'example.com/app:1', state: { running: {} } }] },
+    status: {
+      hostIP: '10.0.0.2',
+      podIP: '10.244.0.2',
+      podIPs: [{ ip: '10.244.0.2' }],
+      containerStatuses: [
+        { name: 'main', ready: true, started: true, restartCount: 0, image: 'example.com/app:1', state: { running: {} } },
+      ],
+    },
   })
-  t.strictSame(conditionsOf(found), ['PodReadyToStartContainers=True', 'Initialized=True', 'Ready=True', 'ContainersReady=True', 'PodScheduled=True'])
+  t.strictSame(conditionsOf(found), [
+    'PodReadyToStartContainers=True',
+    'Initialized=True',
+    'Ready=True',
+    'ContainersReady=True',
+    'PodScheduled=True',
+  ])
   t.ok(found.status?.startTime)
   await client.create(pod, { metadata: key('b'), spec: { containers } })
   t.not((await running(client, 'b')).status?.podIP, '10.244.0.2')
@@ -40,20 +58,28 @@ t.test('a Pod is bound to a node that fits, gets an address and runs', async (t)
     const { items } = await client.list(event, { namespace: 'default', fieldSelector: 'involvedObject.name=a' })
     return items.length === 4 && items
   })
-  t.strictSame(events.map(({ reason, source }) => `${reason} ${source?.component}`).sort(), ['Created kubelet', 'Pulled kubelet', 'Scheduled default-scheduler', 'Started kubelet'])
+  t.strictSame(events.map(({ reason, source }) => `${reason} ${source?.component}`).sort(), [
+    'Created kubelet',
+    'Pulled kubelet',
+    'Scheduled default-scheduler',
+    'Started kubelet',
+  ])
 })
 
 t.test('a Pod that fits nowhere waits, says why, and runs when a node comes', async (t) => {
   const client = await start(t)
   await client.create(pod, { metadata: key('a'), spec: { containers, nodeSelector: { zone: 'c' } } })
-  const message = "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+  const message =
+    "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
   const waiting = await until('it is said', async () => {
     const found = await client.get(pod, key('a'))
     return conditionsOf(found).length > 0 && found
   })
   t.match(waiting.status, { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }] })
   t.equal(waiting.spec?.nodeName, undefined)
-  await until('there is an event', async () => (await client.list(event, { namespace: 'default' })).items.some(({ reason }) => reason === 'FailedScheduling'))
+  await until('there is an event', async () =>
+    (await client.list(event, { namespace: 'default' })).items.some(({ reason }) => reason === 'FailedScheduling'),
+  )
   await client.patch(node, { name: 'n1' }, { metadata: { labels: { zone: 'c' } } })
   t.equal((await running(client, 'a')).spec?.nodeName, 'n1')
 })
@@ -97,6 +123,14 @@ t.test('each namespace has a ServiceAccount and the root certificate', async (t)
   const first = await client.get(serviceAccount, { name: 'default', namespace: 'new' })
   await client.delete(serviceAccount, { name: 'default', namespace: 'new' })
   await client.patch(configMap, { name: 'kube-root-ca.crt', namespace: 'new' }, { data: { 'ca.crt': 'wrong' } })
-  await until('it is made again', async () => ((await find(client, serviceAccount, { name: 'default', namespace: 'new' }))?.metadata.uid ?? first.metadata.uid) !== first.metadata.uid)
-  await until('it is mended', async () => (await client.get(configMap, { name: 'kube-root-ca.crt', namespace: 'new' })).data?.['ca.crt'] !== 'wrong')
+  await until(
+    'it is made again',
+    async () =>
+      ((await find(client, serviceAccount, { name: 'default', namespace: 'new' }))?.metadata.uid ?? first.metadata.uid) !==
+      first.metadata.uid,
+  )
+  await until(
+    'it is mended',
+    async () => (await client.get(configMap, { name: 'kube-root-ca.crt', namespace: 'new' })).data?.['ca.crt'] !== 'wrong',
+  )
 })

@@ -24,7 +24,9 @@ t.test('a Pod goes where its node selector fits', async (t) => {
 
 t.test('required node affinity counts', async (t) => {
   const affinity = (expression: object): object => ({
-    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [expression] }] } } },
+    affinity: {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [expression] }] } },
+    },
   })
   const labelled = node('a', { labels: { zone: 'x', cores: '8' } })
   t.strictSame(place(affinity({ key: 'zone', operator: 'In', values: ['x', 'y'] }), labelled), { node: 'a' })
@@ -50,5 +52,8 @@ t.test('nodes that are cordoned or not ready get nothing', async (t) => {
 
 t.test('the node with the fewest Pods is taken', async (t) => {
   const counts: Record<string, number> = { a: 2, b: 1, c: 1 }
-  t.strictSame(placePod(pod({}), [node('a'), node('c'), node('b')], (name) => counts[name] ?? 0), { node: 'b' })
+  t.strictSame(
+    placePod(pod({}), [node('a'), node('c'), node('b')], (name) => counts[name] ?? 0),
+    { node: 'b' },
+  )
 })

@@ -13,6 +13,7 @@ import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
 import { silentLogger } from '../../../src/telemetry/logger.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { widget, widgetDefinition, widgetVersion } from '../../support/devcluster-definitions.ts'
+import { rejectionOf } from '../../support/devcluster-errors.ts'
 import { until } from '../../support/process.ts'
 
 const context = systemContext(new AbortController().signal)
@@ -46,12 +47,18 @@ function start(t: Test): Server {
     definitions,
     create: (definition) => registry.create(definitions, undefined, body(definition), context),
     get: (name = 'widgets.example.com') => registry.get(definitions, { name }),
-    served: () => catalog.all().filter(({ plural }) => plural === 'widgets').map(({ version }) => version),
+    served: () =>
+      catalog
+        .all()
+        .filter(({ plural }) => plural === 'widgets')
+        .map(({ version }) => version),
   }
 }
 
 const conditionsOf = (definition: JsonObject): string[] =>
-  ((definition.status as { conditions?: { type: string; status: string; reason: string }[] }).conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`)
+  ((definition.status as { conditions?: { type: string; status: string; reason: string }[] }).conditions ?? []).map(
+    ({ type, status, reason }) => `${type}=${status} ${reason}`,
+  )
 
 t.test('a definition is established, and then served', async (t) => {
   const server = start(t)
@@ -61,9 +68,28 @@ t.test('a definition is established, and then served', async (t) => {
   await until('served', () => server.served().length > 0)
   const definition = server.get()
   t.strictSame(conditionsOf(definition), ['NamesAccepted=True NoConflicts', 'Established=True InitialNamesAccepted'])
-  t.match(definition, { status: { acceptedNames: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList', shortNames: ['wd'], categories: ['all'] } } })
+  t.match(definition, {
+    status: {
+      acceptedNames: {
+        plural: 'widgets',
+        singular: 'widget',
+        kind: 'Widget',
+        listKind: 'WidgetList',
+        shortNames: ['wd'],
+        categories: ['all'],
+      },
+    },
+  })
   const info = server.catalog.find('example.com', 'v1', 'widgets')!
-  t.match(info, { kind: 'Widget', listKind: 'WidgetList', singular: 'widget', shortNames: ['wd'], categories: ['all'], namespaced: true, custom: true })
+  t.match(info, {
+    kind: 'Widget',
+    listKind: 'WidgetList',
+    singular: 'widget',
+    shortNames: ['wd'],
+    categories: ['all'],
+    namespaced: true,
+    custom: true,
+  })
   t.strictSame(Object.keys(info.subresources), ['status', 'scale'])
 })
 
@@ -74,18 +100,23 @@ t.test('columns, selectable fields and scale come from the definition', async (t
   const info = server.catalog.find('example.com', 'v1', 'widgets')!
   const object = { ...widget('a', { size: 3, color: 'blue' }), metadata: { name: 'a', creationTimestamp: '2026-01-01T00:00:00Z' } }
   const now = Date.parse('2026-01-01T00:01:30Z')
-  t.strictSame(info.columns.map((column) => [column.name, column.priority, column.cell(object, now)]), [
-    ['Name', 0, 'a'],
-    ['Size', 0, 3],
-    ['Phase', 0, null],
-    ['Color', 1, 'blue'],
-    ['Age', 0, '90s'],
-  ])
+  t.strictSame(
+    info.columns.map((column) => [column.name, column.priority, column.cell(object, now)]),
+    [
+      ['Name', 0, 'a'],
+      ['Size', 0, 3],
+      ['Phase', 0, null],
+      ['Color', 1, 'blue'],
+      ['Age', 0, '90s'],
+    ],
+  )
   t.strictSame(info.selectableFields(object), { 'spec.color': 'blue' })
   const scale = info.subresources.scale!
   t.match(scale.read?.(object), { kind: 'Scale', spec: { replicas: 3 }, status: { replicas: 0 } })
   t.match(scale.write?.(object, { spec: { replicas: 5 } }, { now }), { spec: { size: 5, color: 'blue' } })
-  t.throws(() => scale.read?.({ metadata: {} }), { message: 'Internal error occurred: the spec replicas field ".spec.size" does not exist' })
+  t.throws(() => scale.read?.({ metadata: {} }), {
+    message: 'Internal error occurred: the spec replicas field ".spec.size" does not exist',
+  })
 })
 
 t.test('without columns there is an Age', async (t) => {
@@ -94,7 +125,10 @@ t.test('without columns there is an Age', async (t) => {
   t.ok(additionalPrinterColumns)
   await server.create(widgetDefinition({ versions: [version] }))
   await until('served', () => server.served().length > 0)
-  t.strictSame(server.catalog.find('example.com', 'v1', 'widgets')?.columns.map(({ name }) => name), ['Name', 'Age'])
+  t.strictSame(
+    server.catalog.find('example.com', 'v1', 'widgets')?.columns.map(({ name }) => name),
+    ['Name', 'Age'],
+  )
 })
 
 t.test('an update changes what is served', async (t) => {
@@ -103,13 +137,27 @@ t.test('an update changes what is served', async (t) => {
   await until('v1', () => server.served().join() === 'v1')
   const v2 = { ...widgetVersion, name: 'v2', storage: false }
   const definition = server.get()
-  await server.registry.update(server.definitions, { name: 'widgets.example.com' }, body({ ...definition, spec: { ...(definition.spec as JsonObject), versions: [widgetVersion, v2] } }), context)
+  await server.registry.update(
+    server.definitions,
+    { name: 'widgets.example.com' },
+    body({ ...definition, spec: { ...(definition.spec as JsonObject), versions: [widgetVersion, v2] } }),
+    context,
+  )
   await until('both', () => server.served().join() === 'v2,v1')
   const moved = server.get()
   await server.registry.update(
     server.definitions,
     { name: 'widgets.example.com' },
-    body({ ...moved, spec: { ...(moved.spec as JsonObject), versions: [{ ...widgetVersion, served: false, storage: false }, { ...v2, storage: true }] } }),
+    body({
+      ...moved,
+      spec: {
+        ...(moved.spec as JsonObject),
+        versions: [
+          { ...widgetVersion, served: false, storage: false },
+          { ...v2, storage: true },
+        ],
+      },
+    }),
     context,
   )
   await until('v2', () => server.served().join() === 'v2')
@@ -130,7 +178,9 @@ t.test('names that another definition has are not accepted', async (t) => {
   const server = start(t)
   await server.create(widgetDefinition())
   await until('served', () => server.served().length > 0)
-  await server.create(widgetDefinition({ names: { plural: 'gadgets', kind: 'Gadget', shortNames: ['wd'] } }, { name: 'gadgets.example.com' }))
+  await server.create(
+    widgetDefinition({ names: { plural: 'gadgets', kind: 'Gadget', shortNames: ['wd'] } }, { name: 'gadgets.example.com' }),
+  )
   await until('judged', () => conditionsOf(server.get('gadgets.example.com')).length > 0)
   t.strictSame(conditionsOf(server.get('gadgets.example.com')), ['NamesAccepted=False ShortNamesConflict', 'Established=False NotAccepted'])
   t.equal(server.catalog.find('example.com', 'v1', 'gadgets'), undefined)
@@ -145,13 +195,22 @@ t.test('a deleted definition takes its custom resources with it, and waits for t
   await server.registry.create(info(), undefined, body(widget('held', { size: 1 }, { finalizers: ['example.com/wait'] })), context)
   const answer = await server.registry.delete(server.definitions, { name: 'widgets.example.com' }, {}, context)
   t.match(answer, { accepted: true, object: { metadata: { finalizers: ['customresourcecleanup.apiextensions.k8s.io'] } } })
-  t.match(conditionsOf(answer.object), ['NamesAccepted=True NoConflicts', 'Established=True InitialNamesAccepted', 'Terminating=True InstanceDeletionPending'])
+  t.match(conditionsOf(answer.object), [
+    'NamesAccepted=True NoConflicts',
+    'Established=True InitialNamesAccepted',
+    'Terminating=True InstanceDeletionPending',
+  ])
   await until('only the held one is left', () => server.registry.list(info(), {}).items.length === 1)
-  await t.rejects(server.registry.create(info(), undefined, body(widget('late')), context), {
+  t.match(await rejectionOf(server.registry.create(info(), undefined, body(widget('late')), context)), {
     status: { code: 405, reason: 'MethodNotAllowed', message: 'create not allowed while custom resource definition is terminating' },
   })
   const held = server.registry.get(info(), { name: 'held' })
-  await server.registry.update(info(), { name: 'held' }, body({ ...held, metadata: { ...(held.metadata as JsonObject), finalizers: [] } }), context)
+  await server.registry.update(
+    info(),
+    { name: 'held' },
+    body({ ...held, metadata: { ...(held.metadata as JsonObject), finalizers: [] } }),
+    context,
+  )
   await until('gone', () => server.served().length === 0)
   t.throws(() => server.get(), { message: 'customresourcedefinitions.apiextensions.k8s.io "widgets.example.com" not found' })
   await server.create(widgetDefinition())

@@ -3,8 +3,20 @@ import { compileJsonPath, plainFields } from '../../../src/devcluster/crd/json-p
 
 const object = {
   metadata: { annotations: { 'example.com/a': 'x' }, labels: {} },
-  spec: { size: 3, hosts: ['a', 'b'], containers: [{ name: 'main', image: 'i:1' }, { name: 'side', image: 'i:2' }] },
-  status: { conditions: [{ type: 'Ready', status: 'True', n: 2 }, { type: 'Synced', status: 'False', n: 5 }] },
+  spec: {
+    size: 3,
+    hosts: ['a', 'b'],
+    containers: [
+      { name: 'main', image: 'i:1' },
+      { name: 'side', image: 'i:2' },
+    ],
+  },
+  status: {
+    conditions: [
+      { type: 'Ready', status: 'True', n: 2 },
+      { type: 'Synced', status: 'False', n: 5 },
+    ],
+  },
 }
 
 const cases: [string, unknown[]][] = [

@@ -28,25 +28,90 @@ t.test('defaults leave alone what is complete', async (t) => {
 })
 
 const table: [string, JsonObject, JsonObject, RegExp][] = [
-  ['another name', {}, { name: 'other.example.com' }, /^metadata.name: Invalid value: "other.example.com": must be spec.names.plural\+"."\+spec.group$/],
-  ['a group without a dot', { group: 'example' }, { name: 'widgets.example' }, /^spec.group: Invalid value: "example": should be a domain with at least one dot$/],
+  [
+    'another name',
+    {},
+    { name: 'other.example.com' },
+    /^metadata.name: Invalid value: "other.example.com": must be spec.names.plural\+"."\+spec.group$/,
+  ],
+  [
+    'a group without a dot',
+    { group: 'example' },
+    { name: 'widgets.example' },
+    /^spec.group: Invalid value: "example": should be a domain with at least one dot$/,
+  ],
   ['no scope', { scope: '' }, {}, /^spec.scope: Required value$/],
   ['another scope', { scope: 'Other' }, {}, /^spec.scope: Unsupported value: "Other": supported values: "Cluster", "Namespaced"$/],
   ['no kind', names({ kind: '', singular: 'w', listKind: 'L' }), {}, /^spec.names.kind: Required value$/],
-  ['a bad kind', names({ kind: 'My_Kind', singular: 'w', listKind: 'L' }), {}, /^spec.names.kind: Invalid value: "My_Kind": may have mixed case, but should otherwise match: a DNS-1035 label/],
-  ['kind and list kind alike', names({ listKind: 'Widget' }), {}, /^spec.names.listKind: Invalid value: "Widget": kind and listKind may not be the same$/],
-  ['no storage version', versions({ storage: false }), {}, /^spec.versions: Invalid value: .*: must have exactly one version marked as storage version$/],
+  [
+    'a bad kind',
+    names({ kind: 'My_Kind', singular: 'w', listKind: 'L' }),
+    {},
+    /^spec.names.kind: Invalid value: "My_Kind": may have mixed case, but should otherwise match: a DNS-1035 label/,
+  ],
+  [
+    'kind and list kind alike',
+    names({ listKind: 'Widget' }),
+    {},
+    /^spec.names.listKind: Invalid value: "Widget": kind and listKind may not be the same$/,
+  ],
+  [
+    'no storage version',
+    versions({ storage: false }),
+    {},
+    /^spec.versions: Invalid value: .*: must have exactly one version marked as storage version$/,
+  ],
   ['two storage versions', versions({}, { name: 'v2' }), {}, /must have exactly one version marked as storage version$/],
   ['a version twice', versions({}, { storage: false }), {}, /must contain unique version names$/],
   ['no schema', versions({ schema: {} }), {}, /^spec.versions\[0\].schema.openAPIV3Schema: Required value: schemas are required$/],
-  ['a schema that is not structural', versions({ schema: { openAPIV3Schema: { type: 'object', properties: { spec: {} } } } }), {}, /^spec.versions\[0\].schema.openAPIV3Schema.properties\[spec\].type: Required value: must not be empty for specified object fields$/],
-  ['a scale path with an index', versions({ subresources: { scale: { specReplicasPath: '.spec.a[0]', statusReplicasPath: '.status.r' } } }), {}, /specReplicasPath: Invalid value: ".spec.a\[0\]": must be a simple json path without array notation$/],
-  ['a scale path elsewhere', versions({ subresources: { scale: { specReplicasPath: '.status.r', statusReplicasPath: '.status.r' } } }), {}, /specReplicasPath: Invalid value: ".status.r": should be a json path under .spec$/],
-  ['a column without a type', versions({ additionalPrinterColumns: [{ name: 'A', jsonPath: '.a' }] }), {}, /^spec.versions\[0\].additionalPrinterColumns\[0\].type: Required value$/],
-  ['a column with a bad path', versions({ additionalPrinterColumns: [{ name: 'A', type: 'string', jsonPath: 'a' }] }), {}, /jsonPath: Invalid value: "a": must be a simple json path starting with \.$/],
-  ['a webhook conversion without a webhook', { conversion: { strategy: 'Webhook' } }, {}, /^spec.conversion.webhook.clientConfig: Required value: required when strategy is set to Webhook$/],
-  ['unknown fields kept everywhere', { preserveUnknownFields: true }, {}, /^spec.preserveUnknownFields: Invalid value: true: cannot set to true/],
-  ['a protected group', { group: 'x.k8s.io' }, { name: 'widgets.x.k8s.io' }, /^metadata.annotations\[api-approved.kubernetes.io\]: Required value: protected groups must have approval annotation/],
+  [
+    'a schema that is not structural',
+    versions({ schema: { openAPIV3Schema: { type: 'object', properties: { spec: {} } } } }),
+    {},
+    /^spec.versions\[0\].schema.openAPIV3Schema.properties\[spec\].type: Required value: must not be empty for specified object fields$/,
+  ],
+  [
+    'a scale path with an index',
+    versions({ subresources: { scale: { specReplicasPath: '.spec.a[0]', statusReplicasPath: '.status.r' } } }),
+    {},
+    /specReplicasPath: Invalid value: ".spec.a\[0\]": must be a simple json path without array notation$/,
+  ],
+  [
+    'a scale path elsewhere',
+    versions({ subresources: { scale: { specReplicasPath: '.status.r', statusReplicasPath: '.status.r' } } }),
+    {},
+    /specReplicasPath: Invalid value: ".status.r": should be a json path under .spec$/,
+  ],
+  [
+    'a column without a type',
+    versions({ additionalPrinterColumns: [{ name: 'A', jsonPath: '.a' }] }),
+    {},
+    /^spec.versions\[0\].additionalPrinterColumns\[0\].type: Required value$/,
+  ],
+  [
+    'a column with a bad path',
+    versions({ additionalPrinterColumns: [{ name: 'A', type: 'string', jsonPath: 'a' }] }),
+    {},
+    /jsonPath: Invalid value: "a": must be a simple json path starting with \.$/,
+  ],
+  [
+    'a webhook conversion without a webhook',
+    { conversion: { strategy: 'Webhook' } },
+    {},
+    /^spec.conversion.webhook.clientConfig: Required value: required when strategy is set to Webhook$/,
+  ],
+  [
+    'unknown fields kept everywhere',
+    { preserveUnknownFields: true },
+    {},
+    /^spec.preserveUnknownFields: Invalid value: true: cannot set to true/,
+  ],
+  [
+    'a protected group',
+    { group: 'x.k8s.io' },
+    { name: 'widgets.x.k8s.io' },
+    /^metadata.annotations\[api-approved.kubernetes.io\]: Required value: protected groups must have approval annotation/,
+  ],
 ]
 for (const [name, spec, metadata, expected] of table) {
   t.test(`${name} is refused`, async (t) => {
@@ -56,9 +121,15 @@ for (const [name, spec, metadata, expected] of table) {
 
 t.test('what custom resources are stored under may not change', async (t) => {
   const established = (spec: JsonObject): ReturnType<typeof asDefinition> =>
-    asDefinition({ ...defaulted(widgetDefinition(spec)), status: { storedVersions: ['v1'], conditions: [{ type: 'Established', status: 'True' }] } as unknown as JsonObject })
+    asDefinition({
+      ...defaulted(widgetDefinition(spec)),
+      status: { storedVersions: ['v1'], conditions: [{ type: 'Established', status: 'True' }] } as unknown as JsonObject,
+    })
   const errors = validateDefinition(established({ scope: 'Cluster', ...names({ kind: 'Other' }) }), established({})).map(formatFieldError)
-  t.strictSame(errors, ['spec.scope: Invalid value: "Cluster": field is immutable', 'spec.names.kind: Invalid value: "Other": field is immutable'])
+  t.strictSame(errors, [
+    'spec.scope: Invalid value: "Cluster": field is immutable',
+    'spec.names.kind: Invalid value: "Other": field is immutable',
+  ])
   t.match(validateDefinition(established(versions({ name: 'v2' })), established({})).map(formatFieldError), [
     /^status.storedVersions\[0\]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version/,
   ])

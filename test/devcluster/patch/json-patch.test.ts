@@ -15,13 +15,36 @@ const cases: readonly Case[] = [
   ['removes a member', { baz: 'qux', foo: 'bar' }, [{ op: 'remove', path: '/baz' }], { foo: 'bar' }],
   ['removes an element', { foo: ['bar', 'qux', 'baz'] }, [{ op: 'remove', path: '/foo/1' }], { foo: ['bar', 'baz'] }],
   ['replaces', { baz: 'qux', foo: 'bar' }, [{ op: 'replace', path: '/baz', value: 'boo' }], { baz: 'boo', foo: 'bar' }],
-  ['moves a member', { foo: { bar: 'baz', waldo: 'fred' }, qux: {} }, [{ op: 'move', from: '/foo/waldo', path: '/qux/thud' }], { foo: { bar: 'baz' }, qux: { thud: 'fred' } }],
-  ['moves an element', { foo: ['all', 'grass', 'cows', 'eat'] }, [{ op: 'move', from: '/foo/1', path: '/foo/3' }], { foo: ['all', 'cows', 'eat', 'grass'] }],
+  [
+    'moves a member',
+    { foo: { bar: 'baz', waldo: 'fred' }, qux: {} },
+    [{ op: 'move', from: '/foo/waldo', path: '/qux/thud' }],
+    { foo: { bar: 'baz' }, qux: { thud: 'fred' } },
+  ],
+  [
+    'moves an element',
+    { foo: ['all', 'grass', 'cows', 'eat'] },
+    [{ op: 'move', from: '/foo/1', path: '/foo/3' }],
+    { foo: ['all', 'cows', 'eat', 'grass'] },
+  ],
   ['copies', { a: { b: 1 } }, [{ op: 'copy', from: '/a', path: '/c' }], { a: { b: 1 }, c: { b: 1 } }],
   ['tests', { baz: 'qux', foo: ['a', 2, 'c'] }, [{ op: 'test', path: '/foo/1', value: 2 }], { baz: 'qux', foo: ['a', 2, 'c'] }],
-  ['unescapes', { 'a/b': 1, 'm~n': 2 }, [{ op: 'replace', path: '/a~1b', value: 3 }, { op: 'remove', path: '/m~0n' }], { 'a/b': 3 }],
+  [
+    'unescapes',
+    { 'a/b': 1, 'm~n': 2 },
+    [
+      { op: 'replace', path: '/a~1b', value: 3 },
+      { op: 'remove', path: '/m~0n' },
+    ],
+    { 'a/b': 3 },
+  ],
   ['replaces the whole', { a: 1 }, [{ op: 'add', path: '', value: { b: 2 } }], { b: 2 }],
-  ['treats __proto__ as data', {}, [{ op: 'add', path: '/__proto__', value: { polluted: true } }], JSON.parse('{"__proto__":{"polluted":true}}') as JsonValue],
+  [
+    'treats __proto__ as data',
+    {},
+    [{ op: 'add', path: '/__proto__', value: { polluted: true } }],
+    JSON.parse('{"__proto__":{"polluted":true}}') as JsonValue,
+  ],
   ['refuses a failed test', { a: 1 }, [{ op: 'test', path: '/a', value: 2 }], 'failed'],
   ['refuses a missing parent', {}, [{ op: 'add', path: '/a/b', value: 1 }], 'failed'],
   ['refuses to remove what is not there', {}, [{ op: 'remove', path: '/a' }], 'failed'],
@@ -54,7 +77,13 @@ t.test('JSON patch: adding and removing again changes nothing, and never touches
       const before = JSON.stringify(document)
       const added = jsonPatch(deepFreeze(document), [{ op: 'add', path, value }])
       return (
-        jsonEqual(jsonPatch(added, [{ op: 'test', path, value }, { op: 'remove', path }]), document) && JSON.stringify(document) === before
+        jsonEqual(
+          jsonPatch(added, [
+            { op: 'test', path, value },
+            { op: 'remove', path },
+          ]),
+          document,
+        ) && JSON.stringify(document) === before
       )
     }),
   )
@@ -78,7 +107,11 @@ const merges: readonly (readonly [JsonValue, JsonValue, JsonValue])[] = [
   [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
   [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
   [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
-  [['a', 'b'], ['c', 'd'], ['c', 'd']],
+  [
+    ['a', 'b'],
+    ['c', 'd'],
+    ['c', 'd'],
+  ],
   [{ a: 'foo' }, null, null],
   [{ e: null }, { a: 1 }, { e: null, a: 1 }],
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],

@@ -18,15 +18,38 @@ const cases: readonly (readonly [name: string, patch: JsonObject, expected: Json
   [
     'changes the container of a name, and leaves the others',
     { spec: { containers: [{ name: 'two', image: 'two:2' }] } },
-    { spec: { containers: [{ name: 'one', image: 'one:1' }, { name: 'two', image: 'two:2', args: ['a', 'b'] }] } },
+    {
+      spec: {
+        containers: [
+          { name: 'one', image: 'one:1' },
+          { name: 'two', image: 'two:2', args: ['a', 'b'] },
+        ],
+      },
+    },
   ],
   [
     'adds to a list inside an item',
     { spec: { containers: [{ name: 'one', env: [{ name: 'B', value: '2' }] }] } },
-    { spec: { containers: [{ env: [{ name: 'A', value: '1' }, { name: 'B', value: '2' }] }, {}] } },
+    {
+      spec: {
+        containers: [
+          {
+            env: [
+              { name: 'A', value: '1' },
+              { name: 'B', value: '2' },
+            ],
+          },
+          {},
+        ],
+      },
+    },
   ],
   ['deletes an item', { spec: { containers: [{ name: 'one', $patch: 'delete' }] } }, { spec: { containers: [{ name: 'two' }] } }],
-  ['replaces a list', { spec: { containers: [{ name: 'three', image: 'x' }, { $patch: 'replace' }] } }, { spec: { containers: [{ name: 'three', image: 'x' }] } }],
+  [
+    'replaces a list',
+    { spec: { containers: [{ name: 'three', image: 'x' }, { $patch: 'replace' }] } },
+    { spec: { containers: [{ name: 'three', image: 'x' }] } },
+  ],
   ['replaces a map', { metadata: { labels: { $patch: 'replace', c: '3' } } }, { metadata: { labels: { c: '3' } } }],
   ['deletes a field', { metadata: { labels: { a: null } } }, { metadata: { labels: { b: '2' } } }],
   ['replaces lists that have no key', { spec: { tolerations: [{ key: 'l' }] } }, { spec: { tolerations: [{ key: 'l' }] } }],
@@ -50,7 +73,10 @@ for (const [name, patch, expected] of cases) {
 }
 
 t.test('a strategic merge patch without a merge key is malformed', async (t) => {
-  t.throws(() => strategicMergePatch(pod, { spec: { containers: [{ image: 'x' }] } }), { reason: 'malformed', message: /does not contain declared merge key: name/ })
+  t.throws(() => strategicMergePatch(pod, { spec: { containers: [{ image: 'x' }] } }), {
+    reason: 'malformed',
+    message: /does not contain declared merge key: name/,
+  })
 })
 
 /** How many entries the lists and label maps of the expected part have: `match` alone would allow more. */

@@ -16,7 +16,9 @@ t.test('the kubeconfig appears complete, for its owner alone', async (t) => {
   t.strictSame(parse(readFileSync(path, 'utf8')), {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'proreus', cluster: { server: fields.server, 'certificate-authority-data': Buffer.from(fields.ca).toString('base64') } }],
+    clusters: [
+      { name: 'proreus', cluster: { server: fields.server, 'certificate-authority-data': Buffer.from(fields.ca).toString('base64') } },
+    ],
     users: [{ name: 'proreus-admin', user: { token: 'secret' } }],
     contexts: [{ name: 'proreus', context: { cluster: 'proreus', user: 'proreus-admin' } }],
     'current-context': 'proreus',

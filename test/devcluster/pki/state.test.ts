@@ -62,7 +62,10 @@ t.test('a folder that cannot be written is one clear sentence', async (t) => {
   const { logger } = logged()
   await t.rejects(openState(join(directory, 'file', 'x'), { now, logger }), { code: 'PRO_STATE_FILE', message: /^Cannot (read|write) / })
   mkdirSync(join(directory, 'state.json'))
-  await t.rejects(openState(directory, { now, logger }), { code: 'PRO_STATE_FILE', message: /^Cannot read .*state\.json: .*Make it readable, or delete it/ })
+  await t.rejects(openState(directory, { now, logger }), {
+    code: 'PRO_STATE_FILE',
+    message: /^Cannot read .*state\.json: .*Make it readable, or delete it/,
+  })
 })
 
 t.test('the serving certificate is for loopback', async (t) => {

@@ -4,42 +4,118 @@ import { fixture, foo, manualClock, refusal } from '../../support/devcluster-reg
 
 t.test('gives a new object what the server keeps', async (t) => {
   const f = await fixture({ clock: manualClock() })
-  const created = await f.create('foos', { ...foo('a', { size: 1 }, { generation: 7, deletionTimestamp: '2020-01-01T00:00:00Z' }), status: { phase: 'Up' } })
-  t.match(created.metadata, { name: 'a', namespace: 'default', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z', uid: /^[0-9a-f-]{36}$/ })
+  const created = await f.create('foos', {
+    ...foo('a', { size: 1 }, { generation: 7, deletionTimestamp: '2020-01-01T00:00:00Z' }),
+    status: { phase: 'Up' },
+  })
+  t.match(created.metadata, {
+    name: 'a',
+    namespace: 'default',
+    generation: 1,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    uid: /^[0-9a-f-]{36}$/,
+  })
   t.equal((created.metadata as JsonObject).deletionTimestamp, undefined)
   t.equal(created.status, undefined, 'status is not written through the object')
   t.strictSame(f.registry.get(f.info('foos'), { namespace: 'default', name: 'a' }), created)
   t.strictSame((created.metadata as JsonObject).managedFields, [
-    { manager: 'curl', operation: 'Update', apiVersion: 'ex.com/v1', time: '2026-01-01T00:00:00Z', fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': { '.': {}, 'f:color': {}, 'f:size': {} } } },
+    {
+      manager: 'curl',
+      operation: 'Update',
+      apiVersion: 'ex.com/v1',
+      time: '2026-01-01T00:00:00Z',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:spec': { '.': {}, 'f:color': {}, 'f:size': {} } },
+    },
   ])
 })
 
-t.test('answers in the API server\'s words', async (t) => {
+t.test("answers in the API server's words", async (t) => {
   const f = await fixture()
   await f.create('configmaps', { metadata: { name: 'a' } })
   const cases: readonly (readonly [string, JsonObject, object])[] = [
-    ['configmaps', { metadata: { name: 'a' } }, { code: 409, reason: 'AlreadyExists', message: 'configmaps "a" already exists', details: { name: 'a', kind: 'configmaps' } }],
-    ['configmaps', { metadata: { name: 'A_B' } }, { code: 422, message: /^ConfigMap "A_B" is invalid: metadata.name: Invalid value: "A_B": a lowercase RFC 1123 subdomain/, details: { kind: 'ConfigMap' } }],
-    ['configmaps', { metadata: {} }, { code: 422, message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required' }],
-    ['configmaps', { metadata: { name: 'x', resourceVersion: '5' } }, { code: 500, message: 'resourceVersion should not be set on objects to be created' }],
-    ['configmaps', { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } }, { code: 400, message: /^Secret in version "v1" cannot be handled as a ConfigMap: / }],
-    ['configmaps', { metadata: { name: 'x', namespace: 'nope' } }, { code: 404, message: 'namespaces "nope" not found', details: { name: 'nope', kind: 'namespaces' } }],
-    ['configmaps', { metadata: { name: 'x', labels: { a: 1 } } }, { code: 400, message: 'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string' }],
+    [
+      'configmaps',
+      { metadata: { name: 'a' } },
+      { code: 409, reason: 'AlreadyExists', message: 'configmaps "a" already exists', details: { name: 'a', kind: 'configmaps' } },
+    ],
+    [
+      'configmaps',
+      { metadata: { name: 'A_B' } },
+      {
+        code: 422,
+        message: /^ConfigMap "A_B" is invalid: metadata.name: Invalid value: "A_B": a lowercase RFC 1123 subdomain/,
+        details: { kind: 'ConfigMap' },
+      },
+    ],
+    [
+      'configmaps',
+      { metadata: {} },
+      { code: 422, message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required' },
+    ],
+    [
+      'configmaps',
+      { metadata: { name: 'x', resourceVersion: '5' } },
+      { code: 500, message: 'resourceVersion should not be set on objects to be created' },
+    ],
+    [
+      'configmaps',
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } },
+      { code: 400, message: /^Secret in version "v1" cannot be handled as a ConfigMap: / },
+    ],
+    [
+      'configmaps',
+      { metadata: { name: 'x', namespace: 'nope' } },
+      { code: 404, message: 'namespaces "nope" not found', details: { name: 'nope', kind: 'namespaces' } },
+    ],
+    [
+      'configmaps',
+      { metadata: { name: 'x', labels: { a: 1 } } },
+      {
+        code: 400,
+        message:
+          'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string',
+      },
+    ],
     ['foos', { metadata: { name: 'x' } }, { code: 400, message: /^Object 'Kind' is missing in/ }],
     ['foos', { kind: 'Foo', metadata: { name: 'x' } }, { code: 400, message: /^Object 'apiVersion' is missing in/ }],
-    ['foos', { apiVersion: 'ex.com/v2', kind: 'Foo', metadata: { name: 'x' } }, { code: 400, message: 'the API version in the data (ex.com/v2) does not match the expected API version (ex.com/v1)' }],
-    ['foos', { apiVersion: 'ex.com/v1', kind: 'Bar', metadata: { name: 'x' } }, { code: 422, message: 'Foo.ex.com "x" is invalid: kind: Invalid value: "Bar": must be Foo' }],
-    ['foos', foo('bad', { size: 'x' }), { code: 422, message: /^Foo.ex.com "bad" is invalid: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"$/ }],
+    [
+      'foos',
+      { apiVersion: 'ex.com/v2', kind: 'Foo', metadata: { name: 'x' } },
+      { code: 400, message: 'the API version in the data (ex.com/v2) does not match the expected API version (ex.com/v1)' },
+    ],
+    [
+      'foos',
+      { apiVersion: 'ex.com/v1', kind: 'Bar', metadata: { name: 'x' } },
+      { code: 422, message: 'Foo.ex.com "x" is invalid: kind: Invalid value: "Bar": must be Foo' },
+    ],
+    [
+      'foos',
+      foo('bad', { size: 'x' }),
+      {
+        code: 422,
+        message: /^Foo.ex.com "bad" is invalid: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"$/,
+      },
+    ],
   ]
   for (const [plural, object, expected] of cases) t.match(await refusal(() => f.create(plural, object)), expected, JSON.stringify(object))
-  const other = () => f.registry.create(f.info('configmaps'), 'default', { object: { metadata: { name: 'x', namespace: 'b' } }, duplicates: [] }, f.context)
-  t.match(await refusal(other), { code: 400, message: 'the namespace of the provided object does not match the namespace sent on the request' })
+  const other = () =>
+    f.registry.create(f.info('configmaps'), 'default', { object: { metadata: { name: 'x', namespace: 'b' } }, duplicates: [] }, f.context)
+  t.match(await refusal(other), {
+    code: 400,
+    message: 'the namespace of the provided object does not match the namespace sent on the request',
+  })
 })
 
 t.test('reports unknown and duplicate fields as it is asked to', async (t) => {
   const f = await fixture()
   const post = (name: string, fieldValidation: 'Ignore' | 'Warn' | 'Strict') =>
-    f.registry.create(f.info('foos'), 'default', { object: foo(name, { size: 1, foo: 1 }), duplicates: ['spec.size'] }, f.as({ fieldValidation }))
+    f.registry.create(
+      f.info('foos'),
+      'default',
+      { object: foo(name, { size: 1, foo: 1 }), duplicates: ['spec.size'] },
+      f.as({ fieldValidation }),
+    )
   await post('a', 'Ignore')
   t.strictSame(f.warnings, [])
   t.strictSame((await post('b', 'Warn')).spec, { size: 1, color: 'red' }, 'the unknown field is dropped')
@@ -62,7 +138,10 @@ t.test('generates names, another one when the first is taken', async (t) => {
   const long = await f.create('configmaps', { metadata: { generateName: 'l'.repeat(70) } })
   t.equal((long.metadata as { name: string }).name.length, 63)
   const real = await fixture()
-  t.match(((await real.create('configmaps', { metadata: { generateName: 'x-' } })).metadata as JsonObject).name, /^x-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
+  t.match(
+    ((await real.create('configmaps', { metadata: { generateName: 'x-' } })).metadata as JsonObject).name,
+    /^x-[bcdfghjklmnpqrstvwxz2456789]{5}$/,
+  )
 })
 
 t.test('a dry run goes all the way but writes nothing', async (t) => {

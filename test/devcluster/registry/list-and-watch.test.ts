@@ -25,7 +25,10 @@ t.test('lists in pages that all show the state of the first', async (t) => {
   await f.registry.delete(f.info('foos'), { namespace: 'default', name: 'c' }, {}, f.context)
   await f.create('foos', foo('cc'))
   const second = f.registry.list(f.info('foos'), { namespace: 'default', limit: 2, continue: first.metadata.continue })
-  t.strictSame(second.items.map(({ metadata }) => (metadata as JsonObject).name), ['c', 'd'])
+  t.strictSame(
+    second.items.map(({ metadata }) => (metadata as JsonObject).name),
+    ['c', 'd'],
+  )
   t.strictSame(second.metadata, { resourceVersion: first.metadata.resourceVersion })
   f.store.compact()
   const gone = await refusal(() => f.registry.list(f.info('foos'), { namespace: 'default', limit: 2, continue: first.metadata.continue }))
@@ -51,12 +54,18 @@ t.test('selects by labels and fields', async (t) => {
 t.test('refuses what cannot be listed', async (t) => {
   const f = await withFoos('a')
   const refused = (options: ListOptions, plural = 'foos') => refusal(() => f.registry.list(f.info(plural), options))
-  t.match(await refused({ fieldSelector: 'data.x=1' }, 'configmaps'), { code: 400, message: '"data.x" is not a known field selector: only "metadata.name", "metadata.namespace"' })
+  t.match(await refused({ fieldSelector: 'data.x=1' }, 'configmaps'), {
+    code: 400,
+    message: '"data.x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+  })
   t.match(await refused({ fieldSelector: 'spec.x=1' }, 'pods'), { code: 400, message: 'field label not supported: spec.x' })
   t.match(await refused({ labelSelector: 'a in (b' }), { code: 400, message: /^unable to parse requirement: found ''/ })
   t.match(await refused({ continue: 'xxx' }), { code: 400, message: /^invalid continue token: / })
   t.match(await refused({ resourceVersion: 'abc' }), { code: 500, message: /^resourceVersion: Invalid value: "abc": strconv.ParseUint: / })
-  t.match(await refused({ resourceVersionMatch: 'Exact' }), { code: 422, message: /resourceVersionMatch is forbidden unless resourceVersion is provided/ })
+  t.match(await refused({ resourceVersionMatch: 'Exact' }), {
+    code: 422,
+    message: /resourceVersionMatch is forbidden unless resourceVersion is provided/,
+  })
   t.match(await refused({ resourceVersion: '999999' }), {
     code: 504,
     reason: 'Timeout',
@@ -73,7 +82,10 @@ t.test('lists at an exact revision', async (t) => {
   t.strictSame(names(f, { resourceVersion, resourceVersionMatch: 'NotOlderThan' }), ['a', 'b'])
   t.strictSame(names(f, { resourceVersion: '0', limit: 500 }), ['a', 'b'])
   f.store.compact()
-  t.match(await refusal(() => f.registry.list(f.info('foos'), { resourceVersion, resourceVersionMatch: 'Exact' })), { code: 410, reason: 'Expired' })
+  t.match(await refusal(() => f.registry.list(f.info('foos'), { resourceVersion, resourceVersionMatch: 'Exact' })), {
+    code: 410,
+    reason: 'Expired',
+  })
 })
 
 t.test('a watch with sendInitialEvents says where they end', async (t) => {
@@ -82,7 +94,11 @@ t.test('a watch with sendInitialEvents says where they end', async (t) => {
   t.match((await events.next()).value, { type: 'ADDED', object: { metadata: { name: 'a' } } })
   t.match((await events.next()).value, {
     type: 'BOOKMARK',
-    object: { kind: 'Foo', apiVersion: 'ex.com/v1', metadata: { resourceVersion: String(f.store.revision), annotations: { 'k8s.io/initial-events-end': 'true' } } },
+    object: {
+      kind: 'Foo',
+      apiVersion: 'ex.com/v1',
+      metadata: { resourceVersion: String(f.store.revision), annotations: { 'k8s.io/initial-events-end': 'true' } },
+    },
   })
   await events.return?.()
 })

@@ -53,9 +53,14 @@ t.test('locks optimistically', async (t) => {
   t.match(await refusal(() => put(f, { ...first, data: { x: '2' } }, 'configmaps')), {
     code: 409,
     reason: 'Conflict',
-    message: 'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
+    message:
+      'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
   })
-  t.match(await put(f, { metadata: { name: 'a' }, data: { x: '3' } }, 'configmaps'), { data: { x: '3' } }, 'without a resourceVersion the last writer wins')
+  t.match(
+    await put(f, { metadata: { name: 'a' }, data: { x: '3' } }, 'configmaps'),
+    { data: { x: '3' } },
+    'without a resourceVersion the last writer wins',
+  )
   await f.create('foos', foo('a'))
   t.match(await refusal(() => put(f, foo('a', { size: 1 }))), {
     code: 422,
@@ -66,15 +71,26 @@ t.test('locks optimistically', async (t) => {
 t.test('refuses what an update may not do', async (t) => {
   const f = await fixture()
   const object = await f.create('foos', foo('a'))
-  t.match(await refusal(() => put(f, withMeta(object, { name: 'zz' }))), { code: 400, message: 'the name of the object (zz) does not match the name on the URL (a)' })
+  t.match(await refusal(() => put(f, withMeta(object, { name: 'zz' }))), {
+    code: 400,
+    message: 'the name of the object (zz) does not match the name on the URL (a)',
+  })
   t.match(await refusal(() => put(f, withMeta(object, { name: undefined }))), { code: 400, message: /name must be provided/ })
   t.match(await refusal(() => put(f, withMeta(object, { namespace: 'b' }))), { code: 400 })
-  t.match(await refusal(() => put(f, withMeta(object, { uid: 'x' }))), { code: 409, message: /Precondition failed: UID in precondition: x/ })
+  t.match(await refusal(() => put(f, withMeta(object, { uid: 'x' }))), {
+    code: 409,
+    message: /Precondition failed: UID in precondition: x/,
+  })
   t.match(await refusal(() => put(f, withMeta(object, { creationTimestamp: '2020-01-01T00:00:00Z' }))), {
     code: 422,
     message: 'Foo.ex.com "a" is invalid: metadata.creationTimestamp: Invalid value: "2020-01-01T00:00:00Z": field is immutable',
   })
-  t.match(await refusal(() => f.registry.update(f.info('foos'), { namespace: 'default', name: 'b' }, { object: foo('b'), duplicates: [] }, f.context)), { code: 404 })
+  t.match(
+    await refusal(() =>
+      f.registry.update(f.info('foos'), { namespace: 'default', name: 'b' }, { object: foo('b'), duplicates: [] }, f.context),
+    ),
+    { code: 404 },
+  )
   t.match(await refusal(() => put(f, object, 'foos', 'scale')), { code: 404, message: 'the server could not find the requested resource' })
 })
 
@@ -114,7 +130,13 @@ t.test('the scale of a Deployment is read and written on its own', async (t) => 
   const scale = f.registry.get(f.info('deployments'), key, 'scale')
   t.match(scale, { kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 1 }, status: { replicas: 0, selector: 'a=b' } })
   t.match(await put(f, { ...scale, spec: { replicas: 3 } }, 'deployments', 'scale'), { kind: 'Scale', spec: { replicas: 3 } })
-  const patched = await f.registry.patch(f.info('deployments'), key, { type: 'merge', body: { spec: { replicas: 4 } }, duplicates: [] }, f.context, 'scale')
+  const patched = await f.registry.patch(
+    f.info('deployments'),
+    key,
+    { type: 'merge', body: { spec: { replicas: 4 } }, duplicates: [] },
+    f.context,
+    'scale',
+  )
   t.match(patched.object, { kind: 'Scale', spec: { replicas: 4 } })
   t.match(f.registry.get(f.info('deployments'), key), { kind: 'Deployment', spec: { replicas: 4 }, metadata: { generation: 3 } })
 })

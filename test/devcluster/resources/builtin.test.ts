@@ -4,42 +4,123 @@ import { fixture, refusal } from '../../support/devcluster-registry.ts'
 
 const container = { name: 'c', image: 'nginx' }
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } }
-const webhook = { name: 'w.ex.com', sideEffects: 'None', admissionReviewVersions: ['v1'], clientConfig: { service: { name: 's', namespace: 'n' } }, rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }] }
+const webhook = {
+  name: 'w.ex.com',
+  sideEffects: 'None',
+  admissionReviewVersions: ['v1'],
+  clientConfig: { service: { name: 's', namespace: 'n' } },
+  rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
+}
 
 t.test('fills in the defaults of the common types', async (t) => {
   const f = await fixture()
   const cases: readonly (readonly [string, JsonObject, JsonObject])[] = [
-    ['deployments', { spec: { selector: { matchLabels: { a: 'b' } }, template } }, {
-      spec: { replicas: 1, strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } }, revisionHistoryLimit: 10, progressDeadlineSeconds: 600, template: { spec: { dnsPolicy: 'ClusterFirst' } } },
-      status: {},
-    }],
-    ['services', { spec: { ports: [{ port: 80 }] } }, { spec: { type: 'ClusterIP', sessionAffinity: 'None', clusterIP: /^10\.96\./, ports: [{ protocol: 'TCP', targetPort: 80 }] } as unknown as JsonObject }],
+    [
+      'deployments',
+      { spec: { selector: { matchLabels: { a: 'b' } }, template } },
+      {
+        spec: {
+          replicas: 1,
+          strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } },
+          revisionHistoryLimit: 10,
+          progressDeadlineSeconds: 600,
+          template: { spec: { dnsPolicy: 'ClusterFirst' } },
+        },
+        status: {},
+      },
+    ],
+    [
+      'services',
+      { spec: { ports: [{ port: 80 }] } },
+      {
+        spec: {
+          type: 'ClusterIP',
+          sessionAffinity: 'None',
+          clusterIP: /^10\.96\./,
+          ports: [{ protocol: 'TCP', targetPort: 80 }],
+        } as unknown as JsonObject,
+      },
+    ],
     ['services', { spec: { clusterIP: 'None' } }, { spec: { clusterIP: 'None', clusterIPs: ['None'] } }],
     ['secrets', { stringData: { a: 'x' } }, { type: 'Opaque', data: { a: 'eA==' } }],
-    ['jobs', { spec: { template: { spec: { containers: [container], restartPolicy: 'Never' } } } }, { spec: { completions: 1, parallelism: 1, backoffLimit: 6, selector: { matchLabels: {} } } }],
-    ['cronjobs', { spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: { containers: [container], restartPolicy: 'Never' } } } } } }, { spec: { concurrencyPolicy: 'Allow', successfulJobsHistoryLimit: 3 } }],
-    ['mutatingwebhookconfigurations', { webhooks: [webhook] }, {
-      webhooks: [{ failurePolicy: 'Fail', matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {}, timeoutSeconds: 10, reinvocationPolicy: 'Never', rules: [{ scope: '*' }], clientConfig: { service: { port: 443 } } }],
-    }],
+    [
+      'jobs',
+      { spec: { template: { spec: { containers: [container], restartPolicy: 'Never' } } } },
+      { spec: { completions: 1, parallelism: 1, backoffLimit: 6, selector: { matchLabels: {} } } },
+    ],
+    [
+      'cronjobs',
+      {
+        spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: { containers: [container], restartPolicy: 'Never' } } } } },
+      },
+      { spec: { concurrencyPolicy: 'Allow', successfulJobsHistoryLimit: 3 } },
+    ],
+    [
+      'mutatingwebhookconfigurations',
+      { webhooks: [webhook] },
+      {
+        webhooks: [
+          {
+            failurePolicy: 'Fail',
+            matchPolicy: 'Equivalent',
+            namespaceSelector: {},
+            objectSelector: {},
+            timeoutSeconds: 10,
+            reinvocationPolicy: 'Never',
+            rules: [{ scope: '*' }],
+            clientConfig: { service: { port: 443 } },
+          },
+        ],
+      },
+    ],
     ['nodes', { status: { phase: 'kept' } }, { status: { phase: 'kept' } }],
     ['clusterroles', { rules: [] }, {}],
     ['poddisruptionbudgets', { spec: {} }, {}],
-  ] // prettier-ignore
-  for (const [index, [plural, object, expected]] of cases.entries()) t.match(await f.create(plural, { metadata: { name: `x${index}` }, ...object }), expected, plural)
+  ]
+  for (const [index, [plural, object, expected]] of cases.entries())
+    t.match(await f.create(plural, { metadata: { name: `x${index}` }, ...object }), expected, plural)
 })
 
 t.test('refuses what the API server would refuse', async (t) => {
   const f = await fixture()
   const cases: readonly (readonly [string, JsonObject, string | RegExp])[] = [
-    ['deployments', { spec: { selector: { matchLabels: { a: 'c' } }, template } }, 'Deployment.apps "x" is invalid: spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`'],
-    ['deployments', { spec: { selector: { matchLabels: { a: 'b' } }, template: { ...template, spec: { containers: [] } } } }, /spec.template.spec.containers: Required value/],
+    [
+      'deployments',
+      { spec: { selector: { matchLabels: { a: 'c' } }, template } },
+      'Deployment.apps "x" is invalid: spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`',
+    ],
+    [
+      'deployments',
+      { spec: { selector: { matchLabels: { a: 'b' } }, template: { ...template, spec: { containers: [] } } } },
+      /spec.template.spec.containers: Required value/,
+    ],
     ['services', { spec: {} }, 'Service "x" is invalid: spec.ports: Required value'],
-    ['configmaps', { data: { 'a b': '' } }, /^ConfigMap "x" is invalid: data\[a b\]: Invalid value: "a b": a valid config key must consist of/],
+    [
+      'configmaps',
+      { data: { 'a b': '' } },
+      /^ConfigMap "x" is invalid: data\[a b\]: Invalid value: "a b": a valid config key must consist of/,
+    ],
     ['secrets', { type: 'kubernetes.io/tls' }, 'Secret "x" is invalid: [data[tls.crt]: Required value, data[tls.key]: Required value]'],
-    ['validatingwebhookconfigurations', { webhooks: [{ ...webhook, name: 'w' }] }, /webhooks\[0\].name: Invalid value: "w": should be a domain with at least three segments separated by dots/],
-    ['validatingwebhookconfigurations', { webhooks: [{ name: 'w.ex.com' }] }, /admissionReviewVersions: Required value: must specify one of v1, v1beta1, .*clientConfig: Required value: exactly one of url or service is required, .*sideEffects: Required value: must specify one of None, NoneOnDryRun/],
-    ['jobs', { spec: { template: { spec: { containers: [container] } } } }, /spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"/],
-    ['events', { involvedObject: { namespace: 'other' } }, 'Event "x" is invalid: involvedObject.namespace: Invalid value: "other": does not match event.namespace'],
+    [
+      'validatingwebhookconfigurations',
+      { webhooks: [{ ...webhook, name: 'w' }] },
+      /webhooks\[0\].name: Invalid value: "w": should be a domain with at least three segments separated by dots/,
+    ],
+    [
+      'validatingwebhookconfigurations',
+      { webhooks: [{ name: 'w.ex.com' }] },
+      /admissionReviewVersions: Required value: must specify one of v1, v1beta1, .*clientConfig: Required value: exactly one of url or service is required, .*sideEffects: Required value: must specify one of None, NoneOnDryRun/,
+    ],
+    [
+      'jobs',
+      { spec: { template: { spec: { containers: [container] } } } },
+      /spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"/,
+    ],
+    [
+      'events',
+      { involvedObject: { namespace: 'other' } },
+      'Event "x" is invalid: involvedObject.namespace: Invalid value: "other": does not match event.namespace',
+    ],
     ['roles', { rules: [{ resources: ['pods'] }] }, /rules\[0\].verbs: Required value: verbs must contain at least one value/],
   ]
   for (const [plural, object, message] of cases) {
@@ -52,24 +133,72 @@ t.test('keeps what is immutable', async (t) => {
   const f = await fixture()
   const put = async (plural: string, object: JsonObject, change: JsonObject) => {
     const created = await f.create(plural, { metadata: { name: plural }, ...object })
-    return refusal(() => f.registry.update(f.info(plural), { namespace: 'default', name: plural }, { object: { ...created, ...change }, duplicates: [] }, f.context))
+    return refusal(() =>
+      f.registry.update(
+        f.info(plural),
+        { namespace: 'default', name: plural },
+        { object: { ...created, ...change }, duplicates: [] },
+        f.context,
+      ),
+    )
   }
-  t.match(await put('deployments', { spec: { selector: { matchLabels: { a: 'b' } }, template } }, { spec: { selector: { matchLabels: {} }, template } }), { message: /spec.selector: Invalid value: .*: field is immutable/ })
-  t.match(await put('configmaps', { immutable: true, data: { a: '1' } }, { data: { a: '2' } }), { message: /data: Forbidden: field is immutable when `immutable` is set/ })
-  t.match(await put('rolebindings', { roleRef: { kind: 'Role', name: 'r' } }, { roleRef: { kind: 'Role', name: 's' } }), { message: /roleRef: Invalid value: .*: cannot change roleRef/ })
+  t.match(
+    await put(
+      'deployments',
+      { spec: { selector: { matchLabels: { a: 'b' } }, template } },
+      { spec: { selector: { matchLabels: {} }, template } },
+    ),
+    { message: /spec.selector: Invalid value: .*: field is immutable/ },
+  )
+  t.match(await put('configmaps', { immutable: true, data: { a: '1' } }, { data: { a: '2' } }), {
+    message: /data: Forbidden: field is immutable when `immutable` is set/,
+  })
+  t.match(await put('rolebindings', { roleRef: { kind: 'Role', name: 'r' } }, { roleRef: { kind: 'Role', name: 's' } }), {
+    message: /roleRef: Invalid value: .*: cannot change roleRef/,
+  })
 })
 
 t.test('shows tables as kubectl get does', async (t) => {
   const f = await fixture()
   const now = Date.parse('2026-01-01T00:10:00Z')
   const metadata = { name: 'x', creationTimestamp: '2026-01-01T00:05:27Z' }
-  const cells = (plural: string, object: JsonObject): unknown[] => f.info(plural).columns.map((column) => column.cell({ metadata, ...object }, now))
-  t.strictSame(cells('deployments', { spec: { replicas: 1, selector: { matchLabels: { a: 'b' } }, template: { spec: { containers: [container] } } } }), ['x', '0/1', '0', '0', '4m33s', 'c', 'nginx', 'a=b'])
+  const cells = (plural: string, object: JsonObject): unknown[] =>
+    f.info(plural).columns.map((column) => column.cell({ metadata, ...object }, now))
+  t.strictSame(
+    cells('deployments', { spec: { replicas: 1, selector: { matchLabels: { a: 'b' } }, template: { spec: { containers: [container] } } } }),
+    ['x', '0/1', '0', '0', '4m33s', 'c', 'nginx', 'a=b'],
+  )
   t.strictSame(cells('configmaps', { data: { a: '1' }, binaryData: { b: '' } }), ['x', 2, '4m33s'])
   t.strictSame(cells('namespaces', { status: { phase: 'Active' } }), ['x', 'Active', '4m33s'])
-  t.strictSame(cells('services', { spec: { type: 'NodePort', clusterIP: '10.96.0.1', ports: [{ port: 80, nodePort: 30080, protocol: 'TCP' }] } }), ['x', 'NodePort', '10.96.0.1', '<none>', '80:30080/TCP', '4m33s', '<none>'])
-  t.strictSame(cells('nodes', { metadata: { ...metadata, labels: { 'node-role.kubernetes.io/control-plane': '' } }, status: { conditions: [{ type: 'Ready', status: 'True' }], nodeInfo: { kubeletVersion: 'v1' } } }).slice(0, 5), ['x', 'Ready', 'control-plane', '4m33s', 'v1'])
-  t.strictSame(cells('events', { type: 'Normal', reason: 'R', message: 'm', involvedObject: { kind: 'Pod', name: 'p' }, count: 3, firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:09:00Z' }), ['60s (x3 over 10m)', 'Normal', 'R', 'pod/p', '', '', 'm', '10m', '3', 'x'])
+  t.strictSame(
+    cells('services', { spec: { type: 'NodePort', clusterIP: '10.96.0.1', ports: [{ port: 80, nodePort: 30080, protocol: 'TCP' }] } }),
+    ['x', 'NodePort', '10.96.0.1', '<none>', '80:30080/TCP', '4m33s', '<none>'],
+  )
+  t.strictSame(
+    cells('nodes', {
+      metadata: { ...metadata, labels: { 'node-role.kubernetes.io/control-plane': '' } },
+      status: { conditions: [{ type: 'Ready', status: 'True' }], nodeInfo: { kubeletVersion: 'v1' } },
+    }).slice(0, 5),
+    ['x', 'Ready', 'control-plane', '4m33s', 'v1'],
+  )
+  t.strictSame(
+    cells('events', {
+      type: 'Normal',
+      reason: 'R',
+      message: 'm',
+      involvedObject: { kind: 'Pod', name: 'p' },
+      count: 3,
+      firstTimestamp: '2026-01-01T00:00:00Z',
+      lastTimestamp: '2026-01-01T00:09:00Z',
+    }),
+    ['60s (x3 over 10m)', 'Normal', 'R', 'pod/p', '', '', 'm', '10m', '3', 'x'],
+  )
   t.strictSame(cells('leases', { spec: { holderIdentity: 'me' } }), ['x', 'me', '4m33s'])
-  t.strictSame(cells('jobs', { spec: { completions: 2 }, status: { succeeded: 1, startTime: '2026-01-01T00:09:00Z' } }).slice(0, 5), ['x', 'Running', '1/2', '60s', '4m33s'])
+  t.strictSame(cells('jobs', { spec: { completions: 2 }, status: { succeeded: 1, startTime: '2026-01-01T00:09:00Z' } }).slice(0, 5), [
+    'x',
+    'Running',
+    '1/2',
+    '60s',
+    '4m33s',
+  ])
 })

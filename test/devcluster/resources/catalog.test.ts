@@ -30,9 +30,12 @@ t.test('puts the core group and the preferred versions first', async (t) => {
     { name: '', versions: ['v1'] },
     { name: 'ex.com', versions: ['v1', 'v1beta1', 'v2alpha1'] },
   ])
-  t.strictSame(['foo1', 'v10', 'v1alpha1', 'v2', 'v3beta1', 'v1', 'v11alpha2', 'foo10', 'v12alpha1', 'v3beta2', 'v10beta3', 'v11beta2'].sort(compareVersions), [
-    'v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta2', 'v3beta1', 'v12alpha1', 'v11alpha2', 'v1alpha1', 'foo1', 'foo10',
-  ]) // prettier-ignore
+  t.strictSame(
+    ['foo1', 'v10', 'v1alpha1', 'v2', 'v3beta1', 'v1', 'v11alpha2', 'foo10', 'v12alpha1', 'v3beta2', 'v10beta3', 'v11beta2'].sort(
+      compareVersions,
+    ),
+    ['v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta2', 'v3beta1', 'v12alpha1', 'v11alpha2', 'v1alpha1', 'foo1', 'foo10'],
+  )
 })
 
 t.test('every built-in row is whole', async (t) => {
@@ -40,10 +43,14 @@ t.test('every built-in row is whole', async (t) => {
   t.equal(keys.size, builtinResources.length, 'each once')
   for (const row of builtinResources) {
     t.equal(row.storageKey, `${row.group}/${row.plural}`)
-    t.ok(row.columns.some(({ name }) => name === 'Name'), row.plural)
+    t.ok(
+      row.columns.some(({ name }) => name === 'Name'),
+      row.plural,
+    )
     const fields = Object.keys(row.selectableFields({}))
     t.strictSame(Object.keys(row.selectableFields({ metadata: {}, spec: {}, status: {} })), fields, 'the same fields for every object')
-    for (const column of row.columns) t.doesNotThrow(() => column.cell({ metadata: { name: 'x' } }, 0), `${row.plural} ${column.name} of an empty object`)
+    for (const column of row.columns)
+      t.doesNotThrow(() => column.cell({ metadata: { name: 'x' } }, 0), `${row.plural} ${column.name} of an empty object`)
     t.doesNotThrow(() => row.strategy.default?.({ metadata: {}, spec: null, webhooks: 'x' }), row.plural)
     t.doesNotThrow(() => row.strategy.validate?.({ metadata: {} }, undefined, ''), row.plural)
   }

@@ -6,11 +6,20 @@ const key = { namespace: 'default', name: 'p' }
 
 t.test('fills in what kubectl shows of a Pod', async (t) => {
   const f = await fixture()
-  const created = await f.create('pods', pod('p', { containers: [{ name: 'c', image: 'nginx:1.2', ports: [{ containerPort: 80 }] }], volumes: [{ name: 'v' }] }))
+  const created = await f.create(
+    'pods',
+    pod('p', { containers: [{ name: 'c', image: 'nginx:1.2', ports: [{ containerPort: 80 }] }], volumes: [{ name: 'v' }] }),
+  )
   t.match(created, {
     spec: {
       containers: [
-        { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File', imagePullPolicy: 'IfNotPresent', resources: {}, ports: [{ protocol: 'TCP' }] },
+        {
+          terminationMessagePath: '/dev/termination-log',
+          terminationMessagePolicy: 'File',
+          imagePullPolicy: 'IfNotPresent',
+          resources: {},
+          ports: [{ protocol: 'TCP' }],
+        },
       ],
       volumes: [{ name: 'v', emptyDir: {} }],
       restartPolicy: 'Always',
@@ -26,8 +35,14 @@ t.test('fills in what kubectl shows of a Pod', async (t) => {
     },
     status: { phase: 'Pending', qosClass: 'BestEffort' },
   })
-  const latest = await f.create('pods', pod('q', { containers: [{ name: 'c', image: 'host:5000/nginx', resources: { limits: { cpu: '1', memory: '1Gi' } } }] }))
-  t.match(latest, { spec: { containers: [{ imagePullPolicy: 'Always', resources: { requests: { cpu: '1', memory: '1Gi' } } }] }, status: { qosClass: 'Guaranteed' } })
+  const latest = await f.create(
+    'pods',
+    pod('q', { containers: [{ name: 'c', image: 'host:5000/nginx', resources: { limits: { cpu: '1', memory: '1Gi' } } }] }),
+  )
+  t.match(latest, {
+    spec: { containers: [{ imagePullPolicy: 'Always', resources: { requests: { cpu: '1', memory: '1Gi' } } }] },
+    status: { qosClass: 'Guaranteed' },
+  })
 })
 
 type Case = readonly [name: string, spec: JsonObject, code: number, message: string]
@@ -39,21 +54,86 @@ const invalidCases: readonly Case[] = [
   ['no name', { containers: [{ image: 'x' }] }, 422, 'spec.containers[0].name: Required value'],
   ['a bad name', { containers: [{ name: 'A_B', image: 'x' }] }, 422, `spec.containers[0].name: Invalid value: "A_B": ${labelText}`],
   ['a name twice', { containers: [one, one] }, 422, 'spec.containers[1].name: Duplicate value: "c"'],
-  ['a name twice with an init container', { containers: [one], initContainers: [one] }, 422, 'spec.initContainers[0].name: Duplicate value: "c"'],
+  [
+    'a name twice with an init container',
+    { containers: [one], initContainers: [one] },
+    422,
+    'spec.initContainers[0].name: Duplicate value: "c"',
+  ],
   ['no image', { containers: [{ name: 'c' }] }, 422, 'spec.containers[0].image: Required value'],
-  ['a bad restart policy', { containers: [one], restartPolicy: 'Sometimes' }, 422, 'spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"'],
-  ['a bad pull policy', { containers: [{ ...one, imagePullPolicy: 'X' }] }, 422, 'spec.containers[0].imagePullPolicy: Unsupported value: "X": supported values: "Always", "IfNotPresent", "Never"'],
-  ['a port out of range', { containers: [{ ...one, ports: [{ containerPort: 70000 }] }] }, 422, 'spec.containers[0].ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive'],
-  ['a bad protocol', { containers: [{ ...one, ports: [{ containerPort: 1, protocol: 'X' }] }] }, 422, 'spec.containers[0].ports[0].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"'],
+  [
+    'a bad restart policy',
+    { containers: [one], restartPolicy: 'Sometimes' },
+    422,
+    'spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"',
+  ],
+  [
+    'a bad pull policy',
+    { containers: [{ ...one, imagePullPolicy: 'X' }] },
+    422,
+    'spec.containers[0].imagePullPolicy: Unsupported value: "X": supported values: "Always", "IfNotPresent", "Never"',
+  ],
+  [
+    'a port out of range',
+    { containers: [{ ...one, ports: [{ containerPort: 70000 }] }] },
+    422,
+    'spec.containers[0].ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive',
+  ],
+  [
+    'a bad protocol',
+    { containers: [{ ...one, ports: [{ containerPort: 1, protocol: 'X' }] }] },
+    422,
+    'spec.containers[0].ports[0].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"',
+  ],
   ['an env without name', { containers: [{ ...one, env: [{ value: 'x' }] }] }, 422, 'spec.containers[0].env[0].name: Required value'],
-  ['an unknown volume', { containers: [{ ...one, volumeMounts: [{ name: 'v', mountPath: '/v' }] }] }, 422, 'spec.containers[0].volumeMounts[0].name: Not found: "v"'],
-  ['a request above the limit', { containers: [{ ...one, resources: { limits: { cpu: '1' }, requests: { cpu: '1500m' } } }] }, 422, 'spec.containers[0].resources.requests: Invalid value: "1500m": must be less than or equal to cpu limit of 1'],
-  ['a string for a list', { containers: 'x' }, 400, 'json: cannot unmarshal string into Go struct field PodSpec.spec.containers of type []v1.Container'],
-  ['a string for an object', { containers: ['x'] }, 400, 'json: cannot unmarshal string into Go struct field PodSpec.spec.containers of type v1.Container'],
-  ['a number for a string', { containers: [{ name: 'c', image: 5 }] }, 400, 'json: cannot unmarshal number into Go struct field Container.spec.containers.image of type string'],
-  ['a string for a number', { containers: [{ ...one, ports: [{ containerPort: '80' }] }] }, 400, 'json: cannot unmarshal string into Go struct field ContainerPort.spec.containers.ports.containerPort of type int32'],
-  ['a number for an env value', { containers: [{ ...one, env: [{ name: 'A', value: 1 }] }] }, 400, 'json: cannot unmarshal number into Go struct field EnvVar.spec.containers.env.value of type string'],
-  ['a bad quantity', { containers: [{ ...one, resources: { limits: { cpu: 'much' } } }] }, 400, "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"],
+  [
+    'an unknown volume',
+    { containers: [{ ...one, volumeMounts: [{ name: 'v', mountPath: '/v' }] }] },
+    422,
+    'spec.containers[0].volumeMounts[0].name: Not found: "v"',
+  ],
+  [
+    'a request above the limit',
+    { containers: [{ ...one, resources: { limits: { cpu: '1' }, requests: { cpu: '1500m' } } }] },
+    422,
+    'spec.containers[0].resources.requests: Invalid value: "1500m": must be less than or equal to cpu limit of 1',
+  ],
+  [
+    'a string for a list',
+    { containers: 'x' },
+    400,
+    'json: cannot unmarshal string into Go struct field PodSpec.spec.containers of type []v1.Container',
+  ],
+  [
+    'a string for an object',
+    { containers: ['x'] },
+    400,
+    'json: cannot unmarshal string into Go struct field PodSpec.spec.containers of type v1.Container',
+  ],
+  [
+    'a number for a string',
+    { containers: [{ name: 'c', image: 5 }] },
+    400,
+    'json: cannot unmarshal number into Go struct field Container.spec.containers.image of type string',
+  ],
+  [
+    'a string for a number',
+    { containers: [{ ...one, ports: [{ containerPort: '80' }] }] },
+    400,
+    'json: cannot unmarshal string into Go struct field ContainerPort.spec.containers.ports.containerPort of type int32',
+  ],
+  [
+    'a number for an env value',
+    { containers: [{ ...one, env: [{ name: 'A', value: 1 }] }] },
+    400,
+    'json: cannot unmarshal number into Go struct field EnvVar.spec.containers.env.value of type string',
+  ],
+  [
+    'a bad quantity',
+    { containers: [{ ...one, resources: { limits: { cpu: 'much' } } }] },
+    400,
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+  ],
 ]
 
 for (const [name, spec, code, message] of invalidCases) {
@@ -69,7 +149,7 @@ for (const [name, spec, code, message] of invalidCases) {
 t.test('reports unknown fields of Pods', async (t) => {
   const f = await fixture()
   await f.create('pods', pod('p', { replicas: 1, containers: [{ ...one, imgae: 'x' }] }))
-  t.strictSame(f.warnings, ['unknown field "spec.replicas"', 'unknown field "spec.containers[0].imgae"'])
+  t.strictSame(f.warnings, ['unknown field "spec.containers[0].imgae"', 'unknown field "spec.replicas"'])
   t.match(await refusal(() => f.create('pods', pod('q', { foo: 1 }), { fieldValidation: 'Strict' })), {
     message: 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec.foo"',
   })
@@ -79,38 +159,91 @@ t.test('hardly anything of a Pod can be changed', async (t) => {
   const f = await fixture()
   const created = await f.create('pods', pod('p'))
   const spec = created.spec as { containers: JsonObject[]; tolerations: JsonObject[] } & JsonObject
-  const put = (changes: JsonObject) => f.registry.update(f.info('pods'), key, { object: { ...created, metadata: { name: 'p' }, spec: { ...spec, ...changes } }, duplicates: [] }, f.context)
-  await put({ containers: [{ ...spec.containers[0], image: 'nginx:2' }], activeDeadlineSeconds: 10, tolerations: [...spec.tolerations, { key: 'x', operator: 'Exists' }] })
+  const put = (changes: JsonObject) =>
+    f.registry.update(
+      f.info('pods'),
+      key,
+      { object: { ...created, metadata: { name: 'p' }, spec: { ...spec, ...changes } }, duplicates: [] },
+      f.context,
+    )
+  await put({
+    containers: [{ ...spec.containers[0], image: 'nginx:2' }],
+    activeDeadlineSeconds: 10,
+    tolerations: [...spec.tolerations, { key: 'x', operator: 'Exists' }],
+  })
   const current = { activeDeadlineSeconds: 10, tolerations: [...spec.tolerations, { key: 'x', operator: 'Exists' }] }
   t.match(await refusal(() => put({ ...current, nodeName: 'elsewhere' })), {
     code: 422,
-    message: /^Pod "p" is invalid: spec: Forbidden: pod updates may not change fields other than `spec.containers\[\*\].image`,`spec.initContainers\[\*\].image`,/,
+    message:
+      /^Pod "p" is invalid: spec: Forbidden: pod updates may not change fields other than `spec.containers\[\*\].image`,`spec.initContainers\[\*\].image`,/,
   })
-  t.match(await refusal(() => put({ ...current, containers: [...spec.containers, { ...one }] })), { message: /spec.containers: Forbidden: pod updates may not add or remove containers/ })
-  t.match(await refusal(() => put({ ...current, activeDeadlineSeconds: 20 })), { message: /spec.activeDeadlineSeconds: Invalid value: 20: must be less than or equal to previous value/ })
-  t.match(await refusal(() => put({ ...current, tolerations: [] })), { message: /existing toleration can not be modified except its tolerationSeconds/ })
+  t.match(await refusal(() => put({ ...current, containers: [...spec.containers, { ...one }] })), {
+    message: /spec.containers: Forbidden: pod updates may not add or remove containers/,
+  })
+  t.match(await refusal(() => put({ ...current, activeDeadlineSeconds: 20 })), {
+    message: /spec.activeDeadlineSeconds: Invalid value: 20: must be less than or equal to previous value/,
+  })
+  t.match(await refusal(() => put({ ...current, tolerations: [] })), {
+    message: /existing toleration can not be modified except its tolerationSeconds/,
+  })
 })
 
 t.test('is bound to a node once', async (t) => {
   const f = await fixture()
   await f.create('pods', pod('p'))
   const bind = (node: string) =>
-    f.registry.create(f.info('pods'), 'default', { object: { metadata: { name: 'p' }, target: { kind: 'Node', name: node } }, duplicates: [] }, f.context, 'p', 'binding')
+    f.registry.create(
+      f.info('pods'),
+      'default',
+      { object: { metadata: { name: 'p' }, target: { kind: 'Node', name: node } }, duplicates: [] },
+      f.context,
+      'p',
+      'binding',
+    )
   t.match(await bind('n1'), { kind: 'Status', status: 'Success' })
-  t.match(f.registry.get(f.info('pods'), key), { spec: { nodeName: 'n1' }, status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'True' }] } })
-  t.match(await refusal(() => bind('n2')), { code: 409, message: 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n1"' })
+  t.match(f.registry.get(f.info('pods'), key), {
+    spec: { nodeName: 'n1' },
+    status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'True' }] },
+  })
+  t.match(await refusal(() => bind('n2')), {
+    code: 409,
+    message: 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n1"',
+  })
 })
 
 t.test('shows Pods as kubectl get does', async (t) => {
   const { columns } = (await fixture()).info('pods')
   const now = Date.parse('2026-01-01T01:00:00Z')
   const cells = (object: JsonObject): unknown[] => columns.map((column) => column.cell(object, now))
-  t.strictSame(columns.map(({ name }) => name), ['Name', 'Ready', 'Status', 'Restarts', 'Age', 'IP', 'Node', 'Nominated Node', 'Readiness Gates'])
+  t.strictSame(
+    columns.map(({ name }) => name),
+    ['Name', 'Ready', 'Status', 'Restarts', 'Age', 'IP', 'Node', 'Nominated Node', 'Readiness Gates'],
+  )
   const base = { ...pod('p', { nodeName: 'n' }), metadata: { name: 'p', creationTimestamp: '2026-01-01T00:55:27Z' } }
   t.strictSame(cells({ ...base, status: { phase: 'Pending' } }), ['p', '0/1', 'Pending', '0', '4m33s', '<none>', 'n', '<none>', '<none>'])
-  const running = { ready: true, restartCount: 2, state: { running: {} }, lastState: { terminated: { finishedAt: '2026-01-01T00:59:00Z' } } }
-  t.strictSame(cells({ ...base, status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [running] } }).slice(1, 6), ['1/1', 'Running', '2 (60s ago)', '4m33s', '10.0.0.1'])
-  t.equal(cells({ ...base, status: { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff' } } }] } })[2], 'ImagePullBackOff')
-  t.equal(cells({ ...base, metadata: { ...base.metadata, deletionTimestamp: '2026-01-01T00:59:00Z' }, status: { phase: 'Running' } })[2], 'Terminating')
-  t.equal(cells({ ...base, status: { phase: 'Failed', containerStatuses: [{ state: { terminated: { exitCode: 1, reason: 'Error' } } }] } })[2], 'Error')
+  const running = {
+    ready: true,
+    restartCount: 2,
+    state: { running: {} },
+    lastState: { terminated: { finishedAt: '2026-01-01T00:59:00Z' } },
+  }
+  t.strictSame(cells({ ...base, status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [running] } }).slice(1, 6), [
+    '1/1',
+    'Running',
+    '2 (60s ago)',
+    '4m33s',
+    '10.0.0.1',
+  ])
+  t.equal(
+    cells({ ...base, status: { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff' } } }] } })[2],
+    'ImagePullBackOff',
+  )
+  t.equal(
+    cells({ ...base, metadata: { ...base.metadata, deletionTimestamp: '2026-01-01T00:59:00Z' }, status: { phase: 'Running' } })[2],
+    'Terminating',
+  )
+  t.equal(
+    cells({ ...base, status: { phase: 'Failed', containerStatuses: [{ state: { terminated: { exitCode: 1, reason: 'Error' } } }] } })[2],
+    'Error',
+  )
 })

@@ -36,7 +36,14 @@ t.test('freezes objects to the depth', async (t) => {
 
 t.test('orders by namespace and name, and finds one namespace', async (t) => {
   const store = new ObjectStore()
-  for (const [namespace, name] of [['b', 'y'], ['a', 'z'], ['b', 'x'], ['ab', 'q'], ['a', 'a']] as const) store.put(type, { namespace, name }, object(name), undefined)
+  for (const [namespace, name] of [
+    ['b', 'y'],
+    ['a', 'z'],
+    ['b', 'x'],
+    ['ab', 'q'],
+    ['a', 'a'],
+  ] as const)
+    store.put(type, { namespace, name }, object(name), undefined)
   t.strictSame(store.snapshot(type).keys, ['a/a', 'a/z', 'ab/q', 'b/x', 'b/y'])
   t.strictSame(store.snapshot(type, 'a').keys, ['a/a', 'a/z'])
 })

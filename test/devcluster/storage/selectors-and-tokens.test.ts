@@ -19,7 +19,7 @@ t.test('matches fields, one that is not there being empty', async (t) => {
   t.ok(matchesFields(parseFieldSelector('toString='), {}), 'inherited names are not fields')
 })
 
-t.test('reads the continue tokens that it writes, in the API server\'s form', async (t) => {
+t.test("reads the continue tokens that it writes, in the API server's form", async (t) => {
   const text = encodeContinueToken({ revision: 216, start: 'a\0' })
   t.equal(Buffer.from(text, 'base64url').toString(), '{"v":"meta.k8s.io/v1","rv":216,"start":"a\\u0000"}')
   t.strictSame(decodeContinueToken(text), { revision: 216, start: 'a\0' })

@@ -164,7 +164,8 @@ t.test('a list and the watch from its revision give the state of the store, what
       }
       const snapshot = store.snapshot(type)
       const expected = snapshot.keys.filter((key) => selected(snapshot.get(key)!))
-      if (JSON.stringify([...view.keys()].sort()) !== JSON.stringify(expected)) throw new Error(`saw ${[...view.keys()].join()}, is ${expected.join()}`)
+      if (JSON.stringify([...view.keys()].sort()) !== JSON.stringify(expected))
+        throw new Error(`saw ${[...view.keys()].join()}, is ${expected.join()}`)
       for (const key of expected) if (view.get(key) !== snapshot.get(key)) throw new Error(`${key} is another object`)
     }),
   )

@@ -30,7 +30,10 @@ t.test('labels and annotations change in place; only what was ours is removed', 
   const live = livePodOf(before)
   live.metadata.labels!.foreign = 'z'
   const change = changeOf(live, podFor(aMyPod({ podLabels: { app: 'y', added: 'n' } })))
-  t.match(change, { action: 'patch', patch: { metadata: { labels: { app: 'y', added: 'n', old: null }, annotations: { gone: null }, resourceVersion: '5' } } })
+  t.match(change, {
+    action: 'patch',
+    patch: { metadata: { labels: { app: 'y', added: 'n', old: null }, annotations: { gone: null }, resourceVersion: '5' } },
+  })
   t.notOk('foreign' in (change as { patch: { metadata: { labels: object } } }).patch.metadata.labels)
   t.notOk('spec' in (change as { patch: object }).patch)
 })
@@ -44,11 +47,25 @@ t.test('a label that somebody changed by hand is put right', async (t) => {
 
 t.test('an image changes in place and keeps what the server filled in', async (t) => {
   const before = aMyPod()
-  const live = livePodOf(before, { spec: { containers: [{ name: 'main', image: 'x:1', terminationMessagePath: '/dev/termination-log' }, { name: 'injected', image: 'sidecar' }] } })
+  const live = livePodOf(before, {
+    spec: {
+      containers: [
+        { name: 'main', image: 'x:1', terminationMessagePath: '/dev/termination-log' },
+        { name: 'injected', image: 'sidecar' },
+      ],
+    },
+  })
   const change = changeOf(live, podFor(aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }] } })))
   t.match(change, {
     action: 'patch',
-    patch: { spec: { containers: [{ name: 'main', image: 'x:2', terminationMessagePath: '/dev/termination-log' }, { name: 'injected', image: 'sidecar' }] } },
+    patch: {
+      spec: {
+        containers: [
+          { name: 'main', image: 'x:2', terminationMessagePath: '/dev/termination-log' },
+          { name: 'injected', image: 'sidecar' },
+        ],
+      },
+    },
   })
 })
 
@@ -71,7 +88,16 @@ t.test('what a running Pod cannot change is made anew', async (t) => {
 t.test('a shorter deadline and a further toleration change in place', async (t) => {
   const containers = [{ name: 'main', image: 'x:1' }]
   const old = aMyPod({ podSpec: { containers, activeDeadlineSeconds: 20, tolerations: [{ key: 'a', operator: 'Exists' }] } })
-  const wanted = aMyPod({ podSpec: { containers, activeDeadlineSeconds: 10, tolerations: [{ key: 'a', operator: 'Exists' }, { key: 'b', operator: 'Exists' }] } })
+  const wanted = aMyPod({
+    podSpec: {
+      containers,
+      activeDeadlineSeconds: 10,
+      tolerations: [
+        { key: 'a', operator: 'Exists' },
+        { key: 'b', operator: 'Exists' },
+      ],
+    },
+  })
   t.match(changeOf(livePodOf(old), podFor(wanted)), {
     action: 'patch',
     patch: { spec: { activeDeadlineSeconds: 10, tolerations: [{ key: 'a' }, { key: 'node.kubernetes.io/not-ready' }, { key: 'b' }] } },

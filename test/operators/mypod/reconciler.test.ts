@@ -23,11 +23,13 @@ interface Script {
 async function reconcile(object: MyPod, script: Script = {}) {
   const writes: [string, ...unknown[]][] = []
   const events: string[] = []
-  const write = (verb: string, answer: unknown) => async (_type: unknown, ...args: unknown[]) => {
-    writes.push([verb, ...args])
-    if (script.refuse !== undefined && (verb === 'create' || verb === 'patch')) throw script.refuse
-    return answer
-  }
+  const write =
+    (verb: string, answer: unknown) =>
+    async (_type: unknown, ...args: unknown[]) => {
+      writes.push([verb, ...args])
+      if (script.refuse !== undefined && (verb === 'create' || verb === 'patch')) throw script.refuse
+      return answer
+    }
   const client = {
     create: write('create', livePodOf(object, { status: { phase: 'Pending' } })),
     patch: write('patch', script.cached),
@@ -73,7 +75,10 @@ t.test('a foreign Pod of that name is never touched', async (t) => {
   const foreign = livePodOf(aMyPod({}, { uid: 'other' }))
   for (const script of [{ cached: foreign }, { live: foreign, refuse: apiError(409, 'AlreadyExists') }]) {
     const { verbs, writes, events, result } = await reconcile(aMyPod(), script)
-    t.same(verbs.filter((verb) => verb !== 'create'), ['patchStatus'])
+    t.same(
+      verbs.filter((verb) => verb !== 'create'),
+      ['patchStatus'],
+    )
     t.match(writes.at(-1)?.[2], { status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'NameConflict' }] } })
     t.same(events, ['NameConflict'])
     t.same(result, { requeue: true })
@@ -87,9 +92,16 @@ t.test('a cache that is behind creates no second Pod', async (t) => {
 })
 
 t.test('a Pod that the API server refuses is told in the status and tried again seldom', async (t) => {
-  for (const [code, reason] of [[422, 'Invalid'], [403, 'Forbidden']] as const) {
-    const { writes, events, result } = await reconcile(aMyPod(), { refuse: apiError(code, reason, 'violates PodSecurity "restricted:latest"') })
-    t.match(writes.at(-1)?.[2], { status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'PodCreateFailed', message: /PodSecurity/ }] } })
+  for (const [code, reason] of [
+    [422, 'Invalid'],
+    [403, 'Forbidden'],
+  ] as const) {
+    const { writes, events, result } = await reconcile(aMyPod(), {
+      refuse: apiError(code, reason, 'violates PodSecurity "restricted:latest"'),
+    })
+    t.match(writes.at(-1)?.[2], {
+      status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'PodCreateFailed', message: /PodSecurity/ }] },
+    })
     t.same(events, ['PodCreateFailed'])
     t.same(result, { requeueAfter: 30_000 })
   }
@@ -119,7 +131,10 @@ t.test('an in-place change that the API server refuses makes the Pod anew', asyn
 
 t.test('an evicted Pod is replaced, a finished one is kept', async (t) => {
   const object = aMyPod()
-  t.same((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed', reason: 'Evicted' } }) })).verbs, ['delete', 'patchStatus'])
+  t.same((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed', reason: 'Evicted' } }) })).verbs, [
+    'delete',
+    'patchStatus',
+  ])
   t.same((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed' } }) })).verbs, ['patchStatus'])
   t.same((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Succeeded' } }) })).verbs, ['patchStatus'])
 })

@@ -35,7 +35,11 @@ t.test('without a Pod the fields about it are removed', async (t) => {
     status: {
       podPhase: null,
       podIp: null,
-      conditions: [{ type: 'Degraded', status: 'True', reason: 'PodCreateFailed', message: 'quota' }, {}, { type: 'Ready', status: 'False', reason: 'PodCreateFailed' }],
+      conditions: [
+        { type: 'Degraded', status: 'True', reason: 'PodCreateFailed', message: 'quota' },
+        {},
+        { type: 'Ready', status: 'False', reason: 'PodCreateFailed' },
+      ],
     },
   })
   t.notOk('nodeIp' in JSON.parse(JSON.stringify(patch)).status, 'what was not there is not removed')
@@ -44,7 +48,11 @@ t.test('without a Pod the fields about it are removed', async (t) => {
 t.test('a Pod that is not ready says why', async (t) => {
   const owner = aMyPod()
   const pending = livePodOf(owner, { status: { phase: 'Pending' } })
-  t.match(statusPatch(owner, pending, {}, now), { status: { podPhase: 'Pending', conditions: [{}, {}, { type: 'Ready', status: 'False', reason: 'PodPending' }] } })
-  const unready = livePodOf(owner, { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False', reason: 'ContainersNotReady', message: 'main' }] } })
+  t.match(statusPatch(owner, pending, {}, now), {
+    status: { podPhase: 'Pending', conditions: [{}, {}, { type: 'Ready', status: 'False', reason: 'PodPending' }] },
+  })
+  const unready = livePodOf(owner, {
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False', reason: 'ContainersNotReady', message: 'main' }] },
+  })
   t.match(statusPatch(owner, unready, {}, now), { status: { conditions: [{}, {}, { reason: 'ContainersNotReady', message: 'main' }] } })
 })

@@ -20,7 +20,14 @@ function pathSegment(name: string): string[] {
 const createdAt = textColumn('Created At', (object) => textAt(object, 'metadata', 'creationTimestamp'))
 
 function role(kind: string, plural: string, namespaced: boolean): ResourceInfo {
-  return builtinResource({ group, kind, plural, namespaced, columns: [nameColumn, { ...createdAt, type: 'date' }], strategy: { name: pathSegment, validate: validateRole } })
+  return builtinResource({
+    group,
+    kind,
+    plural,
+    namespaced,
+    columns: [nameColumn, { ...createdAt, type: 'date' }],
+    strategy: { name: pathSegment, validate: validateRole },
+  })
 }
 
 function binding(kind: string, plural: string, namespaced: boolean): ResourceInfo {
@@ -29,7 +36,11 @@ function binding(kind: string, plural: string, namespaced: boolean): ResourceInf
     kind,
     plural,
     namespaced,
-    columns: [nameColumn, textColumn('Role', (object) => `${textAt(object, 'roleRef', 'kind')}/${textAt(object, 'roleRef', 'name')}`), ageColumn],
+    columns: [
+      nameColumn,
+      textColumn('Role', (object) => `${textAt(object, 'roleRef', 'kind')}/${textAt(object, 'roleRef', 'name')}`),
+      ageColumn,
+    ],
     strategy: { name: pathSegment, validate: validateBinding },
   }
   return builtinResource(definition)
@@ -41,14 +52,19 @@ function validateRole(object: JsonObject): FieldError[] {
     if (listAt(rule, 'verbs').length === 0) return [required(`${here}.verbs`, 'verbs must contain at least one value')]
     if (listAt(rule, 'nonResourceURLs').length > 0) return []
     return [
-      ...(listAt(rule, 'apiGroups').length === 0 ? [required(`${here}.apiGroups`, 'resource rules must supply at least one api group')] : []),
-      ...(listAt(rule, 'resources').length === 0 ? [required(`${here}.resources`, 'resource rules must supply at least one resource')] : []),
+      ...(listAt(rule, 'apiGroups').length === 0
+        ? [required(`${here}.apiGroups`, 'resource rules must supply at least one api group')]
+        : []),
+      ...(listAt(rule, 'resources').length === 0
+        ? [required(`${here}.resources`, 'resource rules must supply at least one resource')]
+        : []),
     ]
   })
 }
 
 function validateBinding(object: JsonObject, old: JsonObject | undefined): FieldError[] {
-  if (old !== undefined && !jsonEqual(object.roleRef, old.roleRef)) return [invalid('roleRef', object.roleRef ?? {}, 'cannot change roleRef')]
+  if (old !== undefined && !jsonEqual(object.roleRef, old.roleRef))
+    return [invalid('roleRef', object.roleRef ?? {}, 'cannot change roleRef')]
   return textAt(object, 'roleRef', 'name') === '' ? [required('roleRef.name')] : []
 }
 

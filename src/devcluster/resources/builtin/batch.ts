@@ -16,7 +16,13 @@ const group = 'batch'
 const restartPolicies = ['OnFailure', 'Never']
 
 function defaultJobSpec(spec: JsonObject): JsonObject {
-  const filled = withDefaults(spec, { backoffLimit: 6, completionMode: 'NonIndexed', suspend: false, manualSelector: false, podReplacementPolicy: 'TerminatingOrFailed' })
+  const filled = withDefaults(spec, {
+    backoffLimit: 6,
+    completionMode: 'NonIndexed',
+    suspend: false,
+    manualSelector: false,
+    podReplacementPolicy: 'TerminatingOrFailed',
+  })
   // Neither said: one Pod. Completions alone unsaid: a work queue, where the first success ends it.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
   return changeObjectField(sized, 'template', defaultPodTemplate)
@@ -27,7 +33,12 @@ function withOwnSelector(job: JsonObject): JsonObject {
   const uid = textAt(job, 'metadata', 'uid')
   const [name, spec] = [textAt(job, 'metadata', 'name'), job.spec]
   if (!isObject(spec) || spec.manualSelector === true || isObject(spec.selector)) return job
-  const labels = { 'batch.kubernetes.io/controller-uid': uid, 'batch.kubernetes.io/job-name': name, 'controller-uid': uid, 'job-name': name }
+  const labels = {
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
+    'controller-uid': uid,
+    'job-name': name,
+  }
   const template = isObject(spec.template) ? spec.template : {}
   const metadata = isObject(template.metadata) ? template.metadata : {}
   const own = { ...(isObject(metadata.labels) ? metadata.labels : {}), ...labels }
@@ -51,7 +62,11 @@ function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
   if (!restartPolicies.includes(policy)) {
     const unset = policy === 'Always' || policy === ''
-    errors.push(unset ? required(`${path}.template.spec.restartPolicy`, 'valid values: "OnFailure", "Never"') : notSupported(`${path}.template.spec.restartPolicy`, policy, restartPolicies))
+    errors.push(
+      unset
+        ? required(`${path}.template.spec.restartPolicy`, 'valid values: "OnFailure", "Never"')
+        : notSupported(`${path}.template.spec.restartPolicy`, policy, restartPolicies),
+    )
   }
   return errors
 }
@@ -72,7 +87,8 @@ function completions(job: JsonObject): string {
 }
 
 function jobStatus(job: JsonObject): string {
-  const holds = (type: string): boolean => listAt(job, 'status', 'conditions').some((condition) => at(condition, 'type') === type && at(condition, 'status') === 'True')
+  const holds = (type: string): boolean =>
+    listAt(job, 'status', 'conditions').some((condition) => at(condition, 'type') === type && at(condition, 'status') === 'True')
   if (holds('Complete')) return 'Complete'
   if (holds('Failed')) return 'Failed'
   if (at(job, 'metadata', 'deletionTimestamp') !== undefined) return 'Terminating'
@@ -85,7 +101,14 @@ const jobs = builtinResource({
   plural: 'jobs',
   categories: ['all'],
   status: true,
-  columns: [nameColumn, textColumn('Status', jobStatus), textColumn('Completions', completions), textColumn('Duration', jobDuration), ageColumn, ...templateColumns],
+  columns: [
+    nameColumn,
+    textColumn('Status', jobStatus),
+    textColumn('Completions', completions),
+    textColumn('Duration', jobDuration),
+    ageColumn,
+    ...templateColumns,
+  ],
   selectableFields: (job) => ({ 'status.successful': String(numberAt(job, 'status', 'succeeded')) }),
   strategy: {
     generation: true,
@@ -108,15 +131,24 @@ const cronJobs = builtinResource({
     textColumn('Timezone', (job) => textAt(job, 'spec', 'timeZone') || '<none>'),
     textColumn('Suspend', (job) => (at(job, 'spec', 'suspend') === true ? 'True' : 'False')),
     integerColumn('Active', (job) => sizeAt(job, 'status', 'active')),
-    textColumn('Last Schedule', (job, now) => (textAt(job, 'status', 'lastScheduleTime') === '' ? '<none>' : humanAge(textAt(job, 'status', 'lastScheduleTime'), now))),
+    textColumn('Last Schedule', (job, now) =>
+      textAt(job, 'status', 'lastScheduleTime') === '' ? '<none>' : humanAge(textAt(job, 'status', 'lastScheduleTime'), now),
+    ),
     ageColumn,
   ],
   strategy: {
     generation: true,
     default: (job) =>
       changeObjectField(job, 'spec', (spec) => {
-        const filled = withDefaults(spec, { concurrencyPolicy: 'Allow', suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 })
-        return changeObjectField(filled, 'jobTemplate', (template) => changeObjectField(template, 'spec', (jobSpec) => changeObjectField(jobSpec, 'template', defaultPodTemplate)))
+        const filled = withDefaults(spec, {
+          concurrencyPolicy: 'Allow',
+          suspend: false,
+          successfulJobsHistoryLimit: 3,
+          failedJobsHistoryLimit: 1,
+        })
+        return changeObjectField(filled, 'jobTemplate', (template) =>
+          changeObjectField(template, 'spec', (jobSpec) => changeObjectField(jobSpec, 'template', defaultPodTemplate)),
+        )
       }),
     prepareForCreate: (job) => ({ ...job, status: {} }),
     validate: (job, _old, subresource) => {

@@ -18,12 +18,19 @@ function nodeStatus(node: JsonObject): string {
 
 function nodeRoles(node: JsonObject): string {
   const labels = at(node, 'metadata', 'labels')
-  const roles = Object.keys(isObject(labels) ? labels : {}).flatMap((key) => (key.startsWith(rolePrefix) && key !== rolePrefix ? [key.slice(rolePrefix.length)] : []))
+  const roles = Object.keys(isObject(labels) ? labels : {}).flatMap((key) =>
+    key.startsWith(rolePrefix) && key !== rolePrefix ? [key.slice(rolePrefix.length)] : [],
+  )
   return orNone(roles.sort().join(','))
 }
 
 function nodeAddress(node: JsonObject, type: string): string {
-  return orNone(textAt(listAt(node, 'status', 'addresses').find((address) => at(address, 'type') === type), 'address'))
+  return orNone(
+    textAt(
+      listAt(node, 'status', 'addresses').find((address) => at(address, 'type') === type),
+      'address',
+    ),
+  )
 }
 
 function nodeInfo(name: string, field: string): ReturnType<typeof textColumn> {
@@ -101,7 +108,9 @@ function source(event: JsonObject): string {
 /** An event is in the namespace of what it is about; in `default` when that has none. */
 function validateEvent(event: JsonObject): FieldError[] {
   const [own, involved] = [textAt(event, 'metadata', 'namespace'), textAt(event, 'involvedObject', 'namespace')]
-  return involved === own || (involved === '' && own === 'default') ? [] : [invalid('involvedObject.namespace', involved, 'does not match event.namespace')]
+  return involved === own || (involved === '' && own === 'default')
+    ? []
+    : [invalid('involvedObject.namespace', involved, 'does not match event.namespace')]
 }
 
 const leases = builtinResource({

@@ -18,14 +18,23 @@ const configMaps = builtinResource({
   columns: [nameColumn, integerColumn('Data', (object) => sizeAt(object, 'data') + sizeAt(object, 'binaryData')), ageColumn],
   strategy: {
     shape: kindShape('ConfigMap', { data: strings, binaryData: strings, immutable: 'bool' }),
-    validate: (object, old) => [...validateKeys(object, 'data'), ...validateKeys(object, 'binaryData'), ...validateImmutable(object, old, ['data', 'binaryData'])],
+    validate: (object, old) => [
+      ...validateKeys(object, 'data'),
+      ...validateKeys(object, 'binaryData'),
+      ...validateImmutable(object, old, ['data', 'binaryData']),
+    ],
   },
 })
 
 const secrets = builtinResource({
   kind: 'Secret',
   plural: 'secrets',
-  columns: [nameColumn, textColumn('Type', (object) => textAt(object, 'type')), integerColumn('Data', (object) => sizeAt(object, 'data')), ageColumn],
+  columns: [
+    nameColumn,
+    textColumn('Type', (object) => textAt(object, 'type')),
+    integerColumn('Data', (object) => sizeAt(object, 'data')),
+    ageColumn,
+  ],
   selectableFields: (object) => ({ type: textAt(object, 'type') }),
   strategy: {
     shape: kindShape('Secret', { data: strings, stringData: strings, type: 'string', immutable: 'bool' }),
@@ -88,6 +97,8 @@ function validateType(secret: JsonObject): FieldError[] {
 
 function validateImmutable(object: JsonObject, old: JsonObject | undefined, fields: readonly string[]): FieldError[] {
   if (old?.immutable !== true) return []
-  const changed = (object.immutable === true ? fields : ['immutable', ...fields]).filter((field) => field === 'immutable' || !jsonEqual(object[field], old[field]))
+  const changed = (object.immutable === true ? fields : ['immutable', ...fields]).filter(
+    (field) => field === 'immutable' || !jsonEqual(object[field], old[field]),
+  )
   return changed.map((field) => forbidden(field, 'field is immutable when `immutable` is set'))
 }

@@ -16,7 +16,11 @@ export function validateContainer(container: JsonObject, path: string, volumes: 
   const image = textAt(container, 'image')
   return [
     ...validateName(container, path, taken),
-    ...(image === '' ? [required(`${path}.image`)] : image === image.trim() ? [] : [invalid(`${path}.image`, image, 'must not have leading or trailing whitespace')]),
+    ...(image === ''
+      ? [required(`${path}.image`)]
+      : image === image.trim()
+        ? []
+        : [invalid(`${path}.image`, image, 'must not have leading or trailing whitespace')]),
     ...validateEnum(container, 'terminationMessagePolicy', path, terminationMessagePolicies),
     ...validateEnum(container, 'imagePullPolicy', path, pullPolicies),
     ...validatePorts(listAt(container, 'ports'), `${path}.ports`),
@@ -82,7 +86,9 @@ function validateEnv(variable: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = []
   if (name === '') errors.push(required(`${path}.name`))
   else if (!/^[ -<>-~]+$/.test(name)) {
-    errors.push(invalid(`${path}.name`, name, "a valid environment variable name must consist only of printable ASCII characters other than '='"))
+    errors.push(
+      invalid(`${path}.name`, name, "a valid environment variable name must consist only of printable ASCII characters other than '='"),
+    )
   }
   const { valueFrom } = variable
   if (!isObject(valueFrom)) return errors
@@ -111,7 +117,8 @@ function validateVolumeMounts(mounts: readonly JsonValue[], path: string, volume
     const [name, mountPath] = [textAt(mount, 'name'), textAt(mount, 'mountPath')]
     const errors: FieldError[] = []
     if (name === '') errors.push(required(`${here}.name`))
-    else if (!volumes.has(name)) errors.push({ path: `${here}.name`, reason: 'FieldValueNotFound', message: `Not found: ${JSON.stringify(name)}` })
+    else if (!volumes.has(name))
+      errors.push({ path: `${here}.name`, reason: 'FieldValueNotFound', message: `Not found: ${JSON.stringify(name)}` })
     if (mountPath === '') errors.push(required(`${here}.mountPath`))
     else if (paths.has(mountPath)) errors.push(invalid(`${here}.mountPath`, mountPath, 'must be unique'))
     paths.add(mountPath)
@@ -129,7 +136,10 @@ function validateResources(resources: JsonValue | undefined, path: string): Fiel
       const here = `${path}.${kind}[${name}]`
       errors.push(...qualifiedName(name).map((detail) => invalid(here, name, detail)))
       if (!name.includes('/') && !standardResources.has(name) && !name.startsWith('hugepages-')) {
-        errors.push(invalid(here, name, 'must be a standard resource type or fully qualified'), invalid(here, name, 'must be a standard resource for containers'))
+        errors.push(
+          invalid(here, name, 'must be a standard resource type or fully qualified'),
+          invalid(here, name, 'must be a standard resource for containers'),
+        )
       }
       if ((parseQuantity(value) ?? 0) < 0) errors.push(invalid(here, String(value), 'must be greater than or equal to 0'))
       if (kind !== 'requests') continue

@@ -19,7 +19,13 @@ export const namespaces: ResourceInfo = builtinResource({
   namespaced: false,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   status: true,
-  subresources: { finalize: { kind: 'Namespace', verbs: ['update'], write: (namespace, written) => withFinalizers(namespace, listAt(written, 'spec', 'finalizers')) } },
+  subresources: {
+    finalize: {
+      kind: 'Namespace',
+      verbs: ['update'],
+      write: (namespace, written) => withFinalizers(namespace, listAt(written, 'spec', 'finalizers')),
+    },
+  },
   columns: [nameColumn, textColumn('Status', (namespace) => textAt(namespace, 'status', 'phase')), ageColumn],
   selectableFields: (namespace) => ({ 'status.phase': textAt(namespace, 'status', 'phase') }),
   strategy: {
@@ -28,7 +34,8 @@ export const namespaces: ResourceInfo = builtinResource({
     shape: kindShape('Namespace', { spec: { type: 'NamespaceSpec', fields: { finalizers: ['string'] } }, status: 'any' }),
     default: labelled,
     prepareForCreate: (namespace) => ({ ...withFinalizers(namespace, ['kubernetes']), status: { phase: 'Active' } }),
-    prepareForUpdate: (namespace, old, subresource) => (subresource === '' ? withFinalizers(namespace, listAt(old, 'spec', 'finalizers')) : namespace),
+    prepareForUpdate: (namespace, old, subresource) =>
+      subresource === '' ? withFinalizers(namespace, listAt(old, 'spec', 'finalizers')) : namespace,
     heldBy: (namespace) => listAt(namespace, 'spec', 'finalizers').filter((finalizer) => typeof finalizer === 'string'),
     canDelete: (namespace) => {
       const name = textAt(namespace, 'metadata', 'name')

@@ -5,7 +5,10 @@ import type { Column } from '../resource-info.ts'
 
 export const podColumns: readonly Column[] = [
   nameColumn,
-  textColumn('Ready', (pod) => `${statusesOf(pod, 'containerStatuses').filter(isReady).length}/${listAt(pod, 'spec', 'containers').length}`),
+  textColumn(
+    'Ready',
+    (pod) => `${statusesOf(pod, 'containerStatuses').filter(isReady).length}/${listAt(pod, 'spec', 'containers').length}`,
+  ),
   textColumn('Status', podStatus),
   textColumn('Restarts', restarts),
   ageColumn,
@@ -27,7 +30,9 @@ function isReady(status: JsonValue): boolean {
 function podStatus(pod: JsonObject): string {
   const own = textAt(pod, 'status', 'reason')
   let text = own === '' ? textAt(pod, 'status', 'phase') : own
-  const gated = conditions(pod).some((condition) => at(condition, 'type') === 'PodScheduled' && at(condition, 'reason') === 'SchedulingGated')
+  const gated = conditions(pod).some(
+    (condition) => at(condition, 'type') === 'PodScheduled' && at(condition, 'reason') === 'SchedulingGated',
+  )
   if (gated) text = 'SchedulingGated'
   const initializing = initStatus(pod)
   if (initializing !== undefined) {
@@ -78,7 +83,11 @@ function conditions(pod: JsonObject): readonly JsonValue[] {
 function restarts(pod: JsonObject, now: number): string {
   const statuses = statusesOf(pod, 'containerStatuses')
   const count = statuses.reduce((sum: number, status) => sum + numberAt(status, 'restartCount'), 0)
-  const last = statuses.map((status) => textAt(status, 'lastState', 'terminated', 'finishedAt')).sort().at(-1) ?? ''
+  const last =
+    statuses
+      .map((status) => textAt(status, 'lastState', 'terminated', 'finishedAt'))
+      .sort()
+      .at(-1) ?? ''
   return count === 0 || last === '' ? String(count) : `${count} (${humanAge(last, now)} ago)`
 }
 

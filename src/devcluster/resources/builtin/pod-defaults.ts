@@ -37,13 +37,20 @@ function defaultContainer(container: JsonObject): JsonObject {
   })
   const ports = changeItems(filled, 'ports', (port) => withDefaults(port, { protocol: 'TCP' }))
   const env = changeItems(ports, 'env', (variable) =>
-    changeObjectField(variable, 'valueFrom', (source) => changeObjectField(source, 'fieldRef', (reference) => withDefaults(reference, { apiVersion: 'v1' }))),
+    changeObjectField(variable, 'valueFrom', (source) =>
+      changeObjectField(source, 'fieldRef', (reference) => withDefaults(reference, { apiVersion: 'v1' })),
+    ),
   )
   const limits = changeObjectField(env, 'resources', (resources) =>
     // A limit without a request is a request too.
-    isObject(resources.limits) ? { ...resources, requests: withDefaults(isObject(resources.requests) ? resources.requests : {}, resources.limits) } : resources,
+    isObject(resources.limits)
+      ? { ...resources, requests: withDefaults(isObject(resources.requests) ? resources.requests : {}, resources.limits) }
+      : resources,
   )
-  return ['livenessProbe', 'readinessProbe', 'startupProbe'].reduce((current, field) => changeObjectField(current, field, defaultProbe), limits)
+  return ['livenessProbe', 'readinessProbe', 'startupProbe'].reduce(
+    (current, field) => changeObjectField(current, field, defaultProbe),
+    limits,
+  )
 }
 
 function defaultProbe(probe: JsonObject): JsonObject {
@@ -70,7 +77,9 @@ function isLatest(image: string): boolean {
 /** What the admission plugins ServiceAccount, Priority and DefaultTolerationSeconds add; the token volume is left out, there is nothing to read it. */
 export function admitPodSpec(spec: JsonObject): JsonObject {
   const tolerations = listAt(spec, 'tolerations')
-  const missing = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].filter((key) => !tolerations.some((toleration) => tolerates(toleration, key)))
+  const missing = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].filter(
+    (key) => !tolerations.some((toleration) => tolerates(toleration, key)),
+  )
   const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: nodeFailureTolerationSeconds }))
   const filled = withDefaults(spec, {
     serviceAccountName: 'default',

@@ -3,7 +3,10 @@ import type { ObjectShape, Shape } from '../resource-info.ts'
 import { kindShape } from '../shape.ts'
 
 const string = 'string'
-const selector = (type: string, ...fields: readonly string[]): ObjectShape => ({ type, fields: Object.fromEntries(fields.map((field) => [field, string])) })
+const selector = (type: string, ...fields: readonly string[]): ObjectShape => ({
+  type,
+  fields: Object.fromEntries(fields.map((field) => [field, string])),
+})
 const keySelector = (type: string): ObjectShape => ({ type, fields: { name: string, key: string, optional: 'bool' } })
 const handler = {
   exec: { type: 'ExecAction', fields: { command: [string] } },
@@ -68,7 +71,9 @@ const container: ObjectShape = {
     command: [string],
     args: [string],
     workingDir: string,
-    ports: [{ type: 'ContainerPort', fields: { name: string, hostPort: 'int32', containerPort: 'int32', protocol: string, hostIP: string } }],
+    ports: [
+      { type: 'ContainerPort', fields: { name: string, hostPort: 'int32', containerPort: 'int32', protocol: string, hostIP: string } },
+    ],
     envFrom: [
       {
         type: 'EnvFromSource',
@@ -87,7 +92,15 @@ const container: ObjectShape = {
     volumeMounts: [
       {
         type: 'VolumeMount',
-        fields: { name: string, readOnly: 'bool', recursiveReadOnly: string, mountPath: string, subPath: string, mountPropagation: string, subPathExpr: string },
+        fields: {
+          name: string,
+          readOnly: 'bool',
+          recursiveReadOnly: string,
+          mountPath: string,
+          subPath: string,
+          mountPropagation: string,
+          subPathExpr: string,
+        },
       },
     ],
     volumeDevices: [selector('VolumeDevice', 'name', 'devicePath')],
@@ -96,7 +109,11 @@ const container: ObjectShape = {
     startupProbe: probe,
     lifecycle: {
       type: 'Lifecycle',
-      fields: { postStart: { type: 'LifecycleHandler', fields: handler }, preStop: { type: 'LifecycleHandler', fields: handler }, stopSignal: string },
+      fields: {
+        postStart: { type: 'LifecycleHandler', fields: handler },
+        preStop: { type: 'LifecycleHandler', fields: handler },
+        stopSignal: string,
+      },
     },
     terminationMessagePath: string,
     terminationMessagePolicy: string,
@@ -127,9 +144,32 @@ const container: ObjectShape = {
 /** Kinds of volumes; of the common ones the fields are known. */
 const volumeItems: readonly [Shape] = [{ type: 'KeyToPath', fields: { key: string, path: string, mode: 'int32' } }]
 const otherVolumeSources = [
-  'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo', 'nfs', 'iscsi', 'glusterfs', 'rbd', 'flexVolume', 'cinder', 'cephfs', 'flocker', 'fc', 'azureFile',
-  'vsphereVolume', 'quobyte', 'azureDisk', 'photonPersistentDisk', 'portworxVolume', 'scaleIO', 'storageos', 'csi', 'ephemeral', 'projected', 'image', 'downwardAPI',
-] as const // prettier-ignore
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'gitRepo',
+  'nfs',
+  'iscsi',
+  'glusterfs',
+  'rbd',
+  'flexVolume',
+  'cinder',
+  'cephfs',
+  'flocker',
+  'fc',
+  'azureFile',
+  'vsphereVolume',
+  'quobyte',
+  'azureDisk',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'scaleIO',
+  'storageos',
+  'csi',
+  'ephemeral',
+  'projected',
+  'image',
+  'downwardAPI',
+] as const
 const volume: ObjectShape = {
   type: 'Volume',
   fields: {
@@ -190,7 +230,9 @@ export const podSpecShape: ObjectShape = {
     subdomain: string,
     affinity: { type: 'Affinity', fields: { nodeAffinity: 'any', podAffinity: 'any', podAntiAffinity: 'any' } },
     schedulerName: string,
-    tolerations: [{ type: 'Toleration', fields: { key: string, operator: string, value: string, effect: string, tolerationSeconds: 'int64' } }],
+    tolerations: [
+      { type: 'Toleration', fields: { key: string, operator: string, value: string, effect: string, tolerationSeconds: 'int64' } },
+    ],
     hostAliases: [{ type: 'HostAlias', fields: { ip: string, hostnames: [string] } }],
     priorityClassName: string,
     priority: 'int32',

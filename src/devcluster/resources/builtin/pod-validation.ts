@@ -48,7 +48,9 @@ function validateSeconds(spec: JsonObject, path: string): FieldError[] {
     ...(typeof deadline === 'number' && (deadline < 1 || deadline > maxInt32)
       ? [invalid(`${path}.activeDeadlineSeconds`, deadline, `must be between 1 and ${maxInt32}, inclusive`)]
       : []),
-    ...(typeof grace === 'number' && grace < 0 ? [invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than or equal to 0')] : []),
+    ...(typeof grace === 'number' && grace < 0
+      ? [invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than or equal to 0')]
+      : []),
   ]
 }
 
@@ -87,9 +89,12 @@ function validateTolerations(tolerations: readonly JsonValue[], path: string): F
     const [operator, effect, value] = [textAt(toleration, 'operator'), textAt(toleration, 'effect'), textAt(toleration, 'value')]
     const errors: FieldError[] = []
     if (textAt(toleration, 'key') === '' && operator !== 'Exists') {
-      errors.push(invalid(`${here}.operator`, operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\""))
+      errors.push(
+        invalid(`${here}.operator`, operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"'),
+      )
     }
-    if (operator === 'Exists' && value !== '') errors.push(invalid(`${here}.operator`, toleration, "value must be empty when `operator` is 'Exists'"))
+    if (operator === 'Exists' && value !== '')
+      errors.push(invalid(`${here}.operator`, toleration, "value must be empty when `operator` is 'Exists'"))
     if (!['', 'Exists', 'Equal'].includes(operator)) errors.push(notSupported(`${here}.operator`, operator, ['Equal', 'Exists']))
     if (effect !== '' && !taintEffects.includes(effect)) errors.push(notSupported(`${here}.effect`, effect, taintEffects))
     if (toleration.tolerationSeconds !== undefined && toleration.tolerationSeconds !== null && effect !== 'NoExecute') {
@@ -106,14 +111,17 @@ const changeable =
 /** What an update of a Pod may not change: nearly everything. */
 export function validatePodUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   for (const field of ['containers', 'initContainers']) {
-    if (listAt(spec, field).length !== listAt(old, field).length) return [forbidden(`spec.${field}`, 'pod updates may not add or remove containers')]
+    if (listAt(spec, field).length !== listAt(old, field).length)
+      return [forbidden(`spec.${field}`, 'pod updates may not add or remove containers')]
   }
   const errors = [...validateDeadlineUpdate(spec, old), ...validateTolerationsUpdate(spec, old), ...validateGatesUpdate(spec, old)]
   const alike = (field: string): boolean =>
     objects(listAt(spec, field)).every(([container, index]) => equalExcept(container, listAt(old, field)[index] as JsonObject, 'image'))
   const free = ['containers', 'initContainers', 'activeDeadlineSeconds', 'tolerations', 'schedulingGates']
-  const grace = numberAt(old, 'terminationGracePeriodSeconds') < 0 && spec.terminationGracePeriodSeconds === 1 ? ['terminationGracePeriodSeconds'] : []
-  if (!alike('containers') || !alike('initContainers') || !equalExcept(spec, old, ...free, ...grace)) errors.push(forbidden('spec', changeable))
+  const grace =
+    numberAt(old, 'terminationGracePeriodSeconds') < 0 && spec.terminationGracePeriodSeconds === 1 ? ['terminationGracePeriodSeconds'] : []
+  if (!alike('containers') || !alike('initContainers') || !equalExcept(spec, old, ...free, ...grace))
+    errors.push(forbidden('spec', changeable))
   return errors
 }
 
@@ -127,7 +135,9 @@ function validateDeadlineUpdate(spec: JsonObject, old: JsonObject): FieldError[]
 
 function validateTolerationsUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   const now = objects(listAt(spec, 'tolerations')).map(([toleration]) => toleration)
-  const kept = objects(listAt(old, 'tolerations')).every(([toleration]) => now.some((other) => equalExcept(other, toleration, 'tolerationSeconds')))
+  const kept = objects(listAt(old, 'tolerations')).every(([toleration]) =>
+    now.some((other) => equalExcept(other, toleration, 'tolerationSeconds')),
+  )
   return kept ? [] : [forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
 }
 

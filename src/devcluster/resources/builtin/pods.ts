@@ -23,7 +23,14 @@ export const pods: ResourceInfo = builtinResource({
   shortNames: ['po'],
   categories: ['all'],
   status: true,
-  subresources: { binding: { kind: 'Binding', verbs: ['create'], write: bind, created: () => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }) } },
+  subresources: {
+    binding: {
+      kind: 'Binding',
+      verbs: ['create'],
+      write: bind,
+      created: () => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }),
+    },
+  },
   columns: podColumns,
   selectableFields: (pod) => ({
     'spec.nodeName': textAt(pod, 'spec', 'nodeName'),
@@ -69,7 +76,8 @@ function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: num
   if (assigned !== '') throw refuse(`pod ${name} is already assigned to node "${assigned}"`)
   if (listAt(pod, 'spec', 'schedulingGates').length > 0) throw refuse(`pod ${name} has non-empty .spec.schedulingGates`)
   const uid = textAt(binding, 'metadata', 'uid')
-  if (uid !== '' && uid !== textAt(pod, 'metadata', 'uid')) throw conflict(subject, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${textAt(pod, 'metadata', 'uid')}`)
+  if (uid !== '' && uid !== textAt(pod, 'metadata', 'uid'))
+    throw conflict(subject, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${textAt(pod, 'metadata', 'uid')}`)
   const conditions = mergeConditions(conditionsOf(pod), [{ type: 'PodScheduled', status: 'True', reason: '', message: '' }], { now })
   return {
     ...pod,

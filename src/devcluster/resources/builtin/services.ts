@@ -31,7 +31,10 @@ const services = builtinResource({
     name: dns1035Label,
     returnsDeleted: true,
     default: (service) => changeObjectField(service, 'spec', defaultSpec),
-    prepareForCreate: (service) => ({ ...changeObjectField(service, 'spec', (spec) => withAddress(spec, textAt(service, 'metadata', 'uid'))), status: { loadBalancer: {} } }),
+    prepareForCreate: (service) => ({
+      ...changeObjectField(service, 'spec', (spec) => withAddress(spec, textAt(service, 'metadata', 'uid'))),
+      status: { loadBalancer: {} },
+    }),
     prepareForUpdate: (service, old) =>
       changeObjectField(service, 'spec', (spec) =>
         withDefaults(spec, { clusterIP: at(old, 'spec', 'clusterIP'), clusterIPs: at(old, 'spec', 'clusterIPs') }),
@@ -52,7 +55,9 @@ export const serviceResources: readonly ResourceInfo[] = [services, endpoints]
 function defaultSpec(spec: JsonObject): JsonObject {
   const filled = withDefaults(spec, { type: 'ClusterIP', sessionAffinity: 'None' })
   const routed = filled.type === 'ExternalName' ? filled : withDefaults(filled, { internalTrafficPolicy: 'Cluster' })
-  const external = ['NodePort', 'LoadBalancer'].includes(String(filled.type)) ? withDefaults(routed, { externalTrafficPolicy: 'Cluster' }) : routed
+  const external = ['NodePort', 'LoadBalancer'].includes(String(filled.type))
+    ? withDefaults(routed, { externalTrafficPolicy: 'Cluster' })
+    : routed
   return changeItems(external, 'ports', (port) => withDefaults(port, { protocol: 'TCP', targetPort: port.port }))
 }
 
@@ -79,7 +84,10 @@ function validateService(service: JsonObject): FieldError[] {
     errors.push(...validatePort(port.port ?? 0, `${here}.port`), ...validateEnum(port, 'protocol', here, ['SCTP', 'TCP', 'UDP']))
   }
   if (spec.type === 'ExternalName' && textAt(spec, 'externalName') === '') errors.push(required('spec.externalName'))
-  return [...errors, ...(service.spec === undefined ? [] : validateEnum(spec, 'type', 'spec', ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']))]
+  return [
+    ...errors,
+    ...(service.spec === undefined ? [] : validateEnum(spec, 'type', 'spec', ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'])),
+  ]
 }
 
 function externalAddress(service: JsonObject): string {

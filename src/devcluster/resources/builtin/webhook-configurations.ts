@@ -36,7 +36,9 @@ function defaultWebhook(webhook: JsonObject, defaults: JsonObject): JsonObject {
     timeoutSeconds: 10,
   })
   const rules = changeItems(filled, 'rules', (rule) => withDefaults(rule, { scope: '*' }))
-  return changeObjectField(rules, 'clientConfig', (client) => changeObjectField(client, 'service', (service) => withDefaults(service, { port: 443 })))
+  return changeObjectField(rules, 'clientConfig', (client) =>
+    changeObjectField(client, 'service', (service) => withDefaults(service, { port: 443 })),
+  )
 }
 
 const reviewVersions = ['v1', 'v1beta1']
@@ -50,14 +52,19 @@ function validateWebhooks(object: JsonObject): FieldError[] {
     const name = textAt(webhook, 'name')
     const taken = names.has(name)
     names.add(name)
-    return [...validateName(name, `${here}.name`), ...(taken && name !== '' ? [duplicate(`${here}.name`, name)] : []), ...validateWebhook(webhook, here)]
+    return [
+      ...validateName(name, `${here}.name`),
+      ...(taken && name !== '' ? [duplicate(`${here}.name`, name)] : []),
+      ...validateWebhook(webhook, here),
+    ]
   })
 }
 
 function validateName(name: string, path: string): FieldError[] {
   if (name === '') return [required(path)]
   const errors = dns1123Subdomain(name).map((detail) => invalid(path, name, detail))
-  if (errors.length === 0 && name.split('.').length < 3) errors.push(invalid(path, name, 'should be a domain with at least three segments separated by dots'))
+  if (errors.length === 0 && name.split('.').length < 3)
+    errors.push(invalid(path, name, 'should be a domain with at least three segments separated by dots'))
   return errors
 }
 
@@ -90,15 +97,21 @@ function validateClient(webhook: JsonObject, path: string): FieldError[] {
   const { service } = client
   if ((url === '') === !isObject(service)) return [required(path, 'exactly one of url or service is required')]
   if (isObject(service)) {
-    return ['name', 'namespace'].filter((field) => textAt(service, field) === '').map((field) => required(`${path}.service.${field}`, `service ${field} is required`))
+    return ['name', 'namespace']
+      .filter((field) => textAt(service, field) === '')
+      .map((field) => required(`${path}.service.${field}`, `service ${field} is required`))
   }
-  return url.startsWith('https://') ? [] : [invalid(`${path}.url`, url, "'https' is the only allowed URL scheme; desired format: https://host[/path]")]
+  return url.startsWith('https://')
+    ? []
+    : [invalid(`${path}.url`, url, "'https' is the only allowed URL scheme; desired format: https://host[/path]")]
 }
 
 function validateRules(webhook: JsonObject, path: string): FieldError[] {
   return objects(listAt(webhook, 'rules')).flatMap(([rule, index]) => {
     const here = `${path}[${index}]`
-    const missing = ['operations', 'apiGroups', 'apiVersions', 'resources'].filter((field) => listAt(rule, field).length === 0).map((field) => required(`${here}.${field}`))
+    const missing = ['operations', 'apiGroups', 'apiVersions', 'resources']
+      .filter((field) => listAt(rule, field).length === 0)
+      .map((field) => required(`${here}.${field}`))
     const unknown = listAt(rule, 'operations').flatMap((operation, at) =>
       operations.includes(String(operation)) ? [] : [notSupported(`${here}.operations[${at}]`, operation, operations)],
     )

@@ -40,7 +40,8 @@ function workload(defaults: (spec: JsonObject) => JsonObject, options: { readonl
     generation: true,
     default: (object) => changeObjectField(object, 'spec', (spec) => defaults(changeObjectField(spec, 'template', defaultPodTemplate))),
     prepareForCreate: (object) => ({ ...object, status: {} }),
-    validate: (object, old, subresource) => (subresource === 'status' ? [] : validateWorkload(object, old, options.restartPolicies ?? ['Always'])),
+    validate: (object, old, subresource) =>
+      subresource === 'status' ? [] : validateWorkload(object, old, options.restartPolicies ?? ['Always']),
   }
 }
 
@@ -49,15 +50,19 @@ function validateWorkload(object: JsonObject, old: JsonObject | undefined, resta
   const labels = at(spec, 'template', 'metadata', 'labels')
   const errors: FieldError[] = []
   if (!isObject(spec.selector)) errors.push(required('spec.selector'))
-  else if (Object.keys(spec.selector).length === 0) errors.push(invalid('spec.selector', spec.selector, 'empty selector is invalid for deployment'))
+  else if (Object.keys(spec.selector).length === 0)
+    errors.push(invalid('spec.selector', spec.selector, 'empty selector is invalid for deployment'))
   else if (!matchesLabels(requirementsOf(spec.selector as unknown as LabelSelector), (isObject(labels) ? labels : {}) as Labels)) {
     errors.push(invalid('spec.template.metadata.labels', isObject(labels) ? labels : {}, '`selector` does not match template `labels`'))
   }
-  if (old !== undefined && !jsonEqual(spec.selector, at(old, 'spec', 'selector'))) errors.push(invalid('spec.selector', spec.selector ?? {}, 'field is immutable'))
-  if (typeof spec.replicas === 'number' && spec.replicas < 0) errors.push(invalid('spec.replicas', spec.replicas, 'must be greater than or equal to 0'))
+  if (old !== undefined && !jsonEqual(spec.selector, at(old, 'spec', 'selector')))
+    errors.push(invalid('spec.selector', spec.selector ?? {}, 'field is immutable'))
+  if (typeof spec.replicas === 'number' && spec.replicas < 0)
+    errors.push(invalid('spec.replicas', spec.replicas, 'must be greater than or equal to 0'))
   errors.push(...validateLabels(labels, 'spec.template.labels'), ...validatePodSpec(at(spec, 'template', 'spec'), 'spec.template.spec'))
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
-  if (policy !== '' && !restartPolicies.includes(policy)) errors.push(notSupported('spec.template.spec.restartPolicy', policy, restartPolicies))
+  if (policy !== '' && !restartPolicies.includes(policy))
+    errors.push(notSupported('spec.template.spec.restartPolicy', policy, restartPolicies))
   return errors
 }
 
@@ -72,8 +77,22 @@ function count(name: string, ...path: readonly string[]): Column {
 
 /** Containers, images and selector, for `-o wide`. */
 export const templateColumns: readonly Column[] = [
-  textColumn('Containers', (object) => containersOf(object).map((container) => textAt(container, 'name')).join(','), 1),
-  textColumn('Images', (object) => containersOf(object).map((container) => textAt(container, 'image')).join(','), 1),
+  textColumn(
+    'Containers',
+    (object) =>
+      containersOf(object)
+        .map((container) => textAt(container, 'name'))
+        .join(','),
+    1,
+  ),
+  textColumn(
+    'Images',
+    (object) =>
+      containersOf(object)
+        .map((container) => textAt(container, 'image'))
+        .join(','),
+    1,
+  ),
 ]
 const selectorColumn = textColumn('Selector', (object) => formatSelector(at(object, 'spec', 'selector')), 1)
 
@@ -109,7 +128,9 @@ const deployments = builtinResource({
     return changeObjectField(filled, 'strategy', (strategy) => {
       const typed = withDefaults(strategy, { type: 'RollingUpdate' })
       if (typed.type !== 'RollingUpdate') return typed
-      return changeObjectField(withDefaults(typed, { rollingUpdate: {} }), 'rollingUpdate', (update) => withDefaults(update, rollingUpdate.rollingUpdate))
+      return changeObjectField(withDefaults(typed, { rollingUpdate: {} }), 'rollingUpdate', (update) =>
+        withDefaults(update, rollingUpdate.rollingUpdate),
+      )
     })
   }),
 })
@@ -178,7 +199,10 @@ const daemonSets = builtinResource({
     selectorColumn,
   ],
   strategy: workload((spec) =>
-    withDefaults(spec, { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } }, revisionHistoryLimit: 10 }),
+    withDefaults(spec, {
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
+      revisionHistoryLimit: 10,
+    }),
   ),
 })
 
