@@ -2,15 +2,13 @@
 import type { ValidateFunction } from 'ajv'
 import { ProreusError } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
-import { formatFieldError, invalid } from '../api/field-error.ts'
+import { formatFieldError } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { applyDefaults } from './default.ts'
-import { explain } from './explain.ts'
-import type { SchemaNode } from './node.ts'
 import { buildRootNode } from './node.ts'
-import { childPath, fieldOf, indexPath } from './path.ts'
 import { prune } from './prune.ts'
+import { explainRefusal } from './refusal.ts'
 import { checkStructural } from './structural.ts'
 import { compileCheck } from './translate.ts'
 
@@ -70,37 +68,7 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
     default: (object) => applyDefaults(root, object) as JsonObject,
     validate: (object, oldObject) => {
       check ??= compileCheck(root)
-      return check(object) ? nothingWrong : errorsOf(root, check, object, oldObject)
+      return check(object) ? nothingWrong : explainRefusal(root, check.errors?.[0], object, oldObject)
     },
   } satisfies CompiledSchema)
-}
-
-/**
- * The renderer's errors for an object that ajv refused. The rules in `x-kubernetes-validations` belong behind these,
- * where none of them is of a kind that makes the API server skip the rules.
- */
-function errorsOf(root: SchemaNode, check: ValidateFunction, object: JsonObject, oldObject: JsonObject | undefined): readonly FieldError[] {
-  const refusal = check.errors?.[0]
-  const { errors, lists } = explain(root, object)
-  if (errors.length === 0 && lists.length === 0) {
-    // The two disagree, which is a defect of ours; ajv's word counts, so that nothing invalid passes.
-    const path = pathOf(refusal?.instancePath ?? '')
-    return [invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`)]
-  }
-  const tolerated = lists.length > 0 && oldObject !== undefined && explain(root, oldObject).lists.length > 0
-  return unique(tolerated ? errors : [...errors, ...lists])
-}
-
-/** Branches of a schema repeat each other. */
-function unique(errors: readonly FieldError[]): FieldError[] {
-  return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
-}
-
-/** A JSON pointer as a field path. */
-function pathOf(pointer: string): string {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((path, segment) => (/^\d+$/.test(segment) ? indexPath(path, Number(segment)) : childPath(path, segment)), '')
 }

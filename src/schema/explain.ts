@@ -10,7 +10,7 @@ import { isDeeperThan, tooDeep } from './depth.ts'
 import { embeddedResourceErrors } from './embedded-resource.ts'
 import { listErrors } from './list-types.ts'
 import type { SchemaNode, SchemaType } from './node.ts'
-import { formatNumber, isInteger, numberErrors } from './numbers.ts'
+import { isInteger, numberErrors } from './numbers.ts'
 import { childPath, childless, fieldOf, indexPath, keyPath } from './path.ts'
 
 /** What is wrong, and apart from it what is wrong with lists that must be sets or maps: an update may leave that as it was. */
@@ -88,13 +88,7 @@ function typeError(path: string, expected: string, actual: string): FieldError {
 function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Explanation): void {
   if (node.enum === undefined || (value !== null && node.enum.some((allowed) => jsonEqual(allowed, value)))) return
   const supported = (node.schema.enum ?? []).map((allowed) => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))
-  const error = notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported)
-  // Go prints floats in its own way.
-  found.errors.push(
-    typeof value === 'number'
-      ? { ...error, message: error.message.replace(/^[^:]*: [^:]*/, `Unsupported value: ${formatNumber(value)}`) }
-      : error,
-  )
+  found.errors.push(notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported))
 }
 
 /** The first that fails of maxLength, minLength and pattern; and the format. */

@@ -115,11 +115,7 @@ function isNearlyInteger(value: number): boolean {
   return value > 0 && whole > 0 && (value - whole) / (value + whole) < relativeTolerance
 }
 
-/** A number as Go's `%v` prints it: an integer in full, a float with an exponent from 1e-5 down and from 1e6 up. */
-export function formatNumber(value: number): string {
-  return isInteger(value) ? String(value) : formatFloat(value)
-}
-
+/** A float as Go's `%v` prints it: with an exponent from 1e-5 down and from 1e6 up, of two digits at least. */
 function formatFloat(value: number): string {
   const size = Math.abs(value)
   const text = value !== 0 && (size < 1e-4 || size >= 1e6) ? value.toExponential() : String(value)

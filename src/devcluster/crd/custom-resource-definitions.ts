@@ -68,6 +68,10 @@ const shape: Shape = {
   },
 }
 
+/** Better said than found out. */
+const noConversion =
+  'spec.conversion.strategy: this API server calls no conversion webhooks; between versions it changes the apiVersion alone'
+
 /** The row; `clock` dates the conditions that a deletion sets. */
 export function customResourceDefinitions(clock: Clock): ResourceInfo {
   return builtinResource({
@@ -82,10 +86,10 @@ export function customResourceDefinitions(clock: Clock): ResourceInfo {
       generation: true,
       shape,
       default: withDefaults,
-      prepareForCreate: (object) => ({
-        ...object,
-        status: { acceptedNames: { kind: '', plural: '' }, storedVersions: storageVersions(object) },
-      }),
+      prepareForCreate(object, context) {
+        if (asDefinition(object).spec.conversion?.strategy === 'Webhook') context.warn(noConversion)
+        return { ...object, status: { acceptedNames: { kind: '', plural: '' }, storedVersions: storageVersions(object) } }
+      },
       prepareForUpdate: (object, old, subresource) => (subresource === '' ? rememberingVersions(object, old) : object),
       validate: (object, old) => validateDefinition(asDefinition(object), old && asDefinition(old)),
       beginDelete: (object) => terminating(object, clock.now()),

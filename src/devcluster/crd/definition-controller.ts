@@ -31,14 +31,16 @@ export interface DefinitionControllerOptions {
 }
 
 /** How long a failed step waits before it is tried again. */
-const retryMs = 100
+const retryMs = 500
 
 /** Runs until the signal aborts; resolves when the last step has ended. */
 export async function runDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, logger } = options
   const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
-  /** Definitions that wait for their custom resources to go, by the key under which these are stored. */
+  /** By the names of definitions that wait for their custom resources to go: what ends that. */
   const cleanups = new Map<string, () => void>()
+  /** What went wrong last, so that it is said once. */
+  const problems = new Map<string, string>()
   let wake = Promise.withResolvers<void>()
   const enqueue = (name: string): void => {
     waiting.add(name)
@@ -52,24 +54,22 @@ export async function runDefinitionController(options: DefinitionControllerOptio
   const served = new ServedRows(options.catalog)
 
   const watchInstances = (definition: Definition): void => {
-    const storageKey = storageKeyOf(definition)
-    if (cleanups.has(storageKey)) return
     const { name } = definition.metadata
-    cleanups.set(
-      storageKey,
-      followType(store, storageKey, () => enqueue(name)),
-    )
+    if (!cleanups.has(name))
+      cleanups.set(
+        name,
+        followType(store, storageKeyOf(definition), () => enqueue(name)),
+      )
   }
 
   async function step(name: string): Promise<void> {
     const object = store.get(definitionsKey, { name })
     if (object === undefined) {
       served.remove(name)
-      for (const [storageKey, stop] of cleanups) {
-        if (storageKey !== storageKeyOfName(name)) continue
-        stop()
-        cleanups.delete(storageKey)
-      }
+      cleanups.get(name)?.()
+      cleanups.delete(name)
+      // Its names are free: somebody may have been waiting for them.
+      for (const other of store.snapshot(definitionsKey).keys) enqueue(other)
       return
     }
     const definition = await acceptNames(options, object, signal)
@@ -85,11 +85,15 @@ export async function runDefinitionController(options: DefinitionControllerOptio
         waiting.delete(name)
         try {
           await step(name)
+          problems.delete(name)
         } catch (error) {
           if (signal.aborted) break
           // Somebody else was faster: the newer state comes by itself.
-          if (!(error instanceof StatusError && error.status.reason === 'Conflict'))
-            logger.error({ err: error }, `the definition ${name} could not be served: ${messageOf(error)}`)
+          if (error instanceof StatusError && error.status.reason === 'Conflict') continue
+          const problem = messageOf(error)
+          if (problems.get(name) !== problem)
+            logger.error({ err: error }, `the definition ${name} is not served as it should be: ${problem}`)
+          problems.set(name, problem)
           void sleep(clock, retryMs, signal).then(
             () => enqueue(name),
             () => undefined,
@@ -106,11 +110,6 @@ export async function runDefinitionController(options: DefinitionControllerOptio
     stopListening()
     for (const stop of cleanups.values()) stop()
   }
-}
-
-function storageKeyOfName(name: string): string {
-  const dot = name.indexOf('.')
-  return `${name.slice(dot + 1)}/${name.slice(0, dot)}`
 }
 
 /** The rows of the table that belong to definitions. */

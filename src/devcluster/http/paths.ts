@@ -10,6 +10,14 @@ import type { Services } from './services.ts'
 /** The version that the server says it has: the one whose API it follows. */
 export const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' }
 
+// An `@` is allowed in no media type; clients ask with it all the same, and servers answer with a dot in its place.
+const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+/**
+ * A document of OpenAPI v2 without definitions: the field `swagger` with `2.0`, in protobuf. kubectl asks for it about types that v3
+ * does not know, and with this answer says by itself that the type is not installed; an error here would end the command with another text.
+ */
+const emptyOpenApiV2 = '\n\u00032.0'
+
 const healthPath = /^\/(healthz|livez|readyz)(?:\/(.+))?$/
 const checks = ['ping']
 
@@ -62,7 +70,9 @@ function handleDiscovery(exchange: Exchange, { discovery }: Services, group: str
 async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: string): Promise<void> {
   const ranges = parseAccept(exchange.request.headers.accept)
   const acceptsJson = ranges.some(({ type }) => type === 'application/json' || type === '*/*' || type === 'application/*')
-  if (path === '/openapi/v2' && acceptsJson) {
+  if (path === '/openapi/v2') {
+    if (ranges.some(({ type }) => type === openApiV2Protobuf))
+      return respond(exchange, { code: 200, contentType: openApiV2Protobuf.replace('@', '.'), body: emptyOpenApiV2 })
     const text = 'this API server describes itself in OpenAPI v3 only: see /openapi/v3'
     throw new StatusError(failure(404, 'NotFound', text, {}))
   }

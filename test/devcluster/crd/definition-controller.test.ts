@@ -184,6 +184,8 @@ t.test('names that another definition has are not accepted', async (t) => {
   await until('judged', () => conditionsOf(server.get('gadgets.example.com')).length > 0)
   t.strictSame(conditionsOf(server.get('gadgets.example.com')), ['NamesAccepted=False ShortNamesConflict', 'Established=False NotAccepted'])
   t.equal(server.catalog.find('example.com', 'v1', 'gadgets'), undefined)
+  await server.registry.delete(server.definitions, { name: 'widgets.example.com' }, {}, context)
+  await until('the names are free', () => server.catalog.find('example.com', 'v1', 'gadgets'))
 })
 
 t.test('a deleted definition takes its custom resources with it, and waits for them', async (t) => {

@@ -1,0 +1,79 @@
+/** A `proreus run` of its own for a test file, on loopback. */
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { startProreus, until, type Running } from './process.ts'
+
+export interface OperatorProcess {
+  readonly running: Running
+  /** The webhooks: `https://127.0.0.1:port`. */
+  readonly webhookUrl: string
+  /** The probes: `http://127.0.0.1:port`. */
+  readonly probesUrl: string
+  /** The sum of the samples of a metric that have all these labels. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
+}
+
+export interface OperatorOptions {
+  /** Where it runs: its certificates are in `certs` there. */
+  readonly directory: string
+  readonly kubeconfig: string
+  readonly args?: readonly string[]
+}
+
+/** Starts `proreus run --install` on any free ports; it ends with the test. `webhookPort` stays the same over a restart. */
+export function launchOperator(t: Test, { directory, kubeconfig, args = [] }: OperatorOptions, webhookPort: number): Running {
+  const url = `https://127.0.0.1:${webhookPort}`
+  const running = startProreus(
+    [
+      ...['run', '--install', '--webhook-url', url, '--webhook-host', '127.0.0.1', '--webhook-port', String(webhookPort)],
+      ...['--health-probe-bind-address', '127.0.0.1:0', '--metrics-bind-address', '127.0.0.1:0', ...args],
+    ],
+    { cwd: directory, env: { ...process.env, KUBECONFIG: kubeconfig } },
+  )
+  t.teardown(() => running.stop('SIGKILL'))
+  return running
+}
+
+/** The same, when it has started. */
+export async function startOperator(t: Test, options: OperatorOptions, webhookPort: number): Promise<OperatorProcess> {
+  const running = launchOperator(t, options, webhookPort)
+  const { probePort, metricsPort } = await until('proreus run has started', () => {
+    if (running.child.exitCode !== null) throw new Error(`it ended with ${running.child.exitCode}: ${running.output()}`)
+    return logLines(running.output()).find(({ msg }) => msg === 'started') as { probePort: number; metricsPort: number } | undefined
+  })
+  return {
+    running,
+    webhookUrl: `https://127.0.0.1:${webhookPort}`,
+    probesUrl: `http://127.0.0.1:${probePort}`,
+    metric: async (name, labels = {}) => sum(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(), name, labels),
+  }
+}
+
+/** The kubeconfig and the CA certificate that a `proreus run` in this folder uses. */
+export const caFileIn = (directory: string): string => join(directory, 'certs/ca.crt')
+
+/** What was logged: the lines that are whole JSON objects. */
+export function logLines(output: string): Record<string, unknown>[] {
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function sum(text: string, name: string, labels: Readonly<Record<string, string>>): number {
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) && wanted.every((label) => line.includes(label)))
+    .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+}
