@@ -59,10 +59,12 @@ export interface LeafOptions {
   readonly names: readonly string[]
   readonly ips: readonly string[]
   readonly now: number
+  /** Default: a week. */
+  readonly lifeMs?: number
 }
 
-/** A serving certificate signed by `authority`, valid for a week, but never longer than the authority itself. */
-export async function issueLeaf(authority: KeyPair, { names, ips, now }: LeafOptions): Promise<KeyPair> {
+/** A serving certificate signed by `authority`, never valid for longer than the authority itself. */
+export async function issueLeaf(authority: KeyPair, { names, ips, now, lifeMs = leafLifeMs }: LeafOptions): Promise<KeyPair> {
   const keys = await generate('ec', { namedCurve: 'P-256' })
   const signer = createPrivateKey(authority.key)
   const issuer = readCertificate(authority.cert)
@@ -74,7 +76,7 @@ export async function issueLeaf(authority: KeyPair, { names, ips, now }: LeafOpt
       issuer: subjectOf(authority.cert),
       subject: distinguishedName('proreus-webhook'),
       notBefore: Math.max(now - backdateMs, issuer.notBefore),
-      notAfter: Math.min(now + leafLifeMs, issuer.notAfter),
+      notAfter: Math.min(now + lifeMs, issuer.notAfter),
       spki,
       extensions: leafExtensions({ subjectKey: keyIdentifier(spki), authorityKey: keyIdentifier(authoritySpki), names, ips }),
     },

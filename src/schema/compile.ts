@@ -66,6 +66,8 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
       return { object: value, unknown }
     },
     default: (object) => applyDefaults(root, object) as JsonObject,
+    // The rules in x-kubernetes-validations are not evaluated. They come after the structure: the API server skips them
+    // where an error of type, required, enum, length or count stands.
     validate: (object, oldObject) => {
       check ??= compileCheck(root)
       return check(object) ? nothingWrong : explainRefusal(root, check.errors?.[0], object, oldObject)

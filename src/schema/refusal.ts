@@ -7,10 +7,7 @@ import { explain } from './explain.ts'
 import type { SchemaNode } from './node.ts'
 import { childPath, fieldOf, indexPath } from './path.ts'
 
-/**
- * The renderer's errors for an object that ajv refused. The rules in `x-kubernetes-validations` belong behind these,
- * where none of them is of a kind that makes the API server skip the rules.
- */
+/** The renderer's errors; and if it finds none, ajv's own, so that nothing that was refused passes. */
 export function explainRefusal(
   root: SchemaNode,
   refusal: RefusalReason | undefined,
@@ -19,7 +16,7 @@ export function explainRefusal(
 ): readonly FieldError[] {
   const { errors, lists } = explain(root, object)
   if (errors.length === 0 && lists.length === 0) {
-    // The two disagree, which is a defect of ours; ajv's word counts, so that nothing invalid passes.
+    // The two disagree, which is a defect of ours.
     const path = pathOf(refusal?.instancePath ?? '')
     return [invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`)]
   }

@@ -61,6 +61,7 @@ t.test('an operator that starts again', async (t) => {
       await settled(first)
       await allReady(client)
       const before = await versions(client)
+      t.equal(before.size, 2 * names.length + 3, 'MyPods, Pods, the CRD and two webhook configurations')
       t.equal(await first.running.stop(signal), signal === 'SIGTERM' ? 0 : null)
 
       const second = await startOperator(t, options, port)

@@ -1,6 +1,5 @@
 /** A `proreus run` of its own for a test file, on loopback. */
 import { createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import type { Test } from 'tap'
 import { startProreus, until, type Running } from './process.ts'
 
@@ -49,9 +48,6 @@ export async function startOperator(t: Test, options: OperatorOptions, webhookPo
     metric: async (name, labels = {}) => sum(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(), name, labels),
   }
 }
-
-/** The kubeconfig and the CA certificate that a `proreus run` in this folder uses. */
-export const caFileIn = (directory: string): string => join(directory, 'certs/ca.crt')
 
 /** What was logged: the lines that are whole JSON objects. */
 export function logLines(output: string): Record<string, unknown>[] {

@@ -6,7 +6,7 @@ import { ProreusError, messageOf } from '../../api/errors.ts'
 import { isObject } from '../../api/json.ts'
 import { pairProblem } from '../../certs/certificate.ts'
 import type { KeyPair } from '../../certs/issue.ts'
-import { issueAuthority, issueLeaf } from '../../certs/issue.ts'
+import { issueAuthority, authorityLifeMs, issueLeaf } from '../../certs/issue.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { writePrivateFile } from './private-file.ts'
 
@@ -75,5 +75,7 @@ export function issueServingCertificate(authority: KeyPair, now: number): Promis
     names: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
     ips: ['127.0.0.1', '::1'],
     now,
+    // Issued once per start, so it lasts as long as the authority.
+    lifeMs: authorityLifeMs,
   })
 }

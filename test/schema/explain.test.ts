@@ -1,0 +1,347 @@
+import t, { type Test } from 'tap'
+import type { FieldErrorReason } from '../../src/api/field-error.ts'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import { compileSchema } from '../../src/schema/compile.ts'
+
+type Expected = readonly [path: string, reason: FieldErrorReason, message: string]
+type Case = readonly [name: string, schema: StructuralSchema, value: JsonValue, errors: readonly Expected[]]
+
+function errorsOf(schema: StructuralSchema, value: JsonValue): Expected[] {
+  const compiled = compileSchema({ type: 'object', properties: { spec: schema } })
+  return compiled.validate({ spec: value }).map(({ path, reason, message }) => [path, reason, message] as const)
+}
+
+function table(t: Test, cases: readonly Case[]): void {
+  for (const [name, schema, value, errors] of cases) t.same(errorsOf(schema, value).sort(), [...errors].sort(), name)
+}
+
+const text = { type: 'string' } as const
+const count = { type: 'integer' } as const
+const none: readonly Expected[] = []
+const noField = '<nil>'
+
+t.test('types', async (t) => {
+  const wrong = (actual: string, expected: string): Expected[] => [
+    ['spec', 'FieldValueTypeInvalid', `Invalid value: "${actual}": spec in body must be of type ${expected}: "${actual}"`],
+  ]
+  table(t, [
+    ['integer for string', text, 5, wrong('integer', 'string')],
+    ['number for string', text, 1.5, wrong('number', 'string')],
+    ['boolean for string', text, true, wrong('boolean', 'string')],
+    ['object for string', text, {}, wrong('object', 'string')],
+    ['array for string', text, [], wrong('array', 'string')],
+    ['null for string', text, null, wrong('null', 'string')],
+    ['null for nullable', { ...text, nullable: true }, null, none],
+    ['string for integer', count, '5', wrong('string', 'integer')],
+    ['an integral float is an integer', count, 1e3, none],
+    ['an integer is a number', { type: 'number' }, 5, none],
+    ['string for boolean', { type: 'boolean' }, 'true', wrong('string', 'boolean')],
+    ['array for object', { type: 'object' }, [], wrong('array', 'object')],
+    ['object for array', { type: 'array', items: text }, {}, wrong('object', 'array')],
+    ['integer for int-or-string', { 'x-kubernetes-int-or-string': true }, 80, none],
+    ['string for int-or-string', { 'x-kubernetes-int-or-string': true }, '80%', none],
+    ['boolean for int-or-string', { 'x-kubernetes-int-or-string': true }, true, wrong('boolean', 'integer,string')],
+    ['number for int-or-string', { 'x-kubernetes-int-or-string': true }, 0.5, wrong('number', 'integer,string')],
+    ['anything where no type is asked', { 'x-kubernetes-preserve-unknown-fields': true }, null, none],
+  ])
+})
+
+t.test('types of values that have a format are told by the format', async (t) => {
+  const wrong = (actual: string, expected: string): Expected[] => [
+    ['spec', 'FieldValueTypeInvalid', `Invalid value: "${actual}": spec in body must be of type ${expected}: "${actual}"`],
+  ]
+  const date: StructuralSchema = { type: 'string', format: 'date' }
+  table(t, [
+    ['integer for date', date, 5, wrong('int64', 'date')],
+    ['number for date', date, 1.5, wrong('float64', 'date')],
+    ['boolean for date', date, true, wrong('', 'date')],
+    ['array for date', date, [], wrong('array', 'string')],
+    ['null for date', date, null, wrong('null', 'string')],
+    ['string for int32', { type: 'integer', format: 'int32' }, 'x', wrong('string', 'integer')],
+    ['object for int32', { type: 'integer', format: 'int32' }, {}, wrong('', 'int32')],
+    ['an unknown format is ignored', { type: 'string', format: 'no-such' }, 5, wrong('integer', 'string')],
+  ])
+})
+
+t.test('strings', async (t) => {
+  table(t, [
+    ['maxLength', { ...text, maxLength: 2 }, 'abc', [['spec', 'FieldValueTooLong', 'Too long: may not be more than 2 bytes']]],
+    ['maxLength 1', { ...text, maxLength: 1 }, 'abc', [['spec', 'FieldValueTooLong', 'Too long: may not be more than 1 byte']]],
+    ['lengths count code points', { ...text, maxLength: 2, minLength: 2 }, '👍👍', none],
+    [
+      'minLength',
+      { ...text, minLength: 3 },
+      'a',
+      [['spec', 'FieldValueInvalid', 'Invalid value: "a": spec in body should be at least 3 chars long']],
+    ],
+    [
+      'pattern',
+      { ...text, pattern: '^b' },
+      'a"',
+      [['spec', 'FieldValueInvalid', String.raw`Invalid value: "a\"": spec in body should match '^b'`]],
+    ],
+    ['pattern of RE2', { ...text, pattern: '(?i)^B' }, 'ba', none],
+    ['pattern anywhere', { ...text, pattern: 'b' }, 'abc', none],
+    [
+      'the first of maxLength, minLength and pattern',
+      { ...text, maxLength: 1, minLength: 5, pattern: 'z' },
+      'ab',
+      [['spec', 'FieldValueTooLong', 'Too long: may not be more than 1 byte']],
+    ],
+    [
+      'format',
+      { ...text, format: 'date-time' },
+      'soon',
+      [['spec', 'FieldValueTypeInvalid', 'Invalid value: "soon": spec in body must be of type date-time: "soon"']],
+    ],
+    [
+      'format beside length',
+      { ...text, format: 'ipv4', minLength: 3 },
+      'a',
+      [
+        ['spec', 'FieldValueInvalid', 'Invalid value: "a": spec in body should be at least 3 chars long'],
+        ['spec', 'FieldValueTypeInvalid', 'Invalid value: "a": spec in body must be of type ipv4: "a"'],
+      ],
+    ],
+  ])
+})
+
+t.test('enums', async (t) => {
+  const supported = (value: string, list: string): Expected[] => [
+    ['spec', 'FieldValueNotSupported', `Unsupported value: ${value}: supported values: ${list}`],
+  ]
+  table(t, [
+    ['strings', { ...text, enum: ['a', 'b'] }, 'c', supported('"c"', '"a", "b"')],
+    ['numbers are quoted, too', { ...count, enum: [1, 2] }, 3, supported('3', '"1", "2"')],
+    [
+      'objects, fields in any order',
+      { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, enum: [{ a: 1, b: 2 }] },
+      { b: 2, a: 1 },
+      none,
+    ],
+    ['null is never supported', { ...text, nullable: true, enum: ['a', null] }, null, supported('null', '"a", "null"')],
+    ['nothing but null', { ...text, nullable: true, enum: [null] }, 'a', supported('"a"', '"null"')],
+    ['nothing at all means no enum', { ...text, enum: [] }, 'a', none],
+  ])
+})
+
+t.test('numbers', async (t) => {
+  const wrong = (value: string, detail: string): Expected[] => [
+    ['spec', 'FieldValueInvalid', `Invalid value: ${value}: spec in body should be ${detail}`],
+  ]
+  const outOfRange = (format: string, what = 'Checked', type = 'integer'): Expected => [
+    noField,
+    'FieldValueInvalid',
+    `Invalid value: "": ${what} value must be of type ${type} ${format} in spec`,
+  ]
+  table(t, [
+    ['maximum', { ...count, maximum: 3 }, 4, wrong('4', 'less than or equal to 3')],
+    ['exclusive maximum', { ...count, maximum: 3, exclusiveMaximum: true }, 3, wrong('3', 'less than 3')],
+    ['minimum', { ...count, minimum: 3 }, 2, wrong('2', 'greater than or equal to 3')],
+    ['exclusive minimum', { ...count, minimum: 3, exclusiveMinimum: true }, 3, wrong('3', 'greater than 3')],
+    ['exclusive bounds without bounds', { ...count, exclusiveMinimum: true, exclusiveMaximum: true }, 3, none],
+    ['multiple', { ...count, multipleOf: 3 }, 4, wrong('4', 'a multiple of 3')],
+    ['multiple of a fraction', { type: 'number', multipleOf: 0.1 }, 0.3, none],
+    ['no multiple of a fraction', { type: 'number', multipleOf: 0.5 }, 0.75, wrong('0.75', 'a multiple of 0.5')],
+    [
+      'a factor below 1 is nothing for an integer',
+      { type: 'number', multipleOf: 0.5 },
+      3,
+      [['spec', 'FieldValueInvalid', 'Invalid value: 0: factor MultipleOf declared for spec must be positive: 0']],
+    ],
+    ['an integer is compared with the truncated bound', { type: 'number', minimum: 0.5 }, 0, none],
+    ['a float is not', { type: 'number', minimum: 0.5 }, 0.25, wrong('0.25', 'greater than or equal to 0.5')],
+    [
+      'large floats have exponents',
+      { type: 'number', maximum: 2 ** 21 },
+      2097152.5,
+      wrong('2.0971525e+06', 'less than or equal to 2.097152e+06'),
+    ],
+    ['int32 overflow', { ...count, format: 'int32' }, 2 ** 31, [outOfRange('with format int32')]],
+    ['int32 underflow', { ...count, format: 'int32' }, -(2 ** 31) - 1, [outOfRange('with format int32')]],
+    ['int32 limits', { ...count, format: 'int32' }, 2 ** 31 - 1, none],
+    [
+      'no integer at all',
+      count,
+      1.5,
+      [
+        ['spec', 'FieldValueTypeInvalid', 'Invalid value: "number": spec in body must be of type integer: "number"'],
+        outOfRange('(default format)'),
+      ],
+    ],
+    [
+      'beyond 64 bits',
+      { ...count, format: 'int64' },
+      1e19,
+      [
+        ['spec', 'FieldValueTypeInvalid', 'Invalid value: "float64": spec in body must be of type int64: "float64"'],
+        outOfRange('with format int64'),
+      ],
+    ],
+    ['float overflow', { type: 'number', format: 'float' }, 1e39, [outOfRange('with format float', 'Checked', 'number')]],
+    ['a bound that does not fit the type', { ...count, maximum: 2.5 }, 1, [outOfRange('(default format)', 'Maximum boundary')]],
+    ['bounds hold for strings alone of int-or-string', { 'x-kubernetes-int-or-string': true, maximum: 3 }, '9', none],
+    ['bounds of int-or-string', { 'x-kubernetes-int-or-string': true, maximum: 3 }, 9, wrong('9', 'less than or equal to 3')],
+  ])
+})
+
+t.test('lists', async (t) => {
+  const list = { type: 'array', items: text } as const
+  const map: StructuralSchema = {
+    type: 'array',
+    items: { type: 'object', required: ['a'], properties: { a: text, b: { ...text, default: 'x' } } },
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['a'],
+  }
+  table(t, [
+    [
+      'items',
+      list,
+      ['a', 5],
+      [['spec[1]', 'FieldValueTypeInvalid', 'Invalid value: "integer": spec[1] in body must be of type string: "integer"']],
+    ],
+    ['maxItems', { ...list, maxItems: 2 }, ['a', 'b', 'c'], [['spec', 'FieldValueTooMany', 'Too many: 3: must have at most 2 items']]],
+    ['maxItems 1', { ...list, maxItems: 1 }, ['a', 'b'], [['spec', 'FieldValueTooMany', 'Too many: 2: must have at most 1 item']]],
+    [
+      'minItems',
+      { ...list, minItems: 2 },
+      ['a'],
+      [['spec', 'FieldValueInvalid', 'Invalid value: 1: spec in body should have at least 2 items']],
+    ],
+    [
+      'set',
+      { ...list, 'x-kubernetes-list-type': 'set' },
+      ['a', 'b', 'a', 'a'],
+      [['spec[2]', 'FieldValueDuplicate', 'Duplicate value: "a"']],
+    ],
+    ['map', map, [{ a: 'x' }, { a: 'y' }, { a: 'x', b: 'z' }], [['spec[2]', 'FieldValueDuplicate', 'Duplicate value: {"a":"x"}']]],
+  ])
+})
+
+t.test('objects', async (t) => {
+  const object: StructuralSchema = { type: 'object', properties: { a: text, b: count } }
+  const map: StructuralSchema = { type: 'object', additionalProperties: text }
+  table(t, [
+    ['required', { ...object, required: ['a'] }, {}, [['spec.a', 'FieldValueRequired', 'Required value']]],
+    [
+      'required is not inherited',
+      { ...object, required: ['constructor', '__proto__'] },
+      { a: 'x' },
+      [
+        ['spec.constructor', 'FieldValueRequired', 'Required value'],
+        ['spec.__proto__', 'FieldValueRequired', 'Required value'],
+      ],
+    ],
+    ['unknown fields do no harm', object, { c: 1 }, none],
+    [
+      'maxProperties',
+      { ...map, maxProperties: 1 },
+      { a: 'x', b: 'y' },
+      [['spec', 'FieldValueTooMany', 'Too many: 2: must have at most 1 item']],
+    ],
+    [
+      'minProperties',
+      { ...map, minProperties: 2 },
+      { a: 'x' },
+      [['spec', 'FieldValueInvalid', 'Invalid value: 1: spec in body should have at least 2 properties']],
+    ],
+    [
+      'map values',
+      map,
+      { 'x.y/z': 5 },
+      [['spec.x.y/z', 'FieldValueTypeInvalid', 'Invalid value: "integer": spec.x.y/z in body must be of type string: "integer"']],
+    ],
+    [
+      'a map in brackets where lists are checked',
+      { type: 'object', additionalProperties: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' } },
+      { k: ['a', 'a'] },
+      [['spec[k][1]', 'FieldValueDuplicate', 'Duplicate value: "a"']],
+    ],
+  ])
+})
+
+t.test('a field called __proto__ is one like any other', async (t) => {
+  const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}},"required":["__proto__"]}') as StructuralSchema
+  table(t, [
+    ['valid', schema, JSON.parse('{"__proto__":"x"}') as JsonValue, none],
+    ['missing', schema, {}, [['spec.__proto__', 'FieldValueRequired', 'Required value']]],
+    [
+      'wrong',
+      schema,
+      JSON.parse('{"__proto__":5}') as JsonValue,
+      [['spec.__proto__', 'FieldValueTypeInvalid', 'Invalid value: "integer": spec.__proto__ in body must be of type string: "integer"']],
+    ],
+    [
+      'as the key of a map',
+      { type: 'object', additionalProperties: text },
+      JSON.parse('{"__proto__":5}') as JsonValue,
+      [['spec.__proto__', 'FieldValueTypeInvalid', 'Invalid value: "integer": spec.__proto__ in body must be of type string: "integer"']],
+    ],
+  ])
+})
+
+t.test('junctors', async (t) => {
+  const message = (detail: string): Expected => [noField, 'FieldValueInvalid', `Invalid value: "": "spec" ${detail}`]
+  const notA: Expected = ['spec', 'FieldValueInvalid', `Invalid value: "x": spec in body should match '^a'`]
+  const tooShort: Expected = ['spec', 'FieldValueInvalid', 'Invalid value: "x": spec in body should be at least 2 chars long']
+  const a = { pattern: '^a' }
+  const long = { minLength: 2 }
+  table(t, [
+    ['anyOf, one is enough', { ...text, anyOf: [a, long] }, 'xy', none],
+    ['anyOf, none', { ...text, anyOf: [a, long] }, 'x', [message('must validate at least one schema (anyOf)'), notA]],
+    ['oneOf, one', { ...text, oneOf: [a, long] }, 'xy', none],
+    [
+      'oneOf, none',
+      { ...text, oneOf: [long, a] },
+      'x',
+      [message('must validate one and only one schema (oneOf). Found none valid'), tooShort],
+    ],
+    [
+      'oneOf, two',
+      { ...text, oneOf: [a, long] },
+      'ab',
+      [message('must validate one and only one schema (oneOf). Found 2 valid alternatives')],
+    ],
+    ['allOf, none', { ...text, allOf: [a, long] }, 'x', [message('must validate all the schemas (allOf). None validated'), notA, tooShort]],
+    ['allOf, some', { ...text, allOf: [a, { minLength: 1 }] }, 'x', [message('must validate all the schemas (allOf)'), notA]],
+    ['not', { ...text, not: a }, 'ab', [message('must not validate the schema (not)')]],
+    ['null is not looked at', { ...text, nullable: true, not: {}, anyOf: [a] }, null, none],
+    [
+      'int-or-string in full',
+      { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
+      true,
+      [
+        message('must validate at least one schema (anyOf)'),
+        ['spec', 'FieldValueTypeInvalid', 'Invalid value: "boolean": spec in body must be of type integer,string: "boolean"'],
+        ['spec', 'FieldValueTypeInvalid', 'Invalid value: "boolean": spec in body must be of type integer: "boolean"'],
+      ],
+    ],
+    [
+      'the branch with the most that is right',
+      {
+        type: 'object',
+        properties: { a: text, b: text },
+        anyOf: [{ required: ['a'] }, { required: ['b'], properties: { a: { pattern: '^z' } } }],
+      },
+      {},
+      [message('must validate at least one schema (anyOf)'), ['spec.a', 'FieldValueRequired', 'Required value']],
+    ],
+  ])
+})
+
+t.test('everything that is wrong is told, each once', async (t) => {
+  const compiled = compileSchema({
+    type: 'object',
+    required: ['spec'],
+    properties: {
+      spec: { type: 'object', required: ['a'], properties: { a: text, b: { ...count, allOf: [{ minimum: 2 }], minimum: 2 } } },
+    },
+  })
+  const errors = compiled.validate({ spec: { b: 1 } } as JsonObject)
+  t.same(errors.map(({ path }) => path).sort(), ['<nil>', 'spec.a', 'spec.b'])
+  t.same(
+    compiled.validate({}).map(({ path, message }) => `${path}: ${message}`),
+    ['spec: Required value'],
+  )
+})
