@@ -40,7 +40,9 @@ export function devCommand(): Command {
 async function dev(options: Options): Promise<void> {
   const started = performance.now()
   const progress = terminalProgress(process.stderr)
-  const logger = loggerOf(options)
+  // On a terminal the steps tell what is going on, until all is ready.
+  let starting = process.stderr.isTTY === true && options.logLevel === 'info'
+  const logger = loggerOf(options, () => starting)
   const operators = await selectOperators(options.operators)
   const termination = onTermination()
   progress.say(`proreus ${version}\n`)
@@ -57,6 +59,7 @@ async function dev(options: Options): Promise<void> {
   const ready = async (): Promise<void> => {
     await cluster.writeKubeconfig(kubeconfig)
     logger.info({ kubeconfig, api: cluster.url }, 'ready')
+    starting = false
     sayReady(progress, kubeconfig, operators, (performance.now() - started) / 1000)
   }
   try {

@@ -23,11 +23,12 @@ export function addLogOptions(command: Command): Command {
     )
 }
 
-export function loggerOf({ logLevel, logFormat }: LogOptions): Logger {
+export function loggerOf({ logLevel, logFormat }: LogOptions, muted?: () => boolean): Logger {
   const terminal = process.stderr.isTTY === true
   return createLogger({
     level: logLevel,
     pretty: logFormat === 'pretty' || (logFormat === 'auto' && terminal),
     colorize: terminal && process.stderr.hasColors(),
+    ...(muted && { muted }),
   })
 }

@@ -14,13 +14,15 @@ export interface LoggerOptions {
   readonly pretty?: boolean
   /** Colours in lines for people. Default false. */
   readonly colorize?: boolean
+  /** While it says true, only warnings and errors are logged: when something else tells what is going on. */
+  readonly muted?: () => boolean
   /** Default: standard error, so that a command's own output stays apart. */
   readonly destination?: DestinationStream
 }
 
 /** Makes a logger. Credentials, private keys and the data of Secrets never reach its output. */
 export function createLogger(options: LoggerOptions = {}): Logger {
-  const { level = 'info', pretty = false, colorize = false } = options
+  const { level = 'info', pretty = false, colorize = false, muted } = options
   const destination = options.destination ?? pino.destination({ fd: 2, sync: true })
   const logger = pino(
     {
@@ -30,6 +32,13 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: redact },
       serializers: { err: serializeError },
+      ...(muted && {
+        hooks: {
+          logMethod(args, method, number) {
+            if (number >= pino.levels.values.warn! || !muted()) method.apply(this, args)
+          },
+        },
+      }),
     },
     pretty ? prettyStream(destination, colorize) : destination,
   )
@@ -47,7 +56,7 @@ function withRedactedChildren(logger: Logger): Logger {
 
 /** Line by line and synchronous, so that the last words of a process are not lost. */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
-  const format = PinoPretty.prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l' })
+  const format = PinoPretty.prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
   return { write: (line) => destination.write(format(line)) }
 }
 

@@ -78,3 +78,15 @@ t.test('lines for people carry the message and no colours unless asked for', asy
   t.match(lines.join(''), /port: 9443/)
   t.notMatch(lines.join(''), /\u001b\[/)
 })
+
+t.test('while it is muted only warnings and errors are logged, also by children made before', async (t) => {
+  let muted = true
+  const { logger, lines } = capture({ muted: () => muted })
+  const child = logger.child({ controller: 'a' })
+  child.info('hidden')
+  child.warn('seen')
+  muted = false
+  child.info('seen again')
+  t.match(lines, [/"msg":"seen"/, /"msg":"seen again"/])
+  t.equal(lines.length, 2)
+})
