@@ -38,9 +38,20 @@ export function quote(text: string): string {
     .replace(/\\u00(0[0-9a-f]|1[0-9a-f])/g, (_, hex: string) => (hex === '07' ? '\\a' : hex === '0b' ? '\\v' : `\\x${hex}`))
 }
 
-/** A value as it stands in a message: strings quoted, everything else as JSON with sorted keys. */
+/** A value as it stands in a message: strings quoted, numbers as Go prints them, everything else as Go's JSON with sorted keys. */
 export function formatValue(value: unknown): string {
-  return typeof value === 'string' ? quote(value) : canonicalJson(value)
+  if (typeof value === 'string') return quote(value)
+  if (typeof value === 'number') return formatNumber(value)
+  return canonicalJson(value).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)
+}
+
+/** A number as Go's `%v` prints it: an int64 in full, a float with an exponent from 1e6 up and below 1e-4. */
+function formatNumber(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return BigInt(value).toString()
+  const [digits, power] = value.toExponential().split('e') as [string, string]
+  const exponent = Number(power)
+  if (exponent >= -4 && exponent < 6) return String(value)
+  return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
 
 export function required(path: string, detail = ''): FieldError {

@@ -53,7 +53,9 @@ function readConfig(path: string): Record<string, unknown> {
     if (isObject(content)) return content
     throw new Error('it is no mapping of option names to values')
   } catch (cause) {
-    throw new ProreusError('PRO_CONFIG_INVALID', `The configuration file ${path} cannot be read: ${messageOf(cause)}`, { cause })
+    // The parser shows the place in further lines; its first line names it.
+    const problem = messageOf(cause).split('\n', 1)[0]!.replace(/:$/, '')
+    throw new ProreusError('PRO_CONFIG_INVALID', `The configuration file ${path} cannot be read: ${problem}.`, { cause })
   }
 }
 

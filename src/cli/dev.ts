@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import { systemClock } from '../api/clock.ts'
+import { ProreusError, messageOf } from '../api/errors.ts'
 import { createClient, type Client } from '../client/client.ts'
 import { startDevCluster, type DevCluster } from '../devcluster/dev-cluster.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -48,7 +49,7 @@ async function dev(options: Options): Promise<void> {
   progress.say(`proreus ${version}\n`)
   // Its appearance means that all is ready, so an old one goes first.
   const kubeconfig = join(options.stateDir, 'kubeconfig')
-  await rm(kubeconfig, { force: true })
+  await removeOld(kubeconfig)
   const cluster = await startDevCluster({
     directory: options.stateDir,
     logger,
@@ -77,6 +78,15 @@ async function dev(options: Options): Promise<void> {
     await client.close()
     await cluster.close()
     termination.release()
+  }
+}
+
+async function removeOld(kubeconfig: string): Promise<void> {
+  try {
+    await rm(kubeconfig, { force: true })
+  } catch (cause) {
+    const problem = `${kubeconfig} cannot be replaced: ${messageOf(cause)}: choose another folder with --state-dir.`
+    throw new ProreusError('PRO_STATE_FILE', problem, { cause })
   }
 }
 

@@ -16,11 +16,16 @@ export function createProgram(): Command {
     .description('A Kubernetes operator server: admission webhooks, controllers and their certificates in one process.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
-    .addHelpText('after', '\nFlags come before environment variables, those before the configuration file, that before the defaults.\nDocumentation: README.md and docs/ in the package.')
+    .addHelpText(
+      'after',
+      '\nFlags come before environment variables, those before the configuration file, that before the defaults.\nDocumentation: README.md and docs/ in the package.',
+    )
     .showHelpAfterError('(proreus --help shows what there is)')
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'proreus: ')) })
     .exitOverride()
   for (const command of [devCommand(), runCommand(), validateCommand(), generateCommand(), certsCommand()]) {
-    program.addCommand(command.copyInheritedSettings(program))
+    program.addCommand(command)
+    inheritSettings(command, program)
   }
   return program
 }
@@ -33,11 +38,22 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof Exit) return error.exitCode
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    if (error instanceof ProreusError) process.stderr.write(`proreus: ${error.message}\n`)
+    if (error instanceof ProreusError) process.stderr.write(`proreus: ${oneLine(error.message)}\n`)
     else
       process.stderr.write(
         `proreus: an unexpected error, please report it: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`,
       )
     return 1
   }
+}
+
+/** Commander hands settings down to a command at the moment when that is made; ours are made before the program is. */
+function inheritSettings(command: Command, parent: Command): void {
+  command.copyInheritedSettings(parent)
+  for (const child of command.commands) inheritSettings(child, command)
+}
+
+/** Messages of others, quoted in ours, can have several lines. */
+function oneLine(message: string): string {
+  return message.trim().replace(/\s*\n\s*/g, ' ')
 }

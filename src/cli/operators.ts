@@ -1,7 +1,8 @@
 /** The operators that a command runs: the shipped ones by name, others by file. */
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { ProreusError } from '../api/errors.ts'
+import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
 import { isOperator } from '../manager/operator.ts'
 import { shippedOperators } from '../operators/index.ts'
@@ -36,11 +37,16 @@ function shippedOperator(name: string): Operator {
 
 async function loadOperator(file: string): Promise<Operator> {
   const path = resolve(file)
+  if (!existsSync(path)) {
+    throw new ProreusError('PRO_CONFIG_INVALID', `The operator ${file} does not exist: give a file that exports "operator".`)
+  }
   let loaded: { operator?: unknown }
   try {
     loaded = (await import(pathToFileURL(path).href)) as { operator?: unknown }
   } catch (cause) {
-    throw new ProreusError('PRO_CONFIG_INVALID', `The operator ${file} cannot be loaded: ${(cause as Error).message}`, { cause })
+    throw new ProreusError('PRO_CONFIG_INVALID', `The operator ${file} cannot be loaded: ${messageOf(cause).replace(/\.$/, '')}.`, {
+      cause,
+    })
   }
   if (!isOperator(loaded.operator)) {
     throw new ProreusError('PRO_CONFIG_INVALID', `${file} exports no "operator" made with defineOperator.`)

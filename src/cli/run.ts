@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander'
 import { systemClock } from '../api/clock.ts'
 import { createClient } from '../client/client.ts'
+import { serviceAccountDirectory } from '../client/in-cluster.ts'
 import { loadConnection } from '../client/kubeconfig.ts'
 import type { Connection } from '../client/connection.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -18,6 +19,7 @@ interface Options extends LogOptions {
   operators: string
   kubeconfig?: string
   context?: string
+  serviceAccountDir: string
   namespace: string
   watchNamespace: string[]
   enableWebhooks: boolean
@@ -43,6 +45,11 @@ export function runCommand(): Command {
     .addOption(new Option('--operators <list>', operatorsHelp).default('all').env('PROREUS_OPERATORS'))
     .option('--kubeconfig <file>', 'kubeconfig to use; without it $KUBECONFIG, the cluster that this runs in, ~/.kube/config')
     .option('--context <name>', 'context of the kubeconfig')
+    .addOption(
+      new Option('--service-account-dir <folder>', 'where the kubelet mounts the service account: token, ca.crt and namespace')
+        .default(serviceAccountDirectory)
+        .env('SERVICE_ACCOUNT_DIR'),
+    )
     .addOption(new Option('--namespace <name>', "the operator's own namespace").default('proreus-system').env('POD_NAMESPACE'))
     .addOption(
       new Option('--watch-namespace <list>', 'namespaces that the controllers watch; empty: all')
@@ -102,6 +109,7 @@ export function runCommand(): Command {
     const operators = await selectOperators(options.operators)
     const connection = await loadConnection({
       env: process.env,
+      inClusterRoot: options.serviceAccountDir,
       ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
       ...(options.context !== undefined && { context: options.context }),
     })

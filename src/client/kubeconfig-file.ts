@@ -54,13 +54,7 @@ async function readFileContent(file: string): Promise<JsonObject> {
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    throw problem(
-      missing
-        ? `The kubeconfig ${file} does not exist: check --kubeconfig and KUBECONFIG.`
-        : `The kubeconfig ${file} cannot be read: ${messageOf(error)}.`,
-      error,
-    )
+    throw problem(`The kubeconfig ${file} ${readProblem(error as NodeJS.ErrnoException)}: check --kubeconfig and KUBECONFIG.`, error)
   }
   let content: unknown
   try {
@@ -73,6 +67,11 @@ async function readFileContent(file: string): Promise<JsonObject> {
       `The kubeconfig ${file} is ${content === null || content === undefined ? 'empty' : 'no kubeconfig'}: it must have clusters, users and contexts.`,
     )
   return content
+}
+
+function readProblem(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return 'does not exist'
+  return error.code === 'EISDIR' ? 'is a folder' : `cannot be read (${messageOf(error)})`
 }
 
 function entries(content: JsonObject, field: 'clusters' | 'users' | 'contexts'): Entry[] {

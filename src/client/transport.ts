@@ -255,7 +255,9 @@ class HttpTransport implements Transport {
     const status = statusOf(answer.statusCode, answer.text, request, retryAfterSeconds)
     const note =
       answer.statusCode === 401
-        ? { note: `${this.#connection.server} does not accept the credentials of ${this.#connection.describe}` }
+        ? {
+            note: `${this.#connection.server} does not accept the credentials of ${this.#connection.describe}: renew them, or choose others`,
+          }
         : {}
     return new ApiError(status, { method: request.method, path: request.path, ...note })
   }

@@ -20,6 +20,7 @@ import { catalogTypes } from './controllers/type-source.ts'
 import { customResourceDefinitions } from './crd/custom-resource-definitions.ts'
 import { runDefinitionController } from './crd/definition-controller.ts'
 import { tokenAuthenticator } from './http/authenticate.ts'
+import type { Grant } from './http/authorizer.ts'
 import { masters, ruleAuthorizer } from './http/authorizer.ts'
 import type { RequestRecord } from './http/handle.ts'
 import { serverVersion } from './http/paths.ts'
@@ -34,12 +35,15 @@ import { builtinResources } from './resources/builtin/index.ts'
 import { Catalog } from './resources/catalog.ts'
 import { ObjectStore } from './storage/object-store.ts'
 
-/** A user besides the administrator, who may do what the rules say, in all namespaces. */
+/** A user besides the administrator, who may do what the rules say. */
 export interface DevClusterUser {
   readonly name: string
   readonly token: string
   readonly groups?: readonly string[]
+  /** In all namespaces, and on what is in none: as from a ClusterRoleBinding. */
   readonly rules: readonly PolicyRule[]
+  /** Beyond that, in single namespaces: as from RoleBindings. */
+  readonly namespaceRules?: Readonly<Record<string, readonly PolicyRule[]>>
 }
 
 export interface DevClusterOptions {
@@ -109,7 +113,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     [controllerToken, { username: 'system:kube-controller-manager', groups: [masters] }],
     ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, groups: user.groups ?? [] }]),
   ])
-  const authorizer = ruleAuthorizer(users.map(({ name, rules }) => ({ user: name, rules })))
+  const authorizer = ruleAuthorizer(users.flatMap(grantsOf))
 
   const store = new ObjectStore()
   const catalog = new Catalog([
@@ -194,6 +198,10 @@ async function listen(
       if (!isTaken || portRequired || candidate - port >= portAttempts) throw error
     }
   }
+}
+
+function grantsOf({ name: user, rules, namespaceRules = {} }: DevClusterUser): Grant[] {
+  return [{ user, rules }, ...Object.entries(namespaceRules).map(([namespace, own]) => ({ user, namespace, rules: own }))]
 }
 
 async function createNamespaces(client: Client, names: readonly string[]): Promise<void> {

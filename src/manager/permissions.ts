@@ -5,7 +5,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Operator } from './operator.ts'
 import { ProreusError } from '../api/errors.ts'
 import { groupResourceOf, resourceType } from '../api/group-version-kind.ts'
-import { isApiError } from '../client/api-error.ts'
+import { isApiError, isUnauthorized } from '../client/api-error.ts'
 
 interface SelfSubjectAccessReview extends KubernetesObject {
   apiVersion: 'authorization.k8s.io/v1'
@@ -90,7 +90,8 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
     const review = await client.create(selfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } }, { signal })
     return review.status?.allowed === false
   } catch (error) {
-    if (!isApiError(error)) throw error
+    // Who is not let in at all will not be able to do anything.
+    if (!isApiError(error) || isUnauthorized(error)) throw error
     // A server that will not say is no reason to refuse the start: the first list will tell.
     logger.debug({ err: error }, `the API server does not say whether this user may ${verb} ${groupResourceOf(need)}`)
     return false

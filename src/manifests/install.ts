@@ -3,6 +3,7 @@ import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebho
 import { sleep, type Clock } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject } from '../api/json.ts'
+import { isForbidden } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import type { Operator } from '../manager/operator.ts'
 import { crdOf } from './crd.ts'
@@ -20,7 +21,7 @@ const pollMs = 20
 /** Applies the CRDs and waits until the API server serves them. */
 export async function installKinds(client: Client, operators: readonly Operator[], clock: Clock, signal?: AbortSignal): Promise<void> {
   const crds = operators.flatMap((operator) => operator.kinds).map(crdOf)
-  for (const crd of crds) await client.apply(customResourceDefinition, crd as never, { fieldManager, signal })
+  for (const crd of crds) await allowed(client.apply(customResourceDefinition, crd as never, { fieldManager, signal }))
   for (const crd of crds) await established(client, (crd.metadata as { name: string }).name, clock, signal)
 }
 
@@ -43,7 +44,18 @@ export async function installWebhooks(
 ): Promise<void> {
   for (const configuration of webhookConfigurations(operators, target)) {
     const type = configuration.kind === 'MutatingWebhookConfiguration' ? mutatingWebhookConfiguration : validatingWebhookConfiguration
-    await client.apply(type, configuration as JsonObject as never, { fieldManager, signal })
+    await allowed(client.apply(type, configuration as JsonObject as never, { fieldManager, signal }))
+  }
+}
+
+/** Installing needs more rights than running: who lacks them is told the way around. */
+async function allowed(write: Promise<unknown>): Promise<void> {
+  try {
+    await write
+  } catch (cause) {
+    if (!isForbidden(cause)) throw cause
+    const problem = `This user may not install: ${cause.message}: have an administrator apply config/crd and config/webhook, and go on without installing.`
+    throw new ProreusError('PRO_PERMISSION', problem, { cause })
   }
 }
 

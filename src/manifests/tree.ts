@@ -1,6 +1,7 @@
 /** The generated files under `config/`: what they contain, whether they are up to date, and writing them. */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
 import { crdOf } from './crd.ts'
 import { managerRole, userRoles } from './rbac.ts'
@@ -43,18 +44,24 @@ export async function staleFiles(directory: string, files: ReadonlyMap<string, s
   return [...stale, ...leftOver].sort()
 }
 
-/** Writes what is stale and gives its paths. */
+/**
+ * Writes what is stale and gives its paths.
+ *
+ * @throws {ProreusError} `PRO_PERMISSION` when the folder cannot be written.
+ */
 export async function writeFiles(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   const stale = await staleFiles(directory, files)
-  for (const path of stale) {
-    const target = join(directory, path)
-    const text = files.get(path)
-    if (text === undefined) {
-      await rm(target)
-    } else {
-      await mkdir(dirname(target), { recursive: true })
-      await writeFile(target, text)
-    }
+  try {
+    for (const path of stale) await replaceFile(join(directory, path), files.get(path))
+  } catch (cause) {
+    const problem = `The files cannot be written to ${directory}: ${messageOf(cause)}. Make the folder writable, or choose another one.`
+    throw new ProreusError('PRO_PERMISSION', problem, { cause })
   }
   return stale
+}
+
+async function replaceFile(target: string, text: string | undefined): Promise<void> {
+  if (text === undefined) return rm(target)
+  await mkdir(dirname(target), { recursive: true })
+  await writeFile(target, text)
 }

@@ -15,31 +15,41 @@ export function listErrors(node: SchemaNode, list: readonly JsonValue[], path: s
   for (const [index, item] of list.entries()) {
     if (item !== null && !isObject(item)) return [invalid(indexPath(path, index), item, 'must be an object for an array of list-type map')]
   }
-  const keys = list.map((item) => keyOf(node.listMapKeys, item))
-  return secondOccurrences(keys).map((index) => duplicate(indexPath(path, index), keys[index]))
+  const [onlyKey, ...otherKeys] = node.listMapKeys
+  const single = onlyKey !== undefined && otherKeys.length === 0
+  const identities = list.map((item) => (single ? keyField(item, onlyKey) : keyOf(node.listMapKeys, item)))
+  return secondOccurrences(identities).map((index) => duplicate(indexPath(path, index), keyOf(node.listMapKeys, list[index]!)))
 }
 
 /** The key fields of an item; one that is missing counts as a value of its own, and null as an item without any. */
 function keyOf(keys: readonly string[], item: JsonValue): JsonObject {
   const key: JsonObject = {}
-  if (!isObject(item)) return key
   for (const name of keys) {
-    const value = getOwn(item, name)
+    const value = keyField(item, name)
     if (value !== undefined) setOwn(key, name, value)
   }
   return key
 }
 
+function keyField(item: JsonValue, name: string): JsonValue | undefined {
+  return isObject(item) ? getOwn(item, name) : undefined
+}
+
 /** The indexes at which a value comes for the second time; further repetitions are not told. */
-function secondOccurrences(list: readonly JsonValue[]): number[] {
-  const counts = new Map<JsonValue, number>()
+function secondOccurrences(list: readonly (JsonValue | undefined)[]): number[] {
+  const scalars = new Map<JsonValue | undefined, number>()
+  const compounds = new Map<string, number>()
   const found: number[] = []
   list.forEach((item, index) => {
-    // No scalar's key is a string that begins with { or [, so that scalars and compounds never meet.
-    const key = typeof item === 'object' && item !== null ? canonicalJson(item) : typeof item === 'string' ? `"${item}` : item
-    const count = counts.get(key) ?? 0
-    counts.set(key, count + 1)
-    if (count === 1) found.push(index)
+    const isCompound = typeof item === 'object' && item !== null
+    const count = isCompound ? increment(compounds, canonicalJson(item)) : increment(scalars, item)
+    if (count === 2) found.push(index)
   })
   return found
+}
+
+function increment<Key>(counts: Map<Key, number>, key: Key): number {
+  const count = (counts.get(key) ?? 0) + 1
+  counts.set(key, count)
+  return count
 }

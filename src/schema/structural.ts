@@ -141,7 +141,7 @@ function typeErrors(schema: StructuralSchema, path: string, level: Level): Field
   return errors
 }
 
-export function wrongType(schema: StructuralSchema, path: string, detail: string): FieldError {
+function wrongType(schema: StructuralSchema, path: string, detail: string): FieldError {
   const place = childPath(path, 'type')
   return schema.type === undefined ? required(place, detail) : invalid(place, schema.type, detail)
 }

@@ -26,7 +26,18 @@ t.test("strings are quoted as Go's %q does", async (t) => {
 
 t.test('values are printed as the API server prints them', async (t) => {
   t.equal(formatValue({ b: 1, a: [true, null] }), '{"a":[true,null],"b":1}')
-  t.equal(formatValue(3), '3')
+  t.equal(formatValue({ a: '<&>' }), '{"a":"\\u003c\\u0026\\u003e"}')
+  const numbers: [number, string][] = [
+    [3, '3'],
+    [12345678, '12345678'],
+    [0.5, '0.5'],
+    [1234567.5, '1.2345675e+06'],
+    [123456.5, '123456.5'],
+    [1e19, '1e+19'],
+    [0.00001, '1e-05'],
+    [0.0001, '0.0001'],
+  ]
+  for (const [number, text] of numbers) t.equal(formatValue(number), text)
 })
 
 t.test('one error stands on the line, several in brackets, each once and sorted', async (t) => {

@@ -188,7 +188,7 @@ t.test('says in one sentence what is wrong', async (t) => {
       { env: { KUBECONFIG: `${at('none')}${delimiter}${at('nil')}` } },
       /^None of the files in KUBECONFIG=.* exists: correct the variable/,
     ],
-    ['a folder', { kubeconfig: at('directory') }, /^The kubeconfig .*directory cannot be read: EISDIR/],
+    ['a folder', { kubeconfig: at('directory') }, /^The kubeconfig .*directory is a folder: check --kubeconfig and KUBECONFIG\.$/],
     ['no YAML', { kubeconfig: at('broken') }, /^The kubeconfig .*broken is not valid YAML: .* at line 2, column 1\.$/],
     ['an empty file', { kubeconfig: at('empty') }, /^The kubeconfig .*empty is empty: it must have clusters/],
     ['a text', { kubeconfig: at('text') }, /^The kubeconfig .*text is no kubeconfig/],

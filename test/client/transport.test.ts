@@ -212,7 +212,7 @@ t.test('says whose credentials were refused', async (t) => {
   })
   const error = await failureOf(transport.request(get))
   t.ok(isUnauthorized(error))
-  t.equal(error.message, `Unauthorized (${server.url} does not accept the credentials of a test)`)
+  t.equal(error.message, `Unauthorized (${server.url} does not accept the credentials of a test: renew them, or choose others)`)
   t.equal(server.requests.length, 1)
 })
 

@@ -8,6 +8,8 @@ import { freePort, startOperator } from '../support/operator.ts'
 import { until } from '../support/process.ts'
 
 const perSecond = 200
+/** The validating webhook asks the API server two things each time: the connections to it must outlast the drain. */
+const paths = ['/mutate-harryyann-github-io-v1-mypod', '/validate-harryyann-github-io-v1-mypod']
 /** How long it may take until all API servers know that an endpoint is gone. */
 const withdrawalMs = 5_000
 
@@ -39,7 +41,7 @@ t.test('SIGTERM under a load of 200 admissions a second', async (t) => {
   await until('it is ready', isReady)
 
   const ca = readFileSync(join(directory, 'certs/ca.crt'), 'utf8')
-  const load = new AdmissionLoad({ url: webhookUrl, ca, path: '/mutate-harryyann-github-io-v1-mypod', body: review, perSecond, most: 20 * perSecond })
+  const load = new AdmissionLoad({ url: webhookUrl, ca, paths, body: review, perSecond, burst: 20, most: 20 * perSecond })
   t.teardown(() => load.stop())
   await until('the load is steady', () => load.answered >= perSecond)
 

@@ -32,7 +32,10 @@ t.test('an operator that starts again', async (t) => {
   await installKinds(client, [mypodOperator], systemClock)
   await Promise.all(
     names.map((name) =>
-      client.create(mypod, { metadata: { namespace, name }, spec: { podSpec: { containers: [{ name: 'main', image: 'example.com/pause:1' }] } } }),
+      client.create(mypod, {
+        metadata: { namespace, name },
+        spec: { podSpec: { containers: [{ name: 'main', image: 'example.com/pause:1' }] } },
+      }),
     ),
   )
 
@@ -49,7 +52,14 @@ t.test('an operator that starts again', async (t) => {
     const { items: owners } = await client.list(mypod, { namespace })
     const { items: pods } = await client.list(podType, { namespace })
     t.same(pods.map(({ metadata }) => metadata.name).sort(), names)
-    t.ok(pods.every((pod) => isControlledBy(pod, owners.find(({ metadata }) => metadata.name === pod.metadata.name)!)))
+    t.ok(
+      pods.every((pod) =>
+        isControlledBy(
+          pod,
+          owners.find(({ metadata }) => metadata.name === pod.metadata.name)!,
+        ),
+      ),
+    )
     const after = await uids(client)
     for (const [name, uid] of before) t.equal(after.get(name), uid, `${name} is the Pod that it was`)
     t.equal(await running.stop(), 0)
@@ -105,7 +115,13 @@ async function settled({ metric }: OperatorProcess): Promise<void> {
 
 /** uid and resourceVersion of everything that an operator writes. */
 async function versions(client: Client): Promise<Map<string, string>> {
-  const types: readonly ResourceType[] = [mypod, podType, customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration]
+  const types: readonly ResourceType[] = [
+    mypod,
+    podType,
+    customResourceDefinition,
+    mutatingWebhookConfiguration,
+    validatingWebhookConfiguration,
+  ]
   const lists = await Promise.all(types.map((type) => client.list(type)))
   return new Map(
     lists.flatMap(({ items }, index) =>

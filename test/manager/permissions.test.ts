@@ -82,7 +82,7 @@ t.test('what else is missing is a warning', async (t) => {
   t.match(log[0], { level: 40, msg: /may not list and watch pods in all namespaces, and list and watch nodes; / })
 })
 
-t.test('a server that does not say is no reason to stop, one that is away is', async (t) => {
+t.test('a server that does not say is no reason to stop; one that is away, or does not know the user, is', async (t) => {
   const refuse = check(() => {
     throw new ApiError(failure(403, 'Forbidden', 'no'))
   })
@@ -92,4 +92,8 @@ t.test('a server that does not say is no reason to stop, one that is away is', a
     throw new Error('unreachable')
   })
   await t.rejects(away.done, { message: 'unreachable' })
+  const unknown = check(() => {
+    throw new ApiError(failure(401, 'Unauthorized', 'Unauthorized'))
+  })
+  await t.rejects(unknown.done, { message: 'Unauthorized' })
 })

@@ -6,10 +6,13 @@ export interface LoadOptions {
   readonly url: string
   /** What the server's certificate must be signed by, PEM. */
   readonly ca: string
-  readonly path: string
+  /** Taken in turns. */
+  readonly paths: readonly string[]
   /** The body of one request. */
   readonly body: (uid: string) => string
   readonly perSecond: number
+  /** So many are sent at once in the beginning, which leaves as many connections. */
+  readonly burst: number
   /** The load ends by itself after so many requests. */
   readonly most: number
 }
@@ -80,15 +83,17 @@ export class AdmissionLoad {
 
   /** Sends what is due by now, whether or not earlier requests have been answered: a slow server must not slow the load down. */
   #tick(): void {
-    const { perSecond, most } = this.#options
-    const due = Math.min(most, Math.floor(((performance.now() - this.#started) * perSecond) / 1000))
+    const { perSecond, most, burst } = this.#options
+    const due = Math.min(most, burst + Math.floor(((performance.now() - this.#started) * perSecond) / 1000))
     for (; this.#due < due; this.#due += 1) {
-      const sent = this.#send(`uid-${this.#due}`).finally(() => this.#pending.delete(sent))
+      const sent = this.#send(this.#due).finally(() => this.#pending.delete(sent))
       this.#pending.add(sent)
     }
   }
 
-  async #send(uid: string): Promise<void> {
+  async #send(index: number): Promise<void> {
+    const { paths } = this.#options
+    const uid = `uid-${index}`
     const connection = this.#take()
     if (connection === undefined) {
       this.#elsewhere += 1
@@ -98,7 +103,7 @@ export class AdmissionLoad {
     try {
       const { statusCode, headers, body } = await connection.client.request({
         method: 'POST',
-        path: this.#options.path,
+        path: paths[index % paths.length]!,
         headers: { 'content-type': 'application/json' },
         body: this.#options.body(uid),
       })

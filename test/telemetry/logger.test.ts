@@ -75,7 +75,7 @@ t.test('lines for people carry the message and no colours unless asked for', asy
   const { logger, lines } = capture({ pretty: true })
   logger.info({ port: 9443 }, 'serving')
   t.match(lines.join(''), /INFO.*serving/)
-  t.match(lines.join(''), /port: 9443/)
+  t.match(lines.join(''), /"port":9443/)
   t.notMatch(lines.join(''), /\u001b\[/)
 })
 

@@ -13,13 +13,21 @@ import type { TypeSource } from './type-source.ts'
 const finalizer = 'kubernetes'
 /** How soon a namespace is looked at again whose content takes its time: Pods with a grace period, objects with finalizers. */
 const retryMs = 200
+/**
+ * How long a namespace is left as it is: who deletes it together with what is in it, as `kubectl delete -k` does, then still finds
+ * the latter. Kubernetes waits 5 s.
+ */
+const graceMs = 2_000
 
 export function namespaceController(source: TypeSource): ControllerDefinition {
   return controller(namespaceType, {
     name: 'namespace',
     workers: 4,
     async reconcile(namespace, context) {
-      if (namespace.metadata.deletionTimestamp === undefined || namespace.spec?.finalizers?.includes(finalizer) !== true) return undefined
+      const { deletionTimestamp } = namespace.metadata
+      if (deletionTimestamp === undefined || namespace.spec?.finalizers?.includes(finalizer) !== true) return undefined
+      const waitMs = Date.parse(deletionTimestamp) + graceMs - context.clock.now()
+      if (waitMs > 0) return { requeueAfter: waitMs }
       const types = source.types().filter(({ namespaced }) => namespaced)
       const left = await Promise.all(types.map((type) => deleteContent(type, namespace.metadata.name, context)))
       if (left.some((hasContent) => hasContent)) return { requeueAfter: retryMs }

@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { JsonObject } from '../../src/api/json.ts'
+import { canonicalJson, deepFreeze } from '../../src/api/json.ts'
+import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import { compileSchema } from '../../src/schema/compile.ts'
+import { caseArbitrary } from '../support/schema-arbitraries.ts'
+
+function defaulted(spec: StructuralSchema, value: JsonObject[string]): unknown {
+  return compileSchema({ type: 'object', properties: { spec } }).default({ spec: value }).spec
+}
+
+const text = { type: 'string' } as const
+
+t.test('fills in what is missing', async (t) => {
+  const schema: StructuralSchema = {
+    type: 'object',
+    properties: {
+      a: { ...text, default: 'x' },
+      b: { type: 'object', default: {}, properties: { c: { type: 'integer', default: 1 } } },
+      d: { type: 'object', properties: { e: { type: 'boolean', default: true } } },
+    },
+  }
+  t.same(defaulted(schema, {}), { a: 'x', b: { c: 1 } }, 'defaults within a default, none where the object is absent')
+  t.same(defaulted(schema, { d: {}, b: {} }), { a: 'x', b: { c: 1 }, d: { e: true } })
+  t.same(defaulted(schema, { a: '', b: { c: 0 } }), { a: '', b: { c: 0 } }, 'what is there stays, falsy or not')
+  t.same(defaulted(schema, 'not an object'), 'not an object')
+})
+
+t.test('drops nulls that mean nothing', async (t) => {
+  const schema: StructuralSchema = {
+    type: 'object',
+    properties: {
+      plain: text,
+      nullable: { ...text, nullable: true },
+      withDefault: { ...text, default: 'x' },
+      both: { ...text, nullable: true, default: 'x' },
+      list: { type: 'array', items: text },
+      listWithDefault: { type: 'array', items: { ...text, default: 'x' } },
+      map: { type: 'object', additionalProperties: text },
+      mapWithDefault: { type: 'object', additionalProperties: { ...text, default: 'x' } },
+      free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    },
+  }
+  const nulls = {
+    plain: null,
+    nullable: null,
+    withDefault: null,
+    both: null,
+    list: [null],
+    listWithDefault: [null],
+    map: { k: null },
+    mapWithDefault: { k: null },
+    free: { k: null },
+  }
+  t.same(defaulted(schema, nulls), {
+    nullable: null,
+    withDefault: 'x',
+    both: null,
+    list: [null],
+    listWithDefault: ['x'],
+    map: {},
+    mapWithDefault: { k: 'x' },
+    free: { k: null },
+  })
+})
+
+t.test('a default is pruned, completed and shared', async (t) => {
+  const schema: StructuralSchema = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        default: { a: {} },
+        properties: { a: { type: 'object', properties: { b: { type: 'integer', default: 1 } } } },
+      },
+    },
+  }
+  const compiled = compileSchema(schema)
+  const first = compiled.default({})
+  t.same(first, { spec: { a: { b: 1 } } })
+  t.equal(compiled.default({}).spec, first.spec)
+  t.throws(() => {
+    ;(first.spec as JsonObject).a = 'changed'
+  }, TypeError)
+  t.same(schema.properties!.spec!.default, { a: {} }, 'the schema is not touched')
+})
+
+t.test('fields that objects inherit are filled in like others', async (t) => {
+  const schema = JSON.parse(
+    '{"type":"object","properties":{"__proto__":{"type":"string","default":"x"},"constructor":{"type":"string","default":"y"}}}',
+  ) as StructuralSchema
+  const object = defaulted(schema, {}) as object
+  t.same(Object.entries(object), [
+    ['__proto__', 'x'],
+    ['constructor', 'y'],
+  ])
+  t.equal(Object.getPrototypeOf(object), Object.prototype)
+})
+
+t.test('shares what needs no change', async (t) => {
+  const compiled = compileSchema({
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: { a: { ...text, default: 'x' }, b: { type: 'array', items: { type: 'object', properties: { c: text } } } },
+      },
+      status: { type: 'object', properties: { d: text } },
+    },
+  })
+  const object = deepFreeze({ spec: { b: [{ c: 'y' }, { c: null }] }, status: { d: 'z' } })
+  const result = compiled.default(object as unknown as JsonObject) as unknown as { spec: { b: unknown[] }; status: unknown }
+  t.same(result, { spec: { a: 'x', b: [{ c: 'y' }, {}] }, status: { d: 'z' } })
+  t.equal(result.status, object.status)
+  t.equal(result.spec.b[0], object.spec.b[0])
+})
+
+t.test('for any object: nothing changes the second time, and never the object that was given', async () => {
+  fc.assert(
+    fc.property(caseArbitrary, ({ schema, object }) => {
+      const compiled = compileSchema(schema)
+      const before = canonicalJson(object)
+      const once = compiled.default(deepFreeze(object))
+      return compiled.default(once) === once && canonicalJson(object) === before
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,38 @@
+import t from 'tap'
+import type { JsonObject } from '../../src/api/json.ts'
+import { embeddedResourceErrors } from '../../src/schema/embedded-resource.ts'
+
+function told(object: JsonObject): string[] {
+  return embeddedResourceErrors(object, 'spec.template').map(({ path, message }) => `${path.slice('spec.template.'.length)}: ${message}`)
+}
+
+t.test('apiVersion and kind are required, metadata is not', async (t) => {
+  t.same(told({ apiVersion: 'apps/v1', kind: 'Deployment' }), [])
+  t.same(told({ apiVersion: 'v1', kind: 'Pod', metadata: {} }), [])
+  t.same(told({}), ['apiVersion: Required value', 'kind: Required value'])
+  t.same(told({ apiVersion: '', kind: '' }), [
+    'apiVersion: Invalid value: "": must not be empty',
+    'kind: Invalid value: "": must not be empty',
+  ])
+})
+
+t.test('they must be well formed', async (t) => {
+  t.same(told({ apiVersion: 1, kind: null }), [
+    'apiVersion: Invalid value: 1: must be a string',
+    'kind: Invalid value: null: must be a string',
+  ])
+  t.same(told({ apiVersion: 'a/b/c', kind: 'Pod' }), ['apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'])
+  t.match(told({ apiVersion: 'v1', kind: 'A b' }), [
+    /^kind: Invalid value: "A b": may have mixed case, but should otherwise match: a DNS-1035 label must consist/,
+  ])
+})
+
+t.test('metadata is checked as in any object', async (t) => {
+  const withMetadata = (metadata: JsonObject[string]): string[] => told({ apiVersion: 'v1', kind: 'Pod', metadata })
+  t.same(withMetadata({ name: 'Any_Name', namespace: 'default' }), [])
+  t.same(withMetadata('text'), ['metadata: Invalid value: "text": must be an object'])
+  t.same(withMetadata({ name: 'a/b' }), [`metadata.name: Invalid value: "a/b": may not contain '/'`])
+  t.same(withMetadata({ name: '..' }), [`metadata.name: Invalid value: "..": may not be '..'`])
+  t.match(withMetadata({ namespace: 'Not a namespace' }), [/^metadata.namespace: Invalid value/])
+  t.match(withMetadata({ labels: { 'a b': 'c' } }), [/^metadata.labels: Invalid value: "a b"/])
+})

@@ -1,0 +1,71 @@
+import t from 'tap'
+import type { JsonValue } from '../../src/api/json.ts'
+import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import { listErrors } from '../../src/schema/list-types.ts'
+import { buildNode } from '../../src/schema/node.ts'
+
+function told(schema: StructuralSchema, list: JsonValue[]): string[] {
+  return listErrors(buildNode({ type: 'array', ...schema }), list, 'l').map(({ path, message }) => `${path}: ${message}`)
+}
+
+const free: StructuralSchema = { 'x-kubernetes-preserve-unknown-fields': true }
+const set: StructuralSchema = { items: free, 'x-kubernetes-list-type': 'set' }
+const mapBy = (...keys: string[]): StructuralSchema => ({
+  items: free,
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': keys,
+})
+
+t.test('sets', async (t) => {
+  t.same(
+    told(set, ['a', 'b', 'a', 'a', 'c', 'c']),
+    ['l[2]: Duplicate value: "a"', 'l[5]: Duplicate value: "c"'],
+    'the second occurrence alone',
+  )
+  t.same(told(set, [1, '1', true, 'true', null, 'null', [], '[]', {}, '{}']), [], 'what differs in type is different')
+  t.same(
+    told(set, [
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+    ]),
+    ['l[1]: Duplicate value: {"a":1,"b":2}'],
+    'objects with their fields in any order',
+  )
+  t.same(told(set, [{ a: null }, {}]), [])
+  t.same(told(set, [null, null]), ['l[1]: Duplicate value: null'])
+})
+
+t.test('maps', async (t) => {
+  t.same(
+    told(mapBy('a'), [
+      { a: 'x', c: 1 },
+      { a: 'x', c: 2 },
+    ]),
+    ['l[1]: Duplicate value: {"a":"x"}'],
+  )
+  t.same(
+    told(mapBy('a', 'b'), [
+      { a: 'x', b: 1 },
+      { a: 'x', b: 2 },
+      { b: 1, a: 'x' },
+    ]),
+    ['l[2]: Duplicate value: {"a":"x","b":1}'],
+  )
+  t.same(told(mapBy('a'), [{}, { c: 1 }]), ['l[1]: Duplicate value: {}'], 'a key that is missing is a value')
+  t.same(told(mapBy('a'), [null, {}]), ['l[1]: Duplicate value: {}'], 'null is an item without keys')
+  t.same(told(mapBy('a'), [{ a: null }, {}]), [])
+  t.same(told(mapBy('constructor'), [{}, { constructor: 'x' } as unknown as JsonValue]), [], 'keys are not inherited')
+  t.same(told(mapBy('a'), [{ a: 'x' }, 5, 'y']), ['l[1]: Invalid value: 5: must be an object for an array of list-type map'])
+})
+
+t.test('other lists may repeat', async (t) => {
+  t.same(told({ items: free }, ['a', 'a']), [])
+  t.same(told({ items: free, 'x-kubernetes-list-type': 'atomic' }, ['a', 'a']), [])
+})
+
+t.test('takes time in proportion to the list', async (t) => {
+  const list = Array.from({ length: 100_000 }, (_, index) => ({ a: `${index}` }))
+  const started = performance.now()
+  t.same(told(mapBy('a'), list), [])
+  t.ok(performance.now() - started < 5000)
+})

@@ -1,0 +1,190 @@
+import t from 'tap'
+import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import { checkStructural } from '../../src/schema/structural.ts'
+
+/** The errors of a schema that stands under `spec`, their paths shortened to what is below it. */
+function told(spec: object): string[] {
+  const schema = { type: 'object', properties: { spec } } as StructuralSchema
+  const start = 'properties[spec]'
+  return checkStructural(schema)
+    .map(({ path, message }) => `${path.startsWith(start) ? path.slice(start.length).replace(/^\./, '') : path}: ${message}`)
+    .sort()
+}
+function toldOfRoot(schema: object): string[] {
+  return checkStructural(schema as StructuralSchema)
+    .map(({ path, message }) => `${path}: ${message}`)
+    .sort()
+}
+
+const text = { type: 'string' }
+
+t.test('structure', async (t) => {
+  const cases: readonly (readonly [name: string, schema: object, errors: readonly string[]])[] = [
+    ['a type', {}, ['type: Required value: must not be empty for specified object fields']],
+    ['a type of items', { type: 'array', items: {} }, ['items.type: Required value: must not be empty for specified array items']],
+    [
+      'a type that exists',
+      { type: 'float' },
+      ['type: Unsupported value: "float": supported values: "array", "boolean", "integer", "number", "object", "string"'],
+    ],
+    ['not null', { type: 'null' }, ['type: Forbidden: type cannot be set to null, use nullable as an alternative']],
+    ['no type with int-or-string', { 'x-kubernetes-int-or-string': true }, []],
+    ['no type with unknown fields', { 'x-kubernetes-preserve-unknown-fields': true }, []],
+    ['items of an array', { type: 'array' }, ['items: Required value: must be specified']],
+    ['one schema for items', { type: 'array', items: [text] }, ['items: Forbidden: items must be a schema object and not an array']],
+    [
+      'properties or a map',
+      { type: 'object', properties: { a: text }, additionalProperties: text },
+      ['additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive'],
+    ],
+    [
+      'no ban on fields',
+      { type: 'object', additionalProperties: false },
+      ['additionalProperties: Forbidden: additionalProperties cannot be set to false'],
+    ],
+    [
+      'values in a map',
+      { type: 'object', additionalProperties: {} },
+      ['additionalProperties.type: Required value: must not be empty for specified object fields'],
+    ],
+    ['$ref', { ...text, $ref: '#/x' }, ['$ref: Forbidden: $ref is not supported']],
+    [
+      'uniqueItems',
+      { type: 'array', items: text, uniqueItems: true },
+      ['uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic'],
+    ],
+    ['multipleOf 0', { type: 'integer', multipleOf: 0 }, ['multipleOf: Invalid value: 0: must be greater than 0']],
+    ['a schema', { type: 'object', properties: { a: 'text' } }, ['properties[a]: Invalid value: "text": must be a schema']],
+    [
+      'unknown fields are kept or not mentioned',
+      { type: 'object', 'x-kubernetes-preserve-unknown-fields': false },
+      ['x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined'],
+    ],
+    [
+      'int-or-string is neither free nor a resource',
+      { 'x-kubernetes-int-or-string': true, 'x-kubernetes-preserve-unknown-fields': true },
+      ['x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true'],
+    ],
+    [
+      'a rule',
+      { ...text, 'x-kubernetes-validations': [{ rule: ' ' }] },
+      ['x-kubernetes-validations[0].rule: Required value: rule is not specified'],
+    ],
+    [
+      'a message for a rule of several lines',
+      { ...text, 'x-kubernetes-validations': [{ rule: 'a\nb' }] },
+      ['x-kubernetes-validations[0].message: Required value: message must be specified if rule contains line breaks'],
+    ],
+    ['rules are accepted', { ...text, 'x-kubernetes-validations': [{ rule: 'self != ""', message: 'must be set' }] }, []],
+  ]
+  for (const [name, schema, errors] of cases) t.same(told(schema), errors, name)
+  t.match(told({ ...text, pattern: '(?=a)' }), [
+    /^pattern: Invalid value: "\(\?=a\)": must be a valid regular expression, but isn't: error parsing regexp/,
+  ])
+})
+
+t.test('the whole object', async (t) => {
+  t.same(toldOfRoot({}), ['type: Required value: must not be empty at the root'])
+  t.same(toldOfRoot({ type: 'string' }), ['type: Invalid value: "string": must be object at the root'])
+  t.same(toldOfRoot({ type: 'object', additionalProperties: text }), ['additionalProperties: Forbidden: must not be used at the root'])
+  t.same(toldOfRoot({ type: 'object', properties: { metadata: { type: 'object', properties: { name: { ...text, maxLength: 5 } } } } }), [])
+  t.same(toldOfRoot({ type: 'object', properties: { metadata: { type: 'object', properties: { labels: { type: 'object' } } } } }), [
+    'properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',
+  ])
+  t.same(toldOfRoot({ type: 'object', properties: { kind: { type: 'integer' }, metadata: { type: 'string' } } }), [
+    'properties[kind].type: Invalid value: "integer": must be string',
+    'properties[metadata].type: Invalid value: "string": must be object',
+  ])
+})
+
+t.test('embedded resources', async (t) => {
+  const resource = { 'x-kubernetes-embedded-resource': true }
+  t.same(told({ type: 'object', ...resource, 'x-kubernetes-preserve-unknown-fields': true }), [])
+  t.same(told({ ...resource, 'x-kubernetes-preserve-unknown-fields': true }), [
+    'type: Required value: must be object if x-kubernetes-embedded-resource is true',
+  ])
+  t.same(told({ type: 'object', ...resource }), [
+    'properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
+  ])
+})
+
+t.test('lists that are sets or maps', async (t) => {
+  const set = { type: 'array', 'x-kubernetes-list-type': 'set' }
+  const map = { type: 'array', 'x-kubernetes-list-type': 'map' }
+  const item = { type: 'object', required: ['a'], properties: { a: text, b: text } }
+  t.same(told({ ...map, items: item, 'x-kubernetes-list-map-keys': ['a'] }), [])
+  t.same(told({ ...map, items: item }), ['x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map'])
+  t.same(told({ ...map, items: item, 'x-kubernetes-list-map-keys': ['c'] }), [
+    'x-kubernetes-list-map-keys: Invalid value: ["c"]: entries must all be names of item properties',
+  ])
+  t.same(told({ ...map, items: item, 'x-kubernetes-list-map-keys': ['b'] }), [
+    'items.properties[b].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
+  ])
+  t.same(told({ type: 'array', items: item, 'x-kubernetes-list-map-keys': ['a'] }), [
+    'x-kubernetes-list-type: Required value: must be map if x-kubernetes-list-map-keys is non-empty',
+  ])
+  t.same(told({ ...map, items: text, 'x-kubernetes-list-map-keys': ['a'] }), [
+    `items.type: Invalid value: "string": must be object if parent array's x-kubernetes-list-type is map`,
+  ])
+  t.same(told({ ...set, items: { ...text, nullable: true } }), [
+    'items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is set',
+  ])
+  t.same(told({ ...set, items: { type: 'object' } }), [
+    'items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set',
+  ])
+  t.same(told({ ...set, items: { type: 'object', 'x-kubernetes-map-type': 'atomic' } }), [])
+  t.same(told({ ...text, 'x-kubernetes-list-type': 'set' }), [
+    'type: Invalid value: "string": must be array if x-kubernetes-list-type is specified',
+  ])
+  t.same(told({ type: 'array', items: text, 'x-kubernetes-list-type': 'bag' }), [
+    'x-kubernetes-list-type: Unsupported value: "bag": supported values: "atomic", "set", "map"',
+  ])
+})
+
+t.test('junctors say nothing about structure', async (t) => {
+  const intOrString = [{ type: 'integer' }, { type: 'string' }]
+  t.same(told({ 'x-kubernetes-int-or-string': true, anyOf: intOrString }), [])
+  t.same(told({ 'x-kubernetes-int-or-string': true, allOf: [{ anyOf: intOrString }, { pattern: 'a' }] }), [])
+  t.same(told({ ...text, oneOf: intOrString }), [
+    'oneOf[0].type: Forbidden: must be empty to be structural',
+    'oneOf[1].type: Forbidden: must be empty to be structural',
+  ])
+  t.same(told({ ...text, not: { default: 'a', nullable: true, description: 'x' } }), [
+    'not.default: Forbidden: must be undefined to be structural',
+    'not.description: Forbidden: must be empty to be structural',
+    'not.nullable: Forbidden: must be false to be structural',
+  ])
+  t.same(told({ type: 'object', properties: { a: text }, anyOf: [{ properties: { a: { allOf: [{ title: 'x' }] } } }] }), [
+    'anyOf[0].properties[a].allOf[0].title: Forbidden: must be empty to be structural',
+  ])
+  t.match(told({ ...text, anyOf: [{ pattern: '(' }] }), [/^anyOf\[0\].pattern: Invalid value/])
+  t.same(told({ type: 'object', properties: { a: text }, anyOf: [{ properties: { b: { minLength: 1 } } }] }), [
+    'properties[b]: Required value: because it is defined in properties[spec].anyOf[0].properties[b]',
+  ])
+})
+
+t.test('defaults must be valid', async (t) => {
+  t.same(told({ ...text, default: 5 }), ['default: Invalid value: "integer":  in body must be of type string: "integer"'])
+  t.same(told({ type: 'object', properties: { a: text }, default: { a: 5 } }), [
+    'default.a: Invalid value: "integer": a in body must be of type string: "integer"',
+  ])
+  t.same(told({ type: 'array', items: text, default: [5] }), [
+    'default[0]: Invalid value: "integer": [0] in body must be of type string: "integer"',
+  ])
+  t.same(told({ type: 'object', properties: { a: text }, default: { b: 5 } }), [
+    'default: Invalid value: {"b":5}: must not have unknown fields',
+  ])
+  t.same(told({ ...text, nullable: true, default: null }), [])
+})
+
+t.test('a path in front', async (t) => {
+  t.same(
+    checkStructural({ type: 'object', properties: { a: {} } }, 'openAPIV3Schema').map(({ path }) => path),
+    ['openAPIV3Schema.properties[a].type'],
+  )
+})
+
+t.test('no schema can exhaust the stack', async (t) => {
+  const deep = JSON.parse(`${'{"type":"array","items":'.repeat(50_000)}{}${'}'.repeat(50_000)}`) as object
+  t.same(told(deep), [': Forbidden: must not be nested deeper than 300 levels'])
+})

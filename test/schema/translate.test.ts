@@ -1,0 +1,38 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { JsonObject } from '../../src/api/json.ts'
+import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import { explain } from '../../src/schema/explain.ts'
+import { buildRootNode } from '../../src/schema/node.ts'
+import { compileCheck } from '../../src/schema/translate.ts'
+import { caseArbitrary } from '../support/schema-arbitraries.ts'
+
+function verdicts(schema: StructuralSchema, object: JsonObject): { ajv: boolean; renderer: boolean } {
+  const root = buildRootNode(schema)
+  const { errors, lists } = explain(root, object)
+  return { ajv: compileCheck(root)(object) === true, renderer: errors.length + lists.length === 0 }
+}
+
+t.test('ajv accepts exactly what the renderer finds nothing wrong with', async (t) => {
+  const seen = { valid: 0, invalid: 0 }
+  fc.assert(
+    fc.property(caseArbitrary, ({ schema, object }) => {
+      const { ajv, renderer } = verdicts(schema, object)
+      seen[ajv ? 'valid' : 'invalid'] += 1
+      return ajv === renderer
+    }),
+    { numRuns: 1000 },
+  )
+  t.ok(seen.valid > 200 && seen.invalid > 200, `the generator makes both: ${JSON.stringify(seen)}`)
+})
+
+t.test('a schema that is nested as deep as it may be compiles', async (t) => {
+  let spec: StructuralSchema = { type: 'string' }
+  let value: JsonObject[string] = 'x'
+  for (let level = 0; level < 140; level += 1) {
+    spec = { type: 'object', properties: { a: spec } }
+    value = { a: value }
+  }
+  const schema: StructuralSchema = { type: 'object', properties: { spec } }
+  t.same(verdicts(schema, { spec: value }), { ajv: true, renderer: true })
+})
