@@ -76,6 +76,12 @@ export function parsePort(text: string): number {
   return port
 }
 
+/** Parses the URL of webhooks: the API server calls nothing but HTTPS. */
+export function parseWebhookUrl(text: string): string {
+  if (!URL.canParse(text) || !text.startsWith('https://')) throw new InvalidArgumentError('write it as https://host:port.')
+  return text
+}
+
 /** Parses `10s`, `500ms`, `2m` into milliseconds. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text)

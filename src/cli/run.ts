@@ -10,7 +10,7 @@ import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
 import { installKinds, installWebhooks } from '../manifests/install.ts'
 import type { WebhookTarget } from '../manifests/webhook-configuration.ts'
-import { applyConfigFile, defaultConfigFile, parseBoolean, parseDuration, parseList, parsePort } from './configuration.ts'
+import { applyConfigFile, defaultConfigFile, parseBoolean, parseDuration, parseList, parsePort, parseWebhookUrl } from './configuration.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { operatorsHelp, selectOperators } from './operators.ts'
 import { onTermination } from './signals.ts'
@@ -63,10 +63,9 @@ export function runCommand(): Command {
       new Option('--webhook-port <port>', 'port that the webhooks listen on').argParser(parsePort).default(9443).env('WEBHOOK_PORT'),
     )
     .addOption(
-      new Option(
-        '--webhook-url <url>',
-        'where the API server reaches the webhooks, for an operator outside the cluster: https://host:port',
-      ).env('WEBHOOK_URL'),
+      new Option('--webhook-url <url>', 'where the API server reaches the webhooks, for an operator outside the cluster: https://host:port')
+        .argParser(parseWebhookUrl)
+        .env('WEBHOOK_URL'),
     )
     .addOption(
       new Option('--webhook-service <name>', 'Service in front of the webhooks, for an operator in the cluster')

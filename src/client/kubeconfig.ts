@@ -21,7 +21,7 @@ export interface KubeconfigOptions {
   readonly context?: string
   /** `KUBECONFIG`, `HOME` and the variables that Kubernetes sets in Pods are read from it. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where the service account is mounted; for tests. */
+  /** Where the service account is mounted, when not at the usual place. */
   readonly inClusterRoot?: string
   readonly clock?: Clock
 }

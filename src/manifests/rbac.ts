@@ -34,7 +34,7 @@ export function managerRole(operators: readonly Operator[], name: string, webhoo
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
     resourceNames: [...webhookConfigurations],
-    verbs: ['get', 'patch', 'update'],
+    verbs: ['get', 'patch'],
   }
   return clusterRole(name, mergeRules([...rulesOf(operators), injection]))
 }

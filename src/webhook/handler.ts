@@ -49,27 +49,20 @@ export function createContext(
 
 /**
  * Requests that the rules about the spec have no say in: subresources, for `/status` must stay writable whatever the spec is;
- * and the removal of finalizers from an object that is being deleted, which nothing may hold up.
+ * and changes to the metadata of an object that is being deleted, for an object that was valid once must be able to lose its finalizers.
  */
 export function isExempt(request: AdmissionRequest): boolean {
   if (request.subResource !== '' || request.operation === 'CONNECT') return true
-  return request.operation === 'UPDATE' && onlyLosesFinalizers(request.object, request.oldObject)
+  return request.operation === 'UPDATE' && isBeingDeleted(request.oldObject) && jsonEqual(content(request.object), content(request.oldObject))
 }
 
-/** Metadata that changes by itself with every update. */
-const bookkeeping = { finalizers: undefined, managedFields: undefined, resourceVersion: undefined, generation: undefined }
-
-function onlyLosesFinalizers(object: JsonObject | undefined, old: JsonObject | undefined): boolean {
-  if (!isObject(object?.metadata) || !isObject(old?.metadata) || old.metadata.deletionTimestamp === undefined) return false
-  const before = finalizersOf(old.metadata)
-  const after = finalizersOf(object.metadata)
-  if (after.length >= before.length || !after.every((finalizer) => before.includes(finalizer))) return false
-  const stripped = (whole: JsonObject, metadata: JsonObject): object => ({ ...whole, metadata: { ...metadata, ...bookkeeping } })
-  return jsonEqual(stripped(object, object.metadata), stripped(old, old.metadata))
+function isBeingDeleted(object: JsonObject | undefined): boolean {
+  return isObject(object?.metadata) && object.metadata.deletionTimestamp !== undefined
 }
 
-function finalizersOf(metadata: JsonObject): readonly unknown[] {
-  return Array.isArray(metadata.finalizers) ? metadata.finalizers : []
+/** What an object says beside its metadata; finalizers may still act on it, so a change of it is never let through unseen. */
+function content(object: JsonObject | undefined): object {
+  return { ...object, metadata: undefined }
 }
 
 /**

@@ -2,7 +2,15 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import t from 'tap'
-import { applyConfigFile, parseBoolean, parseDuration, parseList, parsePort, withoutAliases } from '../../src/cli/configuration.ts'
+import {
+  applyConfigFile,
+  parseBoolean,
+  parseDuration,
+  parseList,
+  parsePort,
+  parseWebhookUrl,
+  withoutAliases,
+} from '../../src/cli/configuration.ts'
 
 function command(argv: string[], config: string): Record<string, unknown> {
   const made = new Command('x')
@@ -44,6 +52,9 @@ t.test('values', async (t) => {
   t.throws(() => parseDuration('10'), { message: /a duration is a number with ms, s, m or h/ })
   t.throws(() => parsePort('65536'))
   t.throws(() => parsePort('-1'))
+  t.equal(parseWebhookUrl('https://[::1]:9443/x'), 'https://[::1]:9443/x')
+  for (const text of ['host:9443', 'http://host', 'https://'])
+    t.throws(() => parseWebhookUrl(text), { message: /https:\/\/host:port/ }, text)
   t.equal(parseBoolean('false'), false)
   t.throws(() => parseBoolean('no'))
   t.same(parseList(' a, ,b'), ['a', 'b'])

@@ -8,8 +8,8 @@ import { freePort, startOperator } from '../support/operator.ts'
 import { until } from '../support/process.ts'
 
 const perSecond = 200
-/** The validating webhook asks the API server two things each time: the connections to it must outlast the drain. */
-const paths = ['/mutate-harryyann-github-io-v1-mypod', '/validate-harryyann-github-io-v1-mypod']
+/** The validating webhook asks the API server two things each time, and needs its connections to it to the end. */
+const paths = [...Array<string>(9).fill('/mutate-harryyann-github-io-v1-mypod'), '/validate-harryyann-github-io-v1-mypod']
 /** How long it may take until all API servers know that an endpoint is gone. */
 const withdrawalMs = 5_000
 

@@ -3,7 +3,15 @@ import { X509Certificate } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { deployment, mutatingWebhookConfiguration, pod, secret, validatingWebhookConfiguration, type Pod, type Secret } from '../../src/api/builtin.ts'
+import {
+  deployment,
+  mutatingWebhookConfiguration,
+  pod,
+  secret,
+  validatingWebhookConfiguration,
+  type Pod,
+  type Secret,
+} from '../../src/api/builtin.ts'
 import { loadConnection } from '../../src/client/kubeconfig.ts'
 import { run } from '../../src/manager/run.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
@@ -76,7 +84,9 @@ t.test('the process of the Deployment', needsKubectl, async (t) => {
       await client.get(mutatingWebhookConfiguration, { name: 'proreus-mutating' }),
       await client.get(validatingWebhookConfiguration, { name: 'proreus-validating' }),
     ]
-    return configurations.flatMap(({ webhooks = [] }) => webhooks.map(({ clientConfig }) => Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()))
+    return configurations.flatMap(({ webhooks = [] }) =>
+      webhooks.map(({ clientConfig }) => Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()),
+    )
   }
 
   /** Waits until the API server trusts this authority for each webhook. */
@@ -122,7 +132,10 @@ t.test('the process of the Deployment', needsKubectl, async (t) => {
     t.match(refused.stderr, /^The MyPod "mypod-several-errors" is invalid: \n(\* spec\..*\n){2,}$/)
     const metrics = await (await fetch(`${replica.metrics}/metrics`)).text()
     for (const path of ['mutate', 'validate']) {
-      t.match(metrics, new RegExp(`^controller_runtime_webhook_requests_total\\{webhook="/${path}-harryyann-github-io-v1-mypod",code="200"\\} [1-9]`, 'm'))
+      t.match(
+        metrics,
+        new RegExp(`^controller_runtime_webhook_requests_total\\{webhook="/${path}-harryyann-github-io-v1-mypod",code="200"\\} [1-9]`, 'm'),
+      )
     }
   })
 
@@ -204,9 +217,14 @@ t.test('the process of the Deployment', needsKubectl, async (t) => {
     })
     t.equal(caOf(back), caOf(ca), 'with the authority that is trusted already')
 
-    await client.patch(validatingWebhookConfiguration, { name: 'proreus-validating' }, [{ op: 'remove', path: '/webhooks/0/clientConfig/caBundle' }], {
-      type: 'json',
-    })
+    await client.patch(
+      validatingWebhookConfiguration,
+      { name: 'proreus-validating' },
+      [{ op: 'remove', path: '/webhooks/0/clientConfig/caBundle' }],
+      {
+        type: 'json',
+      },
+    )
     await untilTrusted(ca, () => clock.advance(10_000))
     await expectWebhooks(t, 'put-back')
   })

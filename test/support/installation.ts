@@ -33,12 +33,15 @@ export function serviceAccountOf(manifests: readonly Manifest[]): DevClusterUser
   const rules: PolicyRule[] = []
   const namespaceRules: Record<string, PolicyRule[]> = {}
   for (const binding of manifests) {
-    const isOurs = binding.subjects?.some(({ kind, name, namespace }) => kind === 'ServiceAccount' && name === 'proreus' && namespace === operatorNamespace)
+    const isOurs = binding.subjects?.some(
+      ({ kind, name, namespace }) => kind === 'ServiceAccount' && name === 'proreus' && namespace === operatorNamespace,
+    )
     if (isOurs !== true) continue
     const { namespace } = binding.metadata
     const { roleRef } = binding
     const role = manifests.find(
-      ({ kind, metadata }) => kind === roleRef?.kind && metadata.name === roleRef.name && (kind === 'ClusterRole' || metadata.namespace === namespace),
+      ({ kind, metadata }) =>
+        kind === roleRef?.kind && metadata.name === roleRef.name && (kind === 'ClusterRole' || metadata.namespace === namespace),
     )
     if (role?.rules === undefined) throw new Error(`${binding.kind} ${binding.metadata.name} binds a role that is not there`)
     if (binding.kind === 'ClusterRoleBinding') rules.push(...role.rules)
@@ -81,14 +84,20 @@ export interface OperatorPod extends Running {
 }
 
 /** Several Pods share this machine's ports, so each takes free ones. */
-const ownAddresses = ['--webhook-host=127.0.0.1', '--webhook-port=0', '--health-probe-bind-address=127.0.0.1:0', '--metrics-bind-address=127.0.0.1:0']
+const ownAddresses = [
+  '--webhook-host=127.0.0.1',
+  '--webhook-port=0',
+  '--health-probe-bind-address=127.0.0.1:0',
+  '--metrics-bind-address=127.0.0.1:0',
+]
 
 /** Starts the Deployment's process in `directory`; resolves when it says that it has started. */
 export async function startOperatorPod(deployment: Deployment, pod: PodEnvironment, directory: string): Promise<OperatorPod> {
   const [container] = deployment.spec!.template.spec!.containers
   const given = (container!.env ?? []).map(({ name, value, valueFrom }): [string, string] => {
     if (valueFrom === undefined) return [name, value ?? '']
-    if (valueFrom.fieldRef?.fieldPath !== 'metadata.namespace') throw new Error(`${name}: this kubelet cannot do ${JSON.stringify(valueFrom)}`)
+    if (valueFrom.fieldRef?.fieldPath !== 'metadata.namespace')
+      throw new Error(`${name}: this kubelet cannot do ${JSON.stringify(valueFrom)}`)
     return [name, deployment.metadata.namespace!]
   })
   mkdirSync(directory, { recursive: true })
@@ -102,7 +111,12 @@ export async function startOperatorPod(deployment: Deployment, pod: PodEnvironme
       return startedLine(running.output())
     })
     const at = (port: number): string => `127.0.0.1:${port}`
-    return { ...running, webhook: `https://${at(ports.webhookPort)}`, probes: `http://${at(ports.probePort)}`, metrics: `http://${at(ports.metricsPort)}` }
+    return {
+      ...running,
+      webhook: `https://${at(ports.webhookPort)}`,
+      probes: `http://${at(ports.probePort)}`,
+      metrics: `http://${at(ports.metricsPort)}`,
+    }
   } catch (error) {
     await running.stop('SIGKILL')
     throw new Error(`proreus run did not start: ${running.output()}`, { cause: error })
@@ -117,6 +131,9 @@ interface StartedLine {
 }
 
 function startedLine(output: string): StartedLine | undefined {
-  const lines = output.split('\n').slice(0, -1).filter((line) => line.startsWith('{'))
+  const lines = output
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line.startsWith('{'))
   return lines.map((line) => JSON.parse(line) as StartedLine).find(({ msg }) => msg === 'started')
 }

@@ -38,7 +38,7 @@ export interface MyPodWorld {
   readonly client: Client
   /** Starts the operator and waits until its webhooks are called. */
   startOperator(): Promise<RunningOperator>
-  /** How many requests were answered so far: where `writesSince` and `refusalsSince` count from. */
+  /** How many requests were answered so far: where `writesSince` counts from. */
   mark(): number
   /** What the operator has changed in the cluster since then, as `verb path`. */
   writesSince(mark: number): string[]
@@ -60,7 +60,8 @@ export async function startMyPodWorld(t: Test, users: readonly DevClusterUser[] 
   const directory = t.testdir()
   await installKinds(client, operators, systemClock)
   const podOf = (name: string, inNamespace = namespace): Promise<Pod | undefined> => find(client, pod, { namespace: inNamespace, name })
-  const mypodOf = (name: string, inNamespace = namespace): Promise<MyPod | undefined> => find(client, mypod, { namespace: inNamespace, name })
+  const mypodOf = (name: string, inNamespace = namespace): Promise<MyPod | undefined> =>
+    find(client, mypod, { namespace: inNamespace, name })
 
   return {
     cluster,
@@ -71,7 +72,9 @@ export async function startMyPodWorld(t: Test, users: readonly DevClusterUser[] 
     writesSince: (mark) =>
       cluster.requests
         .slice(mark)
-        .filter(({ user, verb, path }) => user === operatorUser && !['get', 'list', 'watch'].includes(verb) && !path.includes('accessreviews'))
+        .filter(
+          ({ user, verb, path }) => user === operatorUser && !['get', 'list', 'watch'].includes(verb) && !path.includes('accessreviews'),
+        )
         .map(({ verb, path }) => `${verb} ${path}`),
     refusals: () =>
       cluster.requests.filter(({ user, code }) => user === operatorUser && code === 403).map(({ verb, path }) => `${verb} ${path}`),
@@ -128,7 +131,9 @@ export async function startMyPodWorld(t: Test, users: readonly DevClusterUser[] 
         isAlive: () => alive,
         stop: end,
         async reconciles() {
-          const samples = (await metrics.registry.metrics()).matchAll(/^controller_runtime_reconcile_total\{controller="mypod",.*\} (\d+)$/gm)
+          const samples = (await metrics.registry.metrics()).matchAll(
+            /^controller_runtime_reconcile_total\{controller="mypod",.*\} (\d+)$/gm,
+          )
           return [...samples].reduce((sum, [, count]) => sum + Number(count), 0)
         },
       }

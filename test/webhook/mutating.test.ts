@@ -173,6 +173,14 @@ t.test('leaves alone what is not its business', async (t) => {
       },
     ],
     [
+      'another change of the metadata of an object that is being deleted',
+      {
+        operation: 'UPDATE',
+        oldObject: widgetObject({ note: 'bad' }, deleting),
+        object: widgetObject({ note: 'bad' }, { ...deleting, annotations: { a: 'b' } }),
+      },
+    ],
+    [
       'the removal of the last finalizer',
       {
         operation: 'UPDATE',

@@ -1,5 +1,5 @@
 /** Who depends on whom: all objects of all types, by informers that come and go with the types. */
-import type { Clock } from '../../api/clock.ts'
+import type { Clock, Timer } from '../../api/clock.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { groupResourceOf } from '../../api/group-version-kind.ts'
 import type { ObjectKey } from '../../api/object.ts'
@@ -28,13 +28,21 @@ interface Followed {
   readonly informer: Informer
   readonly stop: AbortController
   readonly ended: Promise<void>
+  /** Set while the type is no longer served. */
+  leaving?: Timer | undefined
 }
 
 const byOwner = 'owner'
+/** A type that is no longer served is followed a little longer, for its last deletions are still on their way. */
+const leaveAfterMs = 1_000
+/** Deleted owners that are remembered; as many as Kubernetes remembers. */
+const maxGone = 500
 
 export class DependencyGraph {
   readonly #options: DependencyGraphOptions
   readonly #followed = new Map<string, Followed>()
+  /** Uids of deleted objects that had dependents, the oldest first. */
+  readonly #gone = new Set<string>()
   #stopListening: () => void = () => undefined
   #ended = false
 
@@ -53,7 +61,10 @@ export class DependencyGraph {
     })
     this.#ended = true
     this.#stopListening()
-    for (const { stop } of this.#followed.values()) stop.abort()
+    for (const { stop, leaving } of this.#followed.values()) {
+      leaving?.cancel()
+      stop.abort()
+    }
     await Promise.all([...this.#followed.values()].map(({ ended }) => ended))
   }
 
@@ -66,6 +77,11 @@ export class DependencyGraph {
     return this.#followed.get(idOf(type))?.informer.store.get(key)
   }
 
+  /** Whether an object of this uid had dependents and was deleted. */
+  isGone(uid: string): boolean {
+    return this.#gone.has(uid)
+  }
+
   /** The objects that name this uid as an owner. */
   dependentsOf(uid: string): readonly GraphObject[] {
     return [...this.#followed.values()].flatMap(({ informer }) =>
@@ -76,12 +92,30 @@ export class DependencyGraph {
   #follow(): void {
     if (this.#ended) return
     const wanted = new Map(this.#options.source.types().map((type) => [idOf(type), type]))
-    for (const [id, { stop }] of this.#followed) {
-      if (wanted.has(id)) continue
-      stop.abort()
-      this.#followed.delete(id)
+    for (const [id, followed] of this.#followed) {
+      if (!wanted.has(id)) {
+        followed.leaving ??= this.#options.clock.after(leaveAfterMs, () => this.#leave(id))
+      } else if (followed.leaving !== undefined) {
+        followed.leaving.cancel()
+        followed.leaving = undefined
+      }
     }
     for (const [id, type] of wanted) if (!this.#followed.has(id)) this.#followed.set(id, this.#start(type))
+  }
+
+  #leave(id: string): void {
+    this.#followed.get(id)?.stop.abort()
+    this.#followed.delete(id)
+  }
+
+  /** Remembers a deleted owner and has its dependents looked at. */
+  #lost(uid: string): void {
+    const dependents = this.dependentsOf(uid)
+    if (dependents.length === 0) return
+    this.#gone.add(uid)
+    const [oldest] = this.#gone
+    if (this.#gone.size > maxGone && oldest !== undefined) this.#gone.delete(oldest)
+    for (const { type, object } of dependents) this.#options.changed(type, object.metadata)
   }
 
   #start(type: ResourceType): Followed {
@@ -94,7 +128,7 @@ export class DependencyGraph {
       added: ({ metadata }) => changed(type, metadata),
       updated: ({ metadata }) => changed(type, metadata),
       deleted: ({ metadata }) => {
-        for (const { type: dependentType, object } of this.dependentsOf(metadata.uid)) changed(dependentType, object.metadata)
+        this.#lost(metadata.uid)
         for (const { apiVersion, kind, name } of metadata.ownerReferences ?? []) {
           const owner = this.#options.source.byKind(apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '', kind)
           if (owner !== undefined) changed(owner, owner.namespaced ? { name, namespace: metadata.namespace } : { name })

@@ -87,7 +87,8 @@ class Collector {
 
   /** Keeps what has an owner left, deletes what has none. */
   async #judge(type: ResourceType, object: ReadonlyObject): Promise<void> {
-    const { solid, waiting, absent, unknown } = await findOwners(object, this.#client, this.#source, this.#signal)
+    const sources = { client: this.#client, source: this.#source, isGone: (uid: string) => this.#graph.isGone(uid) }
+    const { solid, waiting, absent, unknown } = await findOwners(object, sources, this.#signal)
     if (solid.length > 0) {
       if (waiting.length + absent.length > 0) await this.#dropReferences(type, object, [...waiting, ...absent])
       return

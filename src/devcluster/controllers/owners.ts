@@ -23,18 +23,27 @@ export interface Owners {
   readonly unknown: readonly Reference[]
 }
 
+/** Where owners are looked up. */
+export interface OwnerSources {
+  readonly client: Client
+  readonly source: TypeSource
+  /** Whether the owner of this uid was seen to be deleted: the only witness when its type is no longer served. */
+  readonly isGone: (uid: string) => boolean
+}
+
 /**
  * Looks the owners up with the API server itself, for what is deleted on a mistaken belief does not come back.
  * A name that now belongs to another object counts as absent; so does an owner in another namespace, which a reference cannot name.
  */
-export async function findOwners(object: ReadonlyObject, client: Client, source: TypeSource, signal: AbortSignal): Promise<Owners> {
+export async function findOwners(object: ReadonlyObject, { client, source, isGone }: OwnerSources, signal: AbortSignal): Promise<Owners> {
   const owners = { solid: [] as Reference[], waiting: [] as Reference[], absent: [] as Reference[], unknown: [] as Reference[] }
   const { namespace, ownerReferences = [] } = object.metadata
   for (const reference of ownerReferences) {
     const type = source.byKind(parseApiVersion(reference.apiVersion).group, reference.kind)
     // A cluster-scoped object that names a namespaced owner says nothing about which one: Kubernetes leaves it alone, too.
     if (type === undefined || (type.namespaced && namespace === undefined)) {
-      owners.unknown.push(reference)
+      const list = type === undefined && isGone(reference.uid) ? owners.absent : owners.unknown
+      list.push(reference)
       continue
     }
     const key = { name: reference.name, ...(type.namespaced ? { namespace } : {}) }

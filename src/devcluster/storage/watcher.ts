@@ -98,9 +98,9 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     return Promise.resolve({ done: true, value: undefined })
   }
 
-  /** Ends the watch, e.g. because its type is no longer served. */
+  /** Ends the watch after what has happened so far, e.g. because its type is no longer served: its last deletions are still told. */
   end(): void {
-    this.#end('now')
+    this.#end('when read')
   }
 
   /** Calls `listener` when the watch has ended, at once if it has already. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { configMap, namespace, node, secret } from '../../../src/api/builtin.ts'
+import { configMap, customResourceDefinition, namespace, node, secret } from '../../../src/api/builtin.ts'
 import type { KubernetesObject, OwnerReference } from '../../../src/api/object.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { clientFor, createWidgetDefinition, find, untilGone, widgetType } from '../../support/devcluster-client.ts'
@@ -118,6 +118,29 @@ t.test('objects of a type that comes later are collected, too', async (t) => {
   await client.delete(configMap, inDefault('owner'))
   await untilGone(client, widgetType, inDefault('late'))
   t.pass()
+})
+
+t.test('what custom resources owned goes when their definition is deleted', async (t) => {
+  const client = await start(t)
+  await createWidgetDefinition(client)
+  const owners = await Promise.all(
+    [1, 2, 3].map((size) => client.create(widgetType, { metadata: inDefault(`owner-${size}`), spec: { size } })),
+  )
+  for (const owner of owners)
+    await client.create(secret, { metadata: { ...inDefault(owner.metadata.name), ownerReferences: [ownedBy(owner)] } })
+  await client.delete(customResourceDefinition, { name: 'widgets.example.com' })
+  for (const { metadata } of owners) await untilGone(client, secret, inDefault(metadata.name))
+  t.equal(await find(client, customResourceDefinition, { name: 'widgets.example.com' }), undefined)
+})
+
+t.test('who deletes a namespace and then what is in it still finds the latter', async (t) => {
+  const client = await start(t)
+  await client.create(namespace, { metadata: { name: 'both' } })
+  await client.create(configMap, { metadata: { name: 'a', namespace: 'both' } })
+  await client.delete(namespace, { name: 'both' })
+  await until('all who watch namespaces know', async () => (await client.get(namespace, { name: 'both' })).status?.phase === 'Terminating')
+  await marker(client, 'marker')
+  t.match(await client.delete(configMap, { name: 'a', namespace: 'both' }), { status: 'Success' })
 })
 
 t.test('a namespace is emptied before it goes', async (t) => {

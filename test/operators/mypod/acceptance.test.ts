@@ -104,26 +104,48 @@ t.test('MyPods', async (t) => {
 
   t.test('a changed image reaches the same Pod', async (t) => {
     const { live: before } = await running('new-image')
-    await client.patch(mypod, { namespace, name: 'new-image' }, { spec: { podSpec: { containers: [{ name: 'main', image: 'example.com/pause:2' }] } } })
-    const after = await untilPod('new-image', 'has the new image', ({ spec }) => spec?.containers[0]?.image === 'example.com/pause:2', 5 * seconds)
+    await client.patch(
+      mypod,
+      { namespace, name: 'new-image' },
+      { spec: { podSpec: { containers: [{ name: 'main', image: 'example.com/pause:2' }] } } },
+    )
+    const after = await untilPod(
+      'new-image',
+      'has the new image',
+      ({ spec }) => spec?.containers[0]?.image === 'example.com/pause:2',
+      5 * seconds,
+    )
     t.equal(after.metadata.uid, before.metadata.uid)
   })
 
   t.test('changed resources make a new Pod', async (t) => {
     const { live: before } = await running('new-limits')
     const resources = { limits: { cpu: '100m' } }
-    await client.patch(mypod, { namespace, name: 'new-limits' }, { spec: { podSpec: { containers: [{ name: 'main', image: 'example.com/pause:1', resources }] } } })
+    await client.patch(
+      mypod,
+      { namespace, name: 'new-limits' },
+      { spec: { podSpec: { containers: [{ name: 'main', image: 'example.com/pause:1', resources }] } } },
+    )
     const after = await untilPod('new-limits', 'is a new one', ({ metadata }) => metadata.uid !== before.metadata.uid, grace + 10 * seconds)
     t.strictSame(after.spec?.containers[0]?.resources?.limits, { cpu: '100m' })
     const { items } = await client.list(pod, { namespace })
     t.equal(items.filter(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === 'new-limits')).length, 1)
-    await untilMyPod('new-limits', 'is ready again', (found) => conditionOf(found, 'Ready')?.status === 'True' && conditionOf(found, 'Progressing')?.status === 'False')
+    await untilMyPod(
+      'new-limits',
+      'is ready again',
+      (found) => conditionOf(found, 'Ready')?.status === 'True' && conditionOf(found, 'Progressing')?.status === 'False',
+    )
   })
 
   t.test('a Pod that is deleted by hand comes back', async (t) => {
     const { live: before } = await running('deleted-by-hand')
     await client.delete(pod, { namespace, name: 'deleted-by-hand' })
-    const after = await untilPod('deleted-by-hand', 'is a new one', ({ metadata }) => metadata.uid !== before.metadata.uid, grace + 10 * seconds)
+    const after = await untilPod(
+      'deleted-by-hand',
+      'is a new one',
+      ({ metadata }) => metadata.uid !== before.metadata.uid,
+      grace + 10 * seconds,
+    )
     t.strictSame(after.spec?.containers[0]?.image, 'example.com/pause:1')
   })
 
@@ -159,14 +181,19 @@ t.test('MyPods', async (t) => {
   })
 
   t.test('a Pod of that name that belongs to nobody is left alone until it is gone', async (t) => {
-    const foreign = { metadata: { namespace, name: 'taken', labels: { of: 'somebody' } }, spec: { containers: [{ name: 'a', image: 'b' }] } }
+    const foreign = {
+      metadata: { namespace, name: 'taken', labels: { of: 'somebody' } },
+      spec: { containers: [{ name: 'a', image: 'b' }] },
+    }
     await client.create(pod, foreign)
     const before = await untilPod('taken', 'runs', ({ status }) => status?.phase === 'Running')
     await client.create(mypod, mypodNamed('taken'))
     const refused = await untilMyPod('taken', 'says so', (found) => conditionOf(found, 'Degraded')?.reason === 'NameConflict')
     t.match(conditionOf(refused, 'Ready'), { status: 'False', reason: 'NameConflict', message: /exists and does not belong to this MyPod/ })
     t.notOk('podPhase' in refused.status!, 'nothing of the foreign Pod is told')
-    await until('there is a Warning', async () => (await client.list(event, { namespace })).items.find(({ reason, type }) => reason === 'NameConflict' && type === 'Warning'))
+    await until('there is a Warning', async () =>
+      (await client.list(event, { namespace })).items.find(({ reason, type }) => reason === 'NameConflict' && type === 'Warning'),
+    )
     t.strictSame(identityOf((await podOf('taken'))!), identityOf(before))
     await client.delete(pod, { namespace, name: 'taken' })
     const own = await untilPod('taken', 'is the own one', ({ metadata }) => metadata.labels?.['creator'] === 'mypod-controller')
@@ -183,7 +210,9 @@ t.test('MyPods', async (t) => {
   })
 
   t.test('no containers: refused, with the path of the field', async (t) => {
-    const refusal: unknown = await client.create(mypod, mypodNamed('empty', { podSpec: { containers: [] } })).catch((error: unknown) => error)
+    const refusal: unknown = await client
+      .create(mypod, mypodNamed('empty', { podSpec: { containers: [] } }))
+      .catch((error: unknown) => error)
     t.match(refusal, {
       statusCode: 422,
       reason: 'Invalid',
@@ -206,7 +235,10 @@ t.test('MyPods', async (t) => {
   t.test('who may not create Pods cannot change what the Pod is, but the rest of the object', async (t) => {
     const user = clientFor(t, cluster.connectionFor('only-mypods'))
     const key = { namespace, name: 'by-both' }
-    await t.rejects(user.patch(mypod, key, { spec: { podSpec: { hostNetwork: true } } }), { statusCode: 422, message: /cannot create resource "pods"/ })
+    await t.rejects(user.patch(mypod, key, { spec: { podSpec: { hostNetwork: true } } }), {
+      statusCode: 422,
+      message: /cannot create resource "pods"/,
+    })
     t.match(await user.patch(mypod, key, { metadata: { labels: { team: 'a' } } }), { metadata: { labels: { team: 'a' } } })
   })
 
@@ -229,7 +261,9 @@ t.test('MyPods', async (t) => {
   t.test('an object that is being deleted can lose its finalizer, though it would be refused now', async (t) => {
     const key = { namespace, name: 'legacy' }
     await untilPod('legacy', 'is there')
-    await t.rejects(client.patch(mypod, key, { spec: { podAnnotations: { a: 'b' } } }), { message: /spec\.podLabels\[creator\]: Forbidden/ })
+    await t.rejects(client.patch(mypod, key, { spec: { podAnnotations: { a: 'b' } } }), {
+      message: /spec\.podLabels\[creator\]: Forbidden/,
+    })
     await client.delete(mypod, key)
     t.ok((await mypodOf('legacy'))?.metadata.deletionTimestamp, 'the finalizer holds it')
     await client.delete(pod, key)
@@ -243,11 +277,22 @@ t.test('MyPods', async (t) => {
   })
 
   t.test('a Pod that fits on no node: pending, without an address', async (t) => {
-    await client.create(mypod, mypodNamed('nowhere', { podSpec: { nodeSelector: { project: 'none' }, containers: [{ name: 'main', image: 'x' }] } }))
-    const { status } = await untilMyPod('nowhere', 'is pending', (found) => found.status?.podPhase === 'Pending' && conditionOf(found, 'Ready')?.reason === 'PodPending')
+    await client.create(
+      mypod,
+      mypodNamed('nowhere', { podSpec: { nodeSelector: { project: 'none' }, containers: [{ name: 'main', image: 'x' }] } }),
+    )
+    const { status } = await untilMyPod(
+      'nowhere',
+      'is pending',
+      (found) => found.status?.podPhase === 'Pending' && conditionOf(found, 'Ready')?.reason === 'PodPending',
+    )
     t.notOk('podIp' in status!)
     t.notOk('nodeIp' in status!)
-    const unschedulable = await untilPod('nowhere', 'is seen by the scheduler', (found) => found.status?.conditions?.some(({ reason }) => reason === 'Unschedulable') === true)
+    const unschedulable = await untilPod(
+      'nowhere',
+      'is seen by the scheduler',
+      (found) => found.status?.conditions?.some(({ reason }) => reason === 'Unschedulable') === true,
+    )
     t.equal(unschedulable.status?.phase, 'Pending')
     t.equal((await mypodOf('nowhere'))?.status?.podPhase, 'Pending')
   })
@@ -276,7 +321,11 @@ t.test('MyPods', async (t) => {
   t.test('reconciles that find everything right write nothing', async (t) => {
     const key = { namespace, name: 'steady' }
     await running('steady')
-    await until('the event is written', async () => (await client.list(event, { namespace })).items.find(({ involvedObject }) => involvedObject.name === 'steady' && involvedObject.kind === 'MyPod'))
+    await until('the event is written', async () =>
+      (await client.list(event, { namespace })).items.find(
+        ({ involvedObject }) => involvedObject.name === 'steady' && involvedObject.kind === 'MyPod',
+      ),
+    )
     const mark = world.mark()
     const { metadata } = (await podOf('steady'))!
     for (let round = 1; round <= 10; round += 1) {
@@ -297,7 +346,8 @@ t.test('MyPods', async (t) => {
     operator = await world.startOperator()
     await until('all have been reconciled', async () => (await operator.reconciles()) >= objects.length)
     t.strictSame(world.writesSince(mark), [])
-    const versions = (list: typeof before | typeof objects) => list.map(({ metadata: { name, uid, resourceVersion } }) => ({ name, uid, resourceVersion }))
+    const versions = (list: typeof before | typeof objects) =>
+      list.map(({ metadata: { name, uid, resourceVersion } }) => ({ name, uid, resourceVersion }))
     t.strictSame(versions((await client.list(pod, { namespace })).items), versions(before))
     t.strictSame(versions((await client.list(mypod, { namespace })).items), versions(objects))
   })
@@ -310,4 +360,3 @@ t.test('MyPods', async (t) => {
     )
   })
 })
-

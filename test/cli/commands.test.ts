@@ -1,0 +1,72 @@
+/** The commands that need no cluster: what they print, write and end with. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { proreus, repository, type Finished } from '../support/process.ts'
+
+type Run = (...args: string[]) => Promise<Finished>
+
+t.test('validate tells valid, invalid and unreadable apart', async (t) => {
+  const cwd = t.testdir({
+    'valid.yaml': readFileSync(join(repository, 'config/samples/mypod.yaml'), 'utf8'),
+    'invalid.yaml': readFileSync(join(repository, 'config/samples/invalid/mypod-several-errors.yaml'), 'utf8'),
+    'garbage.yaml': '{{{ : garbage\n',
+  })
+  const validate: Run = (...args) => proreus(['validate', ...args], { cwd })
+  t.same(await validate('valid.yaml'), { code: 0, stdout: 'valid.yaml: MyPod "mypod-sample" is valid\n', stderr: '' })
+  t.match(await proreus(['validate', '-'], { cwd, input: readFileSync(join(cwd, 'valid.yaml'), 'utf8') }), {
+    code: 0,
+    stdout: '-: MyPod "mypod-sample" is valid\n',
+  })
+
+  const invalid = await validate('valid.yaml', 'invalid.yaml')
+  t.match(invalid, { code: 1, stderr: '' })
+  t.match(invalid.stdout, /invalid\.yaml: The MyPod "mypod-several-errors" is invalid: \n(\* spec\..*\n){2,}$/)
+
+  const unreadable = await validate('invalid.yaml', 'garbage.yaml', 'absent.yaml', 'valid.yaml')
+  t.equal(unreadable.code, 2)
+  t.match(unreadable.stderr, /^garbage\.yaml: .*\nabsent\.yaml: .*\n$/)
+  t.match(unreadable.stdout, /"mypod-sample" is valid\n$/, 'the rest is judged all the same')
+
+  const json = await validate('-o', 'json', 'valid.yaml', 'invalid.yaml')
+  t.equal(json.code, 1)
+  t.match(JSON.parse(json.stdout), [
+    { source: 'valid.yaml', kind: 'MyPod', name: 'mypod-sample', valid: true, errors: [] },
+    { source: 'invalid.yaml', valid: false, errors: [{ path: /^spec\./, reason: /^FieldValue/, message: /./ }] },
+  ])
+})
+
+t.test('generate --check finds drift and writes nothing', async (t) => {
+  const cwd = t.testdir()
+  const generate: Run = (...args) => proreus(['generate', ...args], { cwd })
+  t.equal((await generate()).code, 0)
+  t.same(await generate('--check'), { code: 0, stdout: '', stderr: '' })
+  const role = join(cwd, 'config/rbac/role.yaml')
+  writeFileSync(role, 'changed')
+  writeFileSync(join(cwd, 'config/crd/bases/old.yaml'), 'old')
+  const drifted = await generate('--check')
+  t.equal(drifted.code, 1)
+  t.match(drifted.stdout, /^not up to date: config\/crd\/bases\/old\.yaml\nnot up to date: config\/rbac\/role\.yaml\n/)
+  t.equal(readFileSync(role, 'utf8'), 'changed')
+  t.equal((await generate()).code, 0)
+  t.equal((await generate('--check')).code, 0)
+})
+
+t.test('certificates are issued, shown and verified', async (t) => {
+  const cwd = t.testdir()
+  const certs: Run = (...args) => proreus(['certs', ...args], { cwd })
+  t.match(await certs('verify'), {
+    code: 1,
+    stderr: 'certs/tls.crt is missing: `proreus certs issue` makes it.\ncerts/tls.key is missing: `proreus certs issue` makes it.\n',
+  })
+  const issued = await certs('issue', '--name', 'hooks.example.com')
+  t.match(issued, { code: 0, stderr: '' })
+  t.match(issued.stdout, /DNS:localhost, DNS:hooks\.example\.com, IP Address:127\.0\.0\.1/)
+  t.match(await certs('show'), { code: 0, stdout: issued.stdout })
+  t.match(await certs('verify', '--name', 'hooks.example.com', '--ip', '127.0.0.1'), {
+    code: 0,
+    stdout: 'The certificate in certs is valid.\n',
+  })
+  t.match(await certs('verify', '--name', 'other.example.com'), { code: 1, stderr: 'certs/tls.crt: not for other.example.com.\n' })
+  t.equal((await certs('issue', '--name', 'hooks.example.com')).stdout, issued.stdout, 'what is good stays')
+})

@@ -1,0 +1,54 @@
+/** Files that a start finds damaged or outdated are replaced, with one warning each time. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { silentLogger } from '../../src/telemetry/logger.ts'
+import { startDevCluster } from '../../src/testing/index.ts'
+import { oldCertificates } from '../support/old-certificates.ts'
+import { freePort, logLines, startOperator } from '../support/operator.ts'
+import { proreus, startProreus, until } from '../support/process.ts'
+
+const warningsOf = (output: string): unknown[] => logLines(output).flatMap(({ level, msg }) => (level === 'warn' ? [msg] : []))
+
+t.test('certificates that cannot be used', async (t) => {
+  const cluster = await startDevCluster({ port: 0, logger: silentLogger() })
+  t.teardown(() => cluster.close())
+  const cases: [string, number, Record<string, string>, RegExp][] = [
+    ['the certificate has expired', 30, {}, /^replaced certs\/tls\.crt: the certificate expired on /],
+    ['the authority has expired', 400, {}, /^replaced the certificate authority in certs: the certificate expired on /],
+    [
+      'the key of the authority is garbage',
+      0,
+      { 'ca.key': 'garbage' },
+      /^replaced the certificate authority in certs: the key cannot be read/,
+    ],
+    ['the certificate is garbage', 0, { 'tls.crt': 'garbage' }, /^replaced certs\/tls\.crt: /],
+  ]
+  for (const [name, days, damage, warning] of cases) {
+    await t.test(name, async (t) => {
+      const certs = { ...(await oldCertificates({ days })), ...damage }
+      const directory = t.testdir({ kubeconfig: cluster.kubeconfigYaml(), certs })
+      const options = { directory, kubeconfig: join(directory, 'kubeconfig'), args: ['--drain-delay', '0s'] }
+      const { running, probesUrl } = await startOperator(t, options, await freePort())
+      await until('it is ready', async () => (await fetch(`${probesUrl}/readyz`)).ok)
+      t.match(await proreus(['certs', 'verify', '--ip', '127.0.0.1'], { cwd: directory }), { code: 0, stderr: '' })
+      t.equal(await running.stop(), 0)
+      t.match(warningsOf(running.output()), [warning])
+      t.equal(warningsOf(running.output()).length, 1)
+    })
+  }
+})
+
+t.test('a state file that is garbage', async (t) => {
+  const directory = t.testdir({ '.proreus': { 'state.json': 'garbage', kubeconfig: 'old' } })
+  const running = startProreus(['dev', '--operators', 'none', '--port', '0'], { cwd: directory })
+  t.teardown(() => running.stop('SIGKILL'))
+  await until('it is ready', () => logLines(running.output()).some(({ msg }) => msg === 'ready'))
+  t.match(readFileSync(join(directory, '.proreus/kubeconfig'), 'utf8'), /^apiVersion: v1\nkind: Config\n/)
+  t.equal(await running.stop(), 0)
+  t.same(warningsOf(running.output()), ['.proreus/state.json is replaced because it is no JSON: clients need the new kubeconfig.'])
+  t.match(JSON.parse(readFileSync(join(directory, '.proreus/state.json'), 'utf8')), {
+    authority: { cert: String, key: String },
+    token: String,
+  })
+})
