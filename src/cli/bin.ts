@@ -11,4 +11,7 @@ if (running[0]! < oldest[0]! || (running[0] === oldest[0] && running[1]! < oldes
 
 nodeModule.enableCompileCache()
 const { main } = await import('./main.ts')
-process.exitCode = await main(process.argv.slice(2))
+const exitCode = await main(process.argv.slice(2))
+process.exitCode ??= exitCode
+// What an operator left behind, a timer or a socket, must not keep the process; what is still being written has this long.
+setTimeout(() => process.exit(), 1000).unref()

@@ -8,17 +8,17 @@ import { isObject } from '../api/json.ts'
 export const defaultConfigFile = 'config/proreus.yaml'
 
 /** Other names of flags, from the frameworks that people come from. */
-const aliases: Readonly<Record<string, string>> = {
-  '--metrics-addr': '--metrics-bind-address',
-  '--zap-log-level': '--log-level',
-  '--webhook-cert-path': '--cert-dir',
-}
+const aliases: ReadonlyMap<string, string> = new Map([
+  ['--metrics-addr', '--metrics-bind-address'],
+  ['--zap-log-level', '--log-level'],
+  ['--webhook-cert-path', '--cert-dir'],
+])
 
 /** Replaces alias flags, in both forms `--f v` and `--f=v`. */
 export function withoutAliases(argv: readonly string[]): string[] {
   return argv.map((argument) => {
     const [flag = '', ...value] = argument.split('=')
-    return [aliases[flag] ?? flag, ...value].join('=')
+    return [aliases.get(flag) ?? flag, ...value].join('=')
   })
 }
 
@@ -33,12 +33,11 @@ export function applyConfigFile(command: Command): void {
     if (named) throw new ProreusError('PRO_CONFIG_INVALID', `The configuration file ${path} does not exist.`)
     return
   }
+  const options = command.options.filter(({ long }) => long !== '--config')
   for (const [key, value] of Object.entries(readConfig(path))) {
-    const option = command.options.find(({ long }) => long === `--${key}`)
+    const option = options.find(({ long }) => long === `--${key}`)
     if (option === undefined) {
-      const known = command.options.flatMap(({ long }) =>
-        long === undefined || long === '--config' || long === '--help' ? [] : [long.slice(2)],
-      )
+      const known = options.flatMap(({ long }) => (long === undefined ? [] : [long.slice(2)]))
       throw new ProreusError('PRO_CONFIG_INVALID', `${path}: there is no option "${key}". The options are: ${known.join(', ')}.`)
     }
     const source = command.getOptionValueSource(option.attributeName())
@@ -60,7 +59,10 @@ function readConfig(path: string): Record<string, unknown> {
 }
 
 function parsed(option: Option, path: string, key: string, value: unknown): unknown {
-  if (typeof value === 'boolean' && option.isBoolean()) return value
+  if (option.isBoolean()) {
+    if (typeof value === 'boolean') return value
+    throw new ProreusError('PRO_CONFIG_INVALID', `${path}: ${key}: true or false is expected, found ${JSON.stringify(value)}.`)
+  }
   const text = Array.isArray(value) ? value.join(',') : String(value)
   try {
     return option.parseArg === undefined ? text : option.parseArg(text, undefined as never)

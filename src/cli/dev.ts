@@ -45,7 +45,7 @@ async function dev(options: Options): Promise<void> {
   let starting = process.stderr.isTTY === true && options.logLevel === 'info'
   const logger = loggerOf(options, () => starting)
   const operators = await selectOperators(options.operators)
-  const termination = onTermination()
+  const termination = onTermination(logger)
   progress.say(`proreus ${version}\n`)
   // Its appearance means that all is ready, so an old one goes first.
   const kubeconfig = join(options.stateDir, 'kubeconfig')

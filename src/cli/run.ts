@@ -112,10 +112,12 @@ export function runCommand(): Command {
       ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
       ...(options.context !== undefined && { context: options.context }),
     })
-    const termination = onTermination()
+    const logger = loggerOf(options)
+    const termination = onTermination(logger)
     try {
       await run(enabled(operators, options), {
         ...runOptions(connection, options),
+        logger,
         ...installation(connection, operators, options, termination.signal),
         signal: termination.signal,
       })
@@ -129,12 +131,11 @@ function enabled(operators: readonly Operator[], { enableWebhooks }: Options): r
   return enableWebhooks ? operators : operators.map((operator) => ({ ...operator, webhooks: [] }))
 }
 
-function runOptions(connection: Connection, options: Options): Omit<RunOptions, 'signal'> {
+function runOptions(connection: Connection, options: Options): Omit<RunOptions, 'signal' | 'logger'> {
   const inCluster = connection.inCluster === true
   const serviceName = options.webhookService
   return {
     connection,
-    logger: loggerOf(options),
     namespaces: options.watchNamespace,
     probeBindAddress: options.healthProbeBindAddress,
     metricsBindAddress: options.metricsBindAddress,

@@ -1,22 +1,44 @@
-/** Termination signals as an AbortSignal. */
+/** What ends the process from outside, or should not: termination signals, and errors that nobody caught. */
+import { messageOf } from '../api/errors.ts'
+import type { Logger } from '../telemetry/logger.ts'
+
+export interface Termination {
+  /** Aborts when the process is to end in order. */
+  readonly signal: AbortSignal
+  /** Takes the handlers away. */
+  release(): void
+}
 
 /**
  * Aborts on SIGTERM and SIGINT, so that the process ends in order; a second signal ends it at once.
- * `release` takes the handlers away.
+ * A promise that an operator forgot to wait for is logged and ends nothing: the webhooks of everybody else are in this process.
+ * After an exception outside of any promise nobody knows what still holds, so that ends the process in order, with exit code 1.
  */
-export function onTermination(): { readonly signal: AbortSignal; release(): void } {
+export function onTermination(logger: Logger): Termination {
   const controller = new AbortController()
-  const handler = (name: NodeJS.Signals): void => {
+  const onSignal = (name: NodeJS.Signals): void => {
     if (controller.signal.aborted) process.exit(name === 'SIGINT' ? 130 : 143)
     controller.abort(new Error(`received ${name}`))
   }
-  process.on('SIGTERM', handler)
-  process.on('SIGINT', handler)
+  const onRejection = (reason: unknown): void => {
+    logger.error({ err: reason }, `a promise was rejected that nobody waits for: ${messageOf(reason)}`)
+  }
+  const onException = (error: unknown): void => {
+    process.exitCode = 1
+    logger.fatal({ err: error }, `an exception that nobody caught: ${messageOf(error)}`)
+    controller.abort(error)
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  process.on('unhandledRejection', onRejection)
+  process.on('uncaughtException', onException)
   return {
     signal: controller.signal,
     release() {
-      process.off('SIGTERM', handler)
-      process.off('SIGINT', handler)
+      process.off('SIGTERM', onSignal)
+      process.off('SIGINT', onSignal)
+      process.off('unhandledRejection', onRejection)
+      process.off('uncaughtException', onException)
     },
   }
 }

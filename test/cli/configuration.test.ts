@@ -35,13 +35,22 @@ t.test('a flag wins over the environment, that over the file, that over the defa
 })
 
 t.test('a file that cannot be used is one sentence', async (t) => {
-  const directory = t.testdir({ 'unknown.yaml': 'colour: red', 'broken.yaml': 'a: [', 'list.yaml': '- a', 'port.yaml': 'port: many' })
+  const directory = t.testdir({
+    'unknown.yaml': 'colour: red',
+    'broken.yaml': 'a: [',
+    'list.yaml': '- a',
+    'port.yaml': 'port: many',
+    'yes.yaml': 'install: "yes"',
+    'self.yaml': 'config: x',
+  })
   const cases: [string, RegExp][] = [
     ['absent.yaml', /The configuration file .*absent\.yaml does not exist\./],
     ['unknown.yaml', /there is no option "colour"\. The options are: port, install, operators\./],
     ['broken.yaml', /cannot be read/],
     ['list.yaml', /it is no mapping/],
     ['port.yaml', /port: a port is a number/],
+    ['yes.yaml', /install: true or false is expected, found "yes"/],
+    ['self.yaml', /there is no option "config"/],
   ]
   for (const [file, message] of cases) t.throws(() => command([], join(directory, file)), { code: 'PRO_CONFIG_INVALID', message }, file)
 })
@@ -68,4 +77,5 @@ t.test('names of flags from other frameworks are understood in both forms', asyn
     ':1',
     '--log-level=debug',
   ])
+  t.same(withoutAliases(['validate', 'constructor', '__proto__']), ['validate', 'constructor', '__proto__'])
 })

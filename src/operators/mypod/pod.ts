@@ -17,9 +17,13 @@ export const appliedAnnotation = 'mypod.harryyann.github.io/applied'
 type Tolerations = NonNullable<PodSpec['tolerations']>
 
 interface Applied {
+  /** Keys. */
   readonly labels: readonly string[]
   readonly annotations: readonly string[]
   readonly tolerations: DeepReadonly<Tolerations>
+  /** By name of the container. */
+  readonly images: Readonly<Record<string, string>>
+  readonly activeDeadlineSeconds?: number
 }
 
 /** The Pod for `owner`; its name and namespace are the owner's. */
@@ -30,6 +34,8 @@ export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<Pod> {
     labels: Object.keys(labels).sort(),
     annotations: Object.keys(podAnnotations).sort(),
     tolerations: podSpec.tolerations ?? [],
+    images: Object.fromEntries(containersOf(podSpec).map(({ name, image }) => [name, image ?? ''])),
+    ...(podSpec.activeDeadlineSeconds !== undefined && { activeDeadlineSeconds: podSpec.activeDeadlineSeconds }),
   }
   return {
     metadata: {
@@ -52,21 +58,23 @@ export type Change =
   { readonly action: 'none' } | { readonly action: 'recreate'; readonly why: string } | { readonly action: 'patch'; readonly patch: object }
 
 /**
- * Compares with what was asked for when the Pod was made, not with the living spec: the server and others fill in
- * defaults, tokens and tolerations that are none of our business.
+ * Compares the spec with what was asked for when the Pod was made or last patched, not with the living one: the server and other webhooks
+ * fill in and rewrite what is none of our business, and fighting them over it would never end. Labels and annotations that were changed
+ * by hand are put right. A Pod that has lost the record is not made anew for that; it gets the record back.
  */
 export function changeOf(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>): Change {
   const annotations = desired.metadata.annotations ?? {}
-  if (live.metadata.annotations?.[specHashAnnotation] !== annotations[specHashAnnotation]) {
+  const hash = live.metadata.annotations?.[specHashAnnotation]
+  if (hash !== undefined && hash !== annotations[specHashAnnotation]) {
     return { action: 'recreate', why: 'the Pod spec changed in fields that a running Pod cannot change' }
   }
   const before = appliedTo(live)
-  const spec = specPatch(live, desired, before)
+  const spec = before === undefined ? {} : specPatch(live, desired, before)
   if (spec === undefined)
     return { action: 'recreate', why: 'activeDeadlineSeconds or tolerations changed in a way that a running Pod cannot follow' }
   const metadata = {
-    ...fieldPatch('labels', live.metadata.labels, desired.metadata.labels ?? {}, before.labels),
-    ...fieldPatch('annotations', live.metadata.annotations, annotations, before.annotations),
+    ...fieldPatch('labels', live.metadata.labels, desired.metadata.labels ?? {}, before?.labels ?? []),
+    ...fieldPatch('annotations', live.metadata.annotations, annotations, before?.annotations ?? []),
   }
   if (Object.keys(spec).length === 0 && Object.keys(metadata).length === 0) return { action: 'none' }
   return {
@@ -88,23 +96,24 @@ function fieldPatch(
   return { [field]: Object.fromEntries([...changed, ...gone.map((key) => [key, null])]) }
 }
 
-/** The mutable fields of a Pod spec that differ; undefined when the API server would refuse the change. */
+/** What changed among the mutable fields of the Pod spec; undefined when the API server would refuse the change. */
 function specPatch(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>, before: Applied): object | undefined {
   const wanted = desired.spec!
   const patch: Record<string, unknown> = {}
+  const images = new Map(containersOf(wanted).map(({ name, image }) => [name, image]))
+  const isChanged = (name: string): boolean => images.has(name) && images.get(name) !== before.images[name]
   for (const field of ['containers', 'initContainers'] as const) {
-    const images = new Map((wanted[field] ?? []).map(({ name, image }) => [name, image]))
     const containers = live.spec?.[field] ?? []
-    if (containers.some(({ name, image }) => images.has(name) && images.get(name) !== image)) {
+    if (containers.some(({ name, image }) => isChanged(name) && images.get(name) !== image)) {
       patch[field] = containers.map((container) =>
-        images.has(container.name) ? { ...container, image: images.get(container.name) } : container,
+        isChanged(container.name) ? { ...container, image: images.get(container.name) } : container,
       )
     }
   }
-  const deadline = live.spec?.activeDeadlineSeconds
-  if (wanted.activeDeadlineSeconds !== deadline) {
-    if (wanted.activeDeadlineSeconds === undefined || (deadline !== undefined && wanted.activeDeadlineSeconds > deadline)) return undefined
-    patch.activeDeadlineSeconds = wanted.activeDeadlineSeconds
+  const deadline = wanted.activeDeadlineSeconds
+  if (deadline !== before.activeDeadlineSeconds) {
+    if (deadline === undefined || deadline > (before.activeDeadlineSeconds ?? Infinity)) return undefined
+    patch.activeDeadlineSeconds = deadline
   }
   const tolerations = wanted.tolerations ?? []
   if (!before.tolerations.every((old) => tolerations.some((toleration) => jsonEqual(toleration, old)))) return undefined
@@ -113,14 +122,20 @@ function specPatch(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>, before: A
   return patch
 }
 
-function appliedTo(live: DeepReadonly<Pod>): Applied {
+/** The record on a living Pod; undefined when someone has removed or damaged it: nothing is taken back then. */
+function appliedTo(live: DeepReadonly<Pod>): Applied | undefined {
   try {
-    const { labels, annotations, tolerations } = JSON.parse(live.metadata.annotations?.[appliedAnnotation] ?? '') as Partial<Applied>
-    return { labels: labels ?? [], annotations: annotations ?? [], tolerations: tolerations ?? [] }
+    const { labels, annotations, tolerations, images, ...rest } = JSON.parse(
+      live.metadata.annotations?.[appliedAnnotation] ?? '',
+    ) as Applied
+    return { labels: labels ?? [], annotations: annotations ?? [], tolerations: tolerations ?? [], images: images ?? {}, ...rest }
   } catch {
-    // Someone removed or damaged the annotation: nothing is taken back, and the next patch writes it anew.
-    return { labels: [], annotations: [], tolerations: [] }
+    return undefined
   }
+}
+
+function containersOf(podSpec: DeepReadonly<PodSpec>): DeepReadonly<PodSpec['containers']> {
+  return [...(podSpec.initContainers ?? []), ...podSpec.containers]
 }
 
 /** The Pod spec without what may change in place. */

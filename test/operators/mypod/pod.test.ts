@@ -25,6 +25,21 @@ t.test('what servers and others add to a Pod is no change', async (t) => {
   t.same(changeOf(decorated, podFor(owner)), { action: 'none' })
 })
 
+t.test('what other webhooks and people change in the spec is not fought over', async (t) => {
+  const owner = aMyPod()
+  const mirrored = livePodOf(owner, {
+    spec: { containers: [{ name: 'main', image: 'mirror.example.com/x@sha256:1' }], activeDeadlineSeconds: 60 },
+  })
+  t.same(changeOf(mirrored, podFor(owner)), { action: 'none' })
+  const lost = livePodOf(owner)
+  delete lost.metadata.annotations
+  t.match(
+    changeOf(lost, podFor(owner)),
+    { action: 'patch', patch: { metadata: { annotations: { [specHashAnnotation]: /./ } } } },
+    'a lost record is written again',
+  )
+})
+
 t.test('labels and annotations change in place; only what was ours is removed', async (t) => {
   const before = aMyPod({ podLabels: { app: 'x', old: 'o' }, podAnnotations: { gone: 'g' } })
   const live = livePodOf(before)

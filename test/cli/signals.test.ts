@@ -1,0 +1,46 @@
+/** What an operator's mistakes do to the process: shown with a process of its own. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { finished, repository } from '../support/process.ts'
+
+const source = join(repository, 'src')
+
+/** Runs a module that waits for its termination, and gives what it said. */
+async function run(t: Test, body: string): ReturnType<typeof finished> {
+  const file = join(t.testdir(), 'main.ts')
+  writeFileSync(
+    file,
+    `import { onTermination } from '${source}/cli/signals.ts'
+import { createLogger } from '${source}/telemetry/logger.ts'
+const { signal, release } = onTermination(createLogger())
+const ended = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+const keepAlive = setInterval(() => undefined, 1000)
+${body}
+await ended
+clearInterval(keepAlive)
+release()
+process.stdout.write('ended in order')
+`,
+  )
+  return finished(process.execPath, [file])
+}
+
+t.test('SIGTERM ends in order', async (t) => {
+  t.match(await run(t, "process.kill(process.pid, 'SIGTERM')"), { code: 0, stdout: 'ended in order' })
+})
+
+t.test('a promise that nobody waits for is logged and ends nothing', async (t) => {
+  const { code, stdout, stderr } = await run(
+    t,
+    "void Promise.reject(new Error('forgotten'))\nsetTimeout(() => process.kill(process.pid, 'SIGTERM'), 50)",
+  )
+  t.match({ code, stdout }, { code: 0, stdout: 'ended in order' })
+  t.match(stderr, /"level":"error".*a promise was rejected that nobody waits for: forgotten/)
+})
+
+t.test('an exception that nobody caught ends in order, with exit code 1', async (t) => {
+  const { code, stdout, stderr } = await run(t, "setImmediate(() => { throw new Error('broken') })")
+  t.match({ code, stdout }, { code: 1, stdout: 'ended in order' })
+  t.match(stderr, /"level":"fatal".*an exception that nobody caught: broken/)
+})
