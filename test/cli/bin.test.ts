@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { finished, proreus, repository } from '../support/process.ts'
+
+t.test('prints its version', async (t) => {
+  const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { version: string }
+  t.strictSame(await proreus(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+t.test('the help names every command, and each command tells its flags', async (t) => {
+  const { stdout } = await proreus(['--help'])
+  for (const command of ['dev', 'run', 'validate', 'generate', 'certs']) {
+    t.match(stdout, new RegExp(`^  ${command} `, 'm'))
+    t.match((await proreus([command, '--help'])).stdout, /^Usage: proreus/)
+  }
+})
+
+t.test('an old Node.js is told so in one sentence', async (t) => {
+  const pretend = 'data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.18.0" } })'
+  t.strictSame(await finished(process.execPath, ['--import', pretend, join(repository, 'src/cli/bin.ts'), '--version']), {
+    code: 1,
+    stdout: '',
+    stderr: 'proreus needs Node.js 22.19 or later; this is 22.18.0.\n',
+  })
+})
+
+t.test('the reference pages are up to date', async (t) => {
+  t.strictSame(await finished(process.execPath, ['scripts/docs.ts', '--check'], { cwd: repository }), { code: 0, stdout: '', stderr: '' })
+})
+
+t.test('the generated manifests are up to date', async (t) => {
+  t.strictSame(await proreus(['generate', '--check'], { cwd: repository }), { code: 0, stdout: '', stderr: '' })
+})
