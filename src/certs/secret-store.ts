@@ -30,6 +30,8 @@ export interface SecretCertificatesOptions {
   readonly ips: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
+  /** Aborts the opening; afterwards the signal of `start` counts. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -39,7 +41,7 @@ export interface SecretCertificatesOptions {
  */
 export async function openSecretCertificates(options: SecretCertificatesOptions): Promise<RefreshingCertificateSource> {
   const { clock, logger } = options
-  let state = await synchronize(options, undefined)
+  let state = await synchronize(options, undefined, options.signal)
   let leaf: KeyPair | undefined
 
   async function serve(current: ServingCertificate | undefined): Promise<ServingCertificate> {
@@ -50,10 +52,10 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
     return servingCertificate({ ...leaf, caBundle: bundleOf(state, now) }, current)
   }
 
-  async function check(current: ServingCertificate): Promise<ServingCertificate> {
+  async function check(current: ServingCertificate, signal?: AbortSignal): Promise<ServingCertificate> {
     let failure: unknown
     try {
-      state = await synchronize(options, state)
+      state = await synchronize(options, state, signal)
     } catch (error) {
       failure = error
     }
@@ -72,17 +74,21 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
 const maxAttempts = 10
 
 /** Reads the authority; makes or replaces it where that is due. `known` is what this process had before. */
-async function synchronize(options: SecretCertificatesOptions, known: AuthorityState | undefined): Promise<AuthorityState> {
+async function synchronize(
+  options: SecretCertificatesOptions,
+  known: AuthorityState | undefined,
+  signal: AbortSignal | undefined,
+): Promise<AuthorityState> {
   const key = { namespace: options.namespace, name: options.secretName }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const found = await read(options)
+      const found = await read(options, signal)
       const now = options.clock.now()
       const stored = found && readAuthority(textsOf(found))
       const decision = decideAuthority(stored, now)
       if (decision.action === 'keep') return decision.state
       const { state, log } = await successor(options, stored, known, decision, now)
-      await write(options, found, writeAuthority(state, now))
+      await write(options, found, writeAuthority(state, now), signal)
       log()
       return state
     } catch (error) {
@@ -129,9 +135,12 @@ async function successor(
   return { state, log }
 }
 
-async function read({ client, namespace, secretName }: SecretCertificatesOptions): Promise<Secret | undefined> {
+async function read(
+  { client, namespace, secretName }: SecretCertificatesOptions,
+  signal: AbortSignal | undefined,
+): Promise<Secret | undefined> {
   try {
-    return await client.get(secretType, { namespace, name: secretName })
+    return await client.get(secretType, { namespace, name: secretName }, { signal })
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error
@@ -142,6 +151,7 @@ async function write(
   { client, namespace, secretName }: SecretCertificatesOptions,
   found: Secret | undefined,
   texts: NamedTexts,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const data: Record<string, string> = { ...found?.data } // entries of others stay
   for (const [name, text] of Object.entries(texts)) {
@@ -150,7 +160,7 @@ async function write(
   }
   if (found !== undefined) {
     // With its resourceVersion: the API server refuses it when the Secret has changed in between.
-    await client.update(secretType, { ...found, data })
+    await client.update(secretType, { ...found, data }, { signal })
     return
   }
   const fresh: ObjectInput<Secret> = {
@@ -158,7 +168,7 @@ async function write(
     type: 'Opaque',
     data,
   }
-  await client.create(secretType, fresh)
+  await client.create(secretType, fresh, { signal })
 }
 
 function textsOf({ data }: DeepReadonly<Secret>): Record<string, string> {

@@ -38,7 +38,7 @@ export function servingCertificate(
 /** A source that can be asked to look at once, without waiting for the next round. */
 export interface RefreshingCertificateSource extends CertificateSource {
   /** Reads the store again and renews what is due. Rejects when that fails; the current certificate then stays. */
-  refresh(): Promise<void>
+  refresh(signal?: AbortSignal): Promise<void>
 }
 
 export interface RefreshOptions {
@@ -55,7 +55,7 @@ const checkEveryMs = 60_000
  */
 export function refreshingSource(
   initial: ServingCertificate,
-  check: (current: ServingCertificate) => Promise<ServingCertificate>,
+  check: (current: ServingCertificate, signal?: AbortSignal) => Promise<ServingCertificate>,
   { clock, logger }: RefreshOptions,
 ): RefreshingCertificateSource {
   let current = initial
@@ -63,8 +63,8 @@ export function refreshingSource(
   let checking: Promise<void> = Promise.resolve()
   const listeners = new Set<(certificate: ServingCertificate) => void>()
 
-  async function checkOnce(): Promise<void> {
-    const next = await check(current)
+  async function checkOnce(signal?: AbortSignal): Promise<void> {
+    const next = await check(current, signal)
     if (next === current) return
     current = next
     for (const listener of listeners) {
@@ -77,8 +77,8 @@ export function refreshingSource(
   }
 
   /** One check at a time: two at once could both issue a leaf. */
-  function refresh(): Promise<void> {
-    const result = checking.then(checkOnce)
+  function refresh(signal?: AbortSignal): Promise<void> {
+    const result = checking.then(() => checkOnce(signal))
     checking = result.catch(() => undefined) // whoever asked gets the error
     return result
   }
@@ -102,10 +102,10 @@ export function refreshingSource(
     async start(signal) {
       while (!signal.aborted) {
         try {
-          await refresh()
+          await refresh(signal)
           lastProblem = undefined
         } catch (error) {
-          report(error)
+          if (!signal.aborted) report(error)
         }
         await sleep(clock, checkEveryMs, signal).catch(() => undefined) // the abort ends the loop
       }

@@ -2,8 +2,9 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
-import { systemClock } from '../api/clock.ts'
+import { aborted, systemClock } from '../api/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
+import { version } from '../api/version.ts'
 import { createClient, type Client } from '../client/client.ts'
 import { startDevCluster, type DevCluster } from '../devcluster/dev-cluster.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -15,7 +16,6 @@ import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { operatorsHelp, selectOperators } from './operators.ts'
 import { paint, terminalProgress, type Progress } from './progress.ts'
 import { onTermination } from './signals.ts'
-import { version } from './version.ts'
 
 interface Options extends LogOptions {
   operators: string
@@ -141,11 +141,4 @@ function sayReady(progress: Progress, kubeconfig: string, operators: readonly Op
   progress.say(
     `\n${bold(`Ready in ${seconds.toFixed(1)} s.`)} In another terminal:\n\n${commands.map((command) => `  ${command}`).join('\n')}\n\nCtrl-C ends it; nothing is kept.\n`,
   )
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

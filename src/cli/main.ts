@@ -1,6 +1,7 @@
 /** The command line: its commands, and how an error becomes a sentence and an exit code. */
 import { Command, CommanderError } from 'commander'
 import { ProreusError, messageOf } from '../api/errors.ts'
+import { version } from '../api/version.ts'
 import { certsCommand } from './certs.ts'
 import { withoutAliases } from './configuration.ts'
 import { devCommand } from './dev.ts'
@@ -8,7 +9,6 @@ import { Exit } from './exit.ts'
 import { generateCommand } from './generate.ts'
 import { runCommand } from './run.ts'
 import { validateCommand } from './validate.ts'
-import { version } from './version.ts'
 
 /** The command line with all its commands. */
 export function createProgram(): Command {

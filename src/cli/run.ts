@@ -1,10 +1,10 @@
 /** `proreus run`: operators against an existing API. */
 import { Command, Option } from 'commander'
 import { systemClock } from '../api/clock.ts'
-import { createClient } from '../client/client.ts'
 import { serviceAccountDirectory } from '../client/in-cluster.ts'
 import { loadConnection } from '../client/kubeconfig.ts'
 import type { Connection } from '../client/connection.ts'
+import { caSecretName, operatorNamespace, webhookServiceName } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
@@ -20,7 +20,7 @@ interface Options extends LogOptions {
   kubeconfig?: string
   context?: string
   serviceAccountDir: string
-  namespace: string
+  namespace?: string
   watchNamespace: string[]
   enableWebhooks: boolean
   webhookHost?: string
@@ -50,7 +50,12 @@ export function runCommand(): Command {
         .default(serviceAccountDirectory)
         .env('SERVICE_ACCOUNT_DIR'),
     )
-    .addOption(new Option('--namespace <name>', "the operator's own namespace").default('proreus-system').env('POD_NAMESPACE'))
+    .addOption(
+      new Option(
+        '--namespace <name>',
+        `the operator's own namespace (default: that of the service account in a cluster, else ${operatorNamespace})`,
+      ).env('POD_NAMESPACE'),
+    )
     .addOption(
       new Option('--watch-namespace <list>', 'namespaces that the controllers watch; empty: all')
         .argParser(parseList)
@@ -69,7 +74,7 @@ export function runCommand(): Command {
     )
     .addOption(
       new Option('--webhook-service <name>', 'Service in front of the webhooks, for an operator in the cluster')
-        .default('proreus-webhook')
+        .default(webhookServiceName)
         .env('WEBHOOK_SERVICE'),
     )
     .addOption(
@@ -77,7 +82,7 @@ export function runCommand(): Command {
     )
     .addOption(
       new Option('--cert-secret <name>', 'keep the certificates in this Secret; the default in a cluster')
-        .default('proreus-webhook-ca')
+        .default(caSecretName)
         .env('CERT_SECRET'),
     )
     .addOption(
@@ -133,6 +138,7 @@ function enabled(operators: readonly Operator[], { enableWebhooks }: Options): r
 
 function runOptions(connection: Connection, options: Options): Omit<RunOptions, 'signal' | 'logger'> {
   const inCluster = connection.inCluster === true
+  const namespace = ownNamespace(connection, options)
   const serviceName = options.webhookService
   return {
     connection,
@@ -143,14 +149,18 @@ function runOptions(connection: Connection, options: Options): Omit<RunOptions, 
     drainDeadlineMs: options.drainDeadline,
     certificates:
       options.certDir === undefined && inCluster
-        ? { kind: 'secret', namespace: options.namespace, name: options.certSecret, serviceName }
-        : { kind: 'files', directory: options.certDir ?? localCertDir, names: [`${serviceName}.${options.namespace}.svc`] },
+        ? { kind: 'secret', namespace, name: options.certSecret, serviceName }
+        : { kind: 'files', directory: options.certDir ?? localCertDir, names: [`${serviceName}.${namespace}.svc`] },
     webhook: {
       port: options.webhookPort,
       ...(options.webhookHost !== undefined && { host: options.webhookHost }),
       ...(options.webhookUrl !== undefined && { url: options.webhookUrl }),
     },
   }
+}
+
+function ownNamespace(connection: Connection, { namespace }: Options): string {
+  return namespace ?? (connection.inCluster === true ? connection.namespace : undefined) ?? operatorNamespace
 }
 
 /** With `--install`: CRDs and configurations are applied as soon as the webhooks are served. */
@@ -163,17 +173,12 @@ function installation(
   if (options.install !== true) return {}
   const target: WebhookTarget =
     options.webhookUrl === undefined
-      ? { service: { namespace: options.namespace, name: options.webhookService } }
+      ? { service: { namespace: ownNamespace(connection, options), name: options.webhookService } }
       : { url: options.webhookUrl }
   return {
-    async onServing() {
-      const client = createClient(connection)
-      try {
-        await installKinds(client, operators, systemClock, signal)
-        if (options.enableWebhooks) await installWebhooks(client, operators, target, signal)
-      } finally {
-        await client.close()
-      }
+    async onServing(_endpoints, client) {
+      await installKinds(client, operators, systemClock, signal)
+      if (options.enableWebhooks) await installWebhooks(client, operators, target, signal)
     },
   }
 }

@@ -1,15 +1,15 @@
 /** The worker loop: takes keys from the queue, reconciles them, and does with each outcome what it asks for. */
 import { randomUUID } from 'node:crypto'
 import type { Clock, Timer } from '../api/clock.ts'
+import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ControllerMetrics } from '../telemetry/metrics.ts'
 import type { WorkQueue } from './queue.ts'
 import type { CacheReader, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
-import { ProreusError } from '../api/errors.ts'
+import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
-import { clientWithSignal } from './client-with-signal.ts'
 import { TerminalError } from './reconciler.ts'
 
 export interface ControllerOptions {
@@ -72,9 +72,23 @@ export class Controller {
   async #work(signal: AbortSignal): Promise<void> {
     const { queue } = this.#options
     for (let key = await queue.get(signal); key !== undefined; key = await queue.get(signal)) {
-      await this.#process(key)
-      queue.done(key)
+      try {
+        await this.#process(key)
+      } catch (error) {
+        this.#sayPlainly(key, error)
+      } finally {
+        queue.done(key)
+      }
     }
+  }
+
+  /**
+   * For an outcome that could not be reported, e.g. because the error has a getter that throws; what becomes of the key is settled by then.
+   * A logger that fails here too ends the controller, which the liveness probe shows.
+   */
+  #sayPlainly(key: string, error: unknown): void {
+    this.#options.metrics.panicked()
+    this.#options.logger.error(`the outcome of the reconcile of ${key} could not be reported: ${plainTextOf(error)}`)
   }
 
   async #process(key: string): Promise<void> {
@@ -86,7 +100,8 @@ export class Controller {
     this.#running.add(abort)
     metrics.activeWorkers(this.#running.size)
     const startedAt = clock.now()
-    const outcome = await this.#attempt(request, reconcileID, logger, abort)
+    // Even to look at what was thrown can throw.
+    const outcome = await this.#attempt(request, reconcileID, logger, abort).catch((error: unknown): Outcome => ({ kind: 'error', error }))
     this.#running.delete(abort)
     metrics.activeWorkers(this.#running.size)
     this.#settle(key, outcome, logger, Math.max(0, clock.now() - startedAt) / 1000)
@@ -170,7 +185,18 @@ function outcomeOf(result: Result): Outcome {
   }
 }
 
-/** What a wrong program throws, as against a world that is not as it should be: what Go calls a panic. */
+function plainTextOf(error: unknown): string {
+  try {
+    return messageOf(error)
+  } catch {
+    return 'by an error that cannot be read'
+  }
+}
+
+/**
+ * What a wrong program throws, as against a world that is not as it should be: what Go calls a panic.
+ * One with a cause was thrown because of something else: `fetch` reports each network error as a TypeError with one.
+ */
 function isProgrammingError(error: unknown): boolean {
-  return error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError
+  return (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError) && error.cause === undefined
 }

@@ -2,6 +2,7 @@
 import type { GroupVersionKind, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { EventHandler } from '../cache/informer.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ObjectEvent, Predicate } from './predicates.ts'
 import type { WorkQueue } from './queue.ts'
@@ -45,11 +46,7 @@ export interface EnqueueOptions {
 }
 
 /** The informer's handler that puts into the queue what an event asks for. An update is mapped as it was and as it is. */
-export function enqueueHandler(options: EnqueueOptions): {
-  added(object: DeepReadonly<KubernetesObject>, initial: boolean): void
-  updated(object: DeepReadonly<KubernetesObject>, old: DeepReadonly<KubernetesObject>): void
-  deleted(object: DeepReadonly<KubernetesObject>): void
-} {
+export function enqueueHandler(options: EnqueueOptions): EventHandler {
   const { type, map, predicates, queue, logger } = options
 
   function handle(event: ObjectEvent): void {
@@ -69,10 +66,7 @@ export function enqueueHandler(options: EnqueueOptions): {
 
   return {
     added: (object, initial) => handle({ type: 'added', object, initial }),
-    updated: (object, old) => {
-      // A relist repeats what is known already.
-      if (object.metadata.resourceVersion !== old.metadata.resourceVersion) handle({ type: 'updated', object, old })
-    },
+    updated: (object, old) => handle({ type: 'updated', object, old }),
     deleted: (object) => handle({ type: 'deleted', object }),
   }
 }

@@ -24,9 +24,6 @@ export const generationChanged: Predicate = onUpdate(
   ({ metadata }, old) => metadata.generation === undefined || metadata.generation !== old.metadata.generation,
 )
 
-/** Updates count when something was written at all. Controllers drop the others in any case. */
-export const resourceVersionChanged: Predicate = onUpdate((object, old) => object.metadata.resourceVersion !== old.metadata.resourceVersion)
-
 /** Updates count when labels were changed. */
 export const labelsChanged: Predicate = onUpdate((object, old) => !jsonEqual(object.metadata.labels ?? {}, old.metadata.labels ?? {}))
 

@@ -1,8 +1,8 @@
 /** Waiting for caches, and saying which one is waited for. */
 import type { Clock, Timer } from '../api/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
-import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject } from '../api/object.ts'
+import type { EventHandler } from '../cache/informer.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 
@@ -13,11 +13,7 @@ export interface WatchedInformer<T extends KubernetesObject = KubernetesObject> 
   readonly synced: boolean
   whenSynced(signal?: AbortSignal): Promise<void>
   /** Gives the function that takes the handler off again. */
-  addHandler(handler: {
-    added?(object: DeepReadonly<T>, initial: boolean): void
-    updated?(object: DeepReadonly<T>, old: DeepReadonly<T>): void
-    deleted?(object: DeepReadonly<T>): void
-  }): () => void
+  addHandler(handler: EventHandler<T>): () => void
 }
 
 /** A healthy cluster has answered by then. */

@@ -6,6 +6,7 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { openFileCertificates } from '../certs/file-store.ts'
 import { openSecretCertificates } from '../certs/secret-store.ts'
+import { webhookServiceName } from './names.ts'
 
 interface CertificateNames {
   /** Further DNS names. */
@@ -18,9 +19,6 @@ interface CertificateNames {
 export type CertificateOptions =
   | ({ readonly kind: 'files'; readonly directory: string } & CertificateNames)
   | ({ readonly kind: 'secret'; readonly namespace: string; readonly name: string; readonly serviceName?: string } & CertificateNames)
-
-/** The Service in front of the webhooks. */
-const defaultServiceName = 'proreus-webhook'
 
 /** The names and addresses that the certificate is for; the first name is the one that the API server is told to expect. */
 export function certificateNames(options: CertificateOptions, url?: string): { names: readonly string[]; ips: readonly string[] } {
@@ -41,7 +39,7 @@ export function certificateNames(options: CertificateOptions, url?: string): { n
 /** The API server calls a Service as `name.namespace.svc`. */
 function serviceHosts(options: CertificateOptions): readonly string[] {
   if (options.kind !== 'secret') return []
-  const service = `${options.serviceName ?? defaultServiceName}.${options.namespace}`
+  const service = `${options.serviceName ?? webhookServiceName}.${options.namespace}`
   return [`${service}.svc`, `${service}.svc.cluster.local`, service]
 }
 
@@ -52,6 +50,8 @@ export interface OpenOptions {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger
+  /** Aborts the opening. */
+  readonly signal: AbortSignal
 }
 
 /** Opens the store; a missing, expired or damaged pair is replaced. */

@@ -4,8 +4,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ListenAddress } from './listen-address.ts'
-import { messageOf, ProreusError } from '../api/errors.ts'
-import { formatListenAddress } from './listen-address.ts'
+import { messageOf } from '../api/errors.ts'
+import { listenError } from '../api/listen-error.ts'
 
 export interface Answer {
   readonly code: number
@@ -63,20 +63,8 @@ async function listen(server: Server, { host, port }: ListenAddress, flag: strin
         resolve()
       })
     })
-  } catch (cause) {
-    const text = formatListenAddress({ port, ...(host === undefined ? {} : { host }) })
-    if ((cause as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-      throw new ProreusError(
-        'PRO_PORT_IN_USE',
-        `The address ${text} is in use by another process: stop that one, or choose another address with ${flag} (0 switches it off).`,
-        { cause },
-      )
-    }
-    throw new ProreusError(
-      'PRO_CONFIG_INVALID',
-      `This process cannot listen on ${text}; choose another address with ${flag} (0 switches it off): ${messageOf(cause)}`,
-      { cause },
-    )
+  } catch (error) {
+    throw listenError(error, { host, port, flag: `${flag} (0 switches it off)` })
   }
 }
 

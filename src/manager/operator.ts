@@ -16,8 +16,6 @@ export interface OperatorDefinition {
   readonly controllers?: readonly ControllerDefinition[]
   /** What it needs to be allowed beyond what its webhooks and controllers declare. */
   readonly rbac?: readonly PolicyRule[]
-  /** Settings of its own, for those who read them. */
-  readonly options?: Readonly<Record<string, unknown>>
 }
 
 /** An operator that is complete and does not change any more. */
@@ -27,7 +25,6 @@ export interface Operator {
   readonly webhooks: readonly WebhookDefinition[]
   readonly controllers: readonly ControllerDefinition[]
   readonly rbac: readonly PolicyRule[]
-  readonly options: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -44,7 +41,7 @@ export interface Operator {
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed or something is there twice.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
-  const { name, kinds, webhooks = [], controllers = [], rbac = [], options = {} } = definition
+  const { name, kinds, webhooks = [], controllers = [], rbac = [] } = definition
   const problems = [
     ...dns1123Label(name).map((message) => `name: ${message}`),
     ...duplicates(kinds.map(groupKindOf)).map((kind) => `kinds: ${kind} is there twice`),
@@ -63,7 +60,6 @@ export function defineOperator(definition: OperatorDefinition): Operator {
     webhooks: Object.freeze([...webhooks]),
     controllers: Object.freeze([...controllers]),
     rbac: Object.freeze([...rbac]),
-    options: Object.freeze({ ...options }),
   })
 }
 

@@ -17,6 +17,8 @@ export interface ProbeOptions {
   /** Default `:8080`; `0` switches the metrics off. The same text as the probes' address: one server for both. */
   readonly metricsBindAddress?: string | undefined
   readonly metrics: Metrics
+  /** What `/healthz` looks at: when it fails, the kubelet starts the container anew. */
+  readonly liveness: () => readonly Check[]
   /** What `/readyz` looks at. */
   readonly readiness: () => readonly Check[]
   readonly logger: Logger
@@ -34,10 +36,13 @@ const ping: Check = { name: 'ping', problem: () => undefined }
 
 /** Starts the servers. Rejects with one sentence when an address is malformed or taken; what was started before is then closed. */
 export async function startProbes(options: ProbeOptions): Promise<Probes> {
-  const { probeBindAddress = ':8081', metricsBindAddress = ':8080', metrics, readiness, logger } = options
+  const { probeBindAddress = ':8081', metricsBindAddress = ':8080', metrics, liveness, readiness, logger } = options
   const probeAddress = parseListenAddress(probeBindAddress, probeFlag)
   const metricsAddress = parseListenAddress(metricsBindAddress, metricsFlag)
-  const health: readonly Handler[] = [healthHandler('/healthz', () => [ping]), healthHandler('/readyz', () => [ping, ...readiness()])]
+  const health: readonly Handler[] = [
+    healthHandler('/healthz', () => [ping, ...liveness()]),
+    healthHandler('/readyz', () => [ping, ...readiness()]),
+  ]
   const endpoints: HttpEndpoint[] = []
   const start = async (address: ListenAddress, flag: string, handlers: readonly Handler[]): Promise<ListenAddress> => {
     const endpoint = await startHttpEndpoint({ address, flag, handlers, logger })

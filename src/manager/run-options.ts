@@ -1,6 +1,7 @@
 /** What `run` is told, and its defaults. */
 import { hostname } from 'node:os'
 import type { Clock } from '../api/clock.ts'
+import type { Client } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { CertificateOptions } from './certificates.ts'
@@ -8,6 +9,7 @@ import type { ListenAddress } from './listen-address.ts'
 import { systemClock } from '../api/clock.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
+import { mutatingName, validatingName } from './names.ts'
 
 export interface WebhookOptions {
   /** Default: all addresses. */
@@ -56,10 +58,10 @@ export interface RunOptions {
   readonly logger?: Logger
   readonly clock?: Clock
   readonly metrics?: Metrics
-  /** Called when the webhooks are served, before anything is watched: the moment to install their configurations. */
-  readonly onServing?: (endpoints: Endpoints) => Promise<void> | void
+  /** Called when the webhooks are served, before anything is watched: the moment to install their configurations. `client` is the process' own. */
+  readonly onServing?: (endpoints: Endpoints, client: Client) => Promise<void> | void
   /** Called when everything has been started. */
-  readonly onStarted?: (endpoints: Endpoints) => Promise<void> | void
+  readonly onStarted?: (endpoints: Endpoints, client: Client) => Promise<void> | void
 }
 
 export type CompleteOptions = RunOptions &
@@ -71,7 +73,7 @@ export function withDefaults(options: RunOptions): CompleteOptions {
   return {
     ...options,
     webhook: options.webhook ?? {},
-    webhookConfigurations: options.webhookConfigurations ?? { mutating: ['proreus-mutating'], validating: ['proreus-validating'] },
+    webhookConfigurations: options.webhookConfigurations ?? { mutating: [mutatingName], validating: [validatingName] },
     drainDelayMs: options.drainDelayMs ?? 10_000,
     drainDeadlineMs: options.drainDeadlineMs ?? 30_000,
     instance: options.instance ?? hostname(),

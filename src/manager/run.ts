@@ -1,21 +1,62 @@
-/** `run`: operators against an API server, from the start to the ordered stop. */
+/** `run`: operators against an API server: what is started, in which order and why, until it is told to stop. */
+import type { ControllerCache, ControllerEnvironment } from '../controller/builder.ts'
+import type { CertificateSource } from '../certs/serving-certificate.ts'
+import type { Client } from '../client/client.ts'
+import type { CacheOptions } from '../cache/cache.ts'
+import type { BackgroundTask } from './background.ts'
+import type { OpenOptions } from './certificates.ts'
 import type { Operator } from './operator.ts'
-import type { RunOptions } from './run-options.ts'
-import type { Parts } from './life-cycle.ts'
+import type { PermissionOptions } from './permissions.ts'
+import type { CompleteOptions, Endpoints, RunOptions } from './run-options.ts'
+import type { Running } from './running.ts'
+import { aborted } from '../api/clock.ts'
+import { messageOf } from '../api/errors.ts'
 import { Cache } from '../cache/cache.ts'
 import { injectCaBundle } from '../certs/injector.ts'
 import { createClient } from '../client/client.ts'
+import { createEventRecorder } from '../telemetry/event-recorder.ts'
 import { createWebhookServer } from '../webhook/server.ts'
-import { openCertificates } from './certificates.ts'
-import { live } from './life-cycle.ts'
+import { warningLog } from './api-warnings.ts'
+import { inBackground } from './background.ts'
+import { certificateNames, openCertificates } from './certificates.ts'
+import { drain } from './drain.ts'
 import { checkOperators } from './operator.ts'
 import { checkPermissions } from './permissions.ts'
+import { startProbes } from './probes.ts'
 import { withDefaults } from './run-options.ts'
+import { livenessChecks, readinessChecks } from './running.ts'
+import { webhookCheck } from './webhook-check.ts'
 
 export type { CertificateOptions } from './certificates.ts'
 export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
-const parts: Parts = {
+/**
+ * Runs operators: serves their webhooks, keeps the certificates and reconciles, until `signal` aborts; resolves after an ordered stop.
+ * Once started it goes on whatever happens: a missing CRD or an API server that is away is waited for. A controller that has failed
+ * is logged and fails the liveness probe, for only a new process starts it again.
+ *
+ * @example
+ * await run([operator], { connection, signal, certificates: { kind: 'files', directory: 'certs' } })
+ *
+ * @throws {ProreusError} when it cannot start: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, `PRO_CONFIG_INVALID`.
+ */
+export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
+  return runWith(realParts, operators, options)
+}
+
+/** What is started; tests put others in their place. */
+export interface Parts {
+  readonly createClient: typeof createClient
+  readonly checkPermissions: (options: PermissionOptions) => Promise<void>
+  readonly openCertificates: (options: OpenOptions) => Promise<CertificateSource>
+  readonly createWebhookServer: typeof createWebhookServer
+  readonly injectCaBundle: typeof injectCaBundle
+  readonly createCache: (client: Client, options: CacheOptions) => ControllerCache & Pick<Cache, 'start' | 'status'>
+  /** Resolves when this replica is the one that reconciles. Webhooks and probes do not wait for it. */
+  readonly elected: (signal: AbortSignal) => Promise<void>
+}
+
+const realParts: Parts = {
   createClient,
   checkPermissions,
   openCertificates,
@@ -25,16 +66,133 @@ const parts: Parts = {
   elected: () => Promise.resolve(),
 }
 
-/**
- * Runs operators: serves their webhooks, keeps the certificates and reconciles, until `signal` aborts; resolves after an ordered stop.
- * Once started it goes on whatever happens: a missing CRD or an API server that is away is waited for, a controller that fails is logged.
- *
- * @example
- * await run([operator], { connection, signal, certificates: { kind: 'files', directory: 'certs' } })
- *
- * @throws {ProreusError} when it cannot start: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, `PRO_CONFIG_INVALID`.
- */
-export async function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
+/** A start that failed has nothing in flight that would be worth waiting for. */
+const failedStartDeadlineMs = 5_000
+
+/** Starts everything, waits for the abort, and stops everything. Rejects when the start fails; nothing is left running then. */
+export async function runWith(parts: Parts, operators: readonly Operator[], runOptions: RunOptions): Promise<void> {
   checkOperators(operators)
-  await live(operators, withDefaults(options), parts)
+  const options = withDefaults(runOptions)
+  const { signal, clock, logger, metrics, instance, connection } = options
+  const client = parts.createClient(connection, {
+    clock,
+    onRequest: (report) => metrics.clientRequest(report),
+    onWarning: warningLog(logger, clock),
+  })
+  const running: Running = {
+    client,
+    events: createEventRecorder(client, { component: 'proreus', instance, logger, clock }),
+    draining: false,
+    controllers: new Map(),
+  }
+  try {
+    await start(operators, options, parts, running)
+  } catch (error) {
+    await drain(running, { delayMs: 0, deadlineMs: failedStartDeadlineMs, clock, logger })
+    if (signal.aborted) return
+    throw error
+  }
+  await aborted(signal)
+  logger.info({ reason: messageOf(signal.reason) }, 'stopping')
+  await drain(running, { delayMs: options.drainDelayMs, deadlineMs: options.drainDeadlineMs, clock, logger })
+}
+
+/**
+ * Probes first: they answer "not ready" from the beginning. Webhooks before the cache: a list may need their conversion.
+ * The cache before controllers, which wait for what they watch.
+ */
+async function start(operators: readonly Operator[], options: CompleteOptions, parts: Parts, running: Running): Promise<void> {
+  const { signal, metrics, logger, connection, namespaces } = options
+  const webhooks = operators.flatMap((operator) => operator.webhooks)
+  const { probeBindAddress, metricsBindAddress } = options
+  running.probes = await startProbes({
+    probeBindAddress,
+    metricsBindAddress,
+    metrics,
+    liveness: () => livenessChecks(running),
+    readiness: () => readinessChecks(running, webhooks.length > 0),
+    logger,
+  })
+  signal.throwIfAborted()
+  await parts.checkPermissions({ operators, client: running.client, namespaces, connection, logger, signal })
+  const webhook = webhooks.length > 0 ? await startWebhooks(operators, options, parts, running) : undefined
+  const endpoints = { webhook, probes: running.probes.probes, metrics: running.probes.metrics }
+  signal.throwIfAborted()
+  await options.onServing?.(endpoints, running.client)
+  signal.throwIfAborted()
+  running.injection = startInjection(options, parts, running)
+  startControllers(operators, options, parts, running)
+  logger.info({ operators: operators.map(({ name }) => name), ...addresses(endpoints) }, 'started')
+  await options.onStarted?.(endpoints, running.client)
+}
+
+async function startWebhooks(
+  operators: readonly Operator[],
+  options: CompleteOptions,
+  parts: Parts,
+  running: Running,
+): Promise<Endpoints['webhook']> {
+  const { certificates, webhook, clock, logger, metrics, signal } = options
+  const { client } = running
+  const { names, ips } = certificateNames(certificates, webhook.url)
+  const source = await parts.openCertificates({ certificates, names, ips, client, clock, logger, signal })
+  running.certificates = { source, task: inBackground('keeping the certificate fresh', (stop) => source.start(stop), logger) }
+  signal.throwIfAborted()
+  const { host, port } = webhook
+  const server = parts.createWebhookServer({
+    webhooks: operators.flatMap((operator) => operator.webhooks),
+    client,
+    certificates: source,
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+    logger,
+    metrics,
+    clock,
+  })
+  running.webhookServer = server
+  const address = await server.start()
+  running.webhookCheck = webhookCheck({ host, port: address.port, serverName: names[0] ?? 'localhost', certificates: source, clock })
+  return { port: address.port, url: webhook.url ?? address.url, caBundle: source.current().caBundle }
+}
+
+/** After `onServing`, which may have installed the configurations: they then need not wait for a second look. */
+function startInjection(options: CompleteOptions, parts: Parts, { client, certificates }: Running): BackgroundTask | undefined {
+  const { webhookConfigurations, clock, logger } = options
+  const { mutating, validating } = webhookConfigurations
+  if (certificates === undefined || mutating.length + validating.length === 0) return undefined
+  const { source } = certificates
+  return inBackground(
+    'injecting caBundle',
+    (stop) => parts.injectCaBundle({ client, mutating, validating, source, logger, clock }, stop),
+    logger,
+  )
+}
+
+function startControllers(operators: readonly Operator[], options: CompleteOptions, parts: Parts, running: Running): void {
+  const { logger, clock, metrics, namespaces = [] } = options
+  const { client, events } = running
+  const controllers = operators.flatMap((operator) => operator.controllers)
+  if (controllers.length === 0) return
+  const cache = parts.createCache(client, { logger, clock, namespaces })
+  running.cache = { task: inBackground('the cache', (stop) => cache.start(stop), logger), status: () => cache.status() }
+  const environment: ControllerEnvironment = {
+    client,
+    cache,
+    logger,
+    metrics,
+    clock,
+    events,
+    graceMs: options.drainDelayMs + options.drainDeadlineMs,
+  }
+  for (const controller of controllers) {
+    const task = async (stop: AbortSignal): Promise<void> => {
+      await parts.elected(stop)
+      await controller.start(environment, stop)
+    }
+    running.controllers.set(controller.name, inBackground(`the controller ${controller.name}`, task, logger))
+  }
+}
+
+function addresses({ webhook, probes, metrics }: Endpoints): object {
+  return { webhookPort: webhook?.port, probePort: probes?.port, metricsPort: metrics?.port }
 }

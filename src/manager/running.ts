@@ -41,6 +41,17 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
   ]
 }
 
+/**
+ * What `/healthz` looks at: a controller that has ended by itself reconciles no more, and only a new process starts it again.
+ * While the process ends, they all do.
+ */
+export function livenessChecks(running: Running): readonly Check[] {
+  return [...running.controllers].map(([name, task]) => ({
+    name: `controller/${name}`,
+    problem: () => (running.draining ? undefined : problemOf(task)),
+  }))
+}
+
 function problemOf({ state }: BackgroundTask): string | undefined {
   if (state === 'running') return undefined
   return state === 'ended' ? 'has ended' : `has failed: ${messageOf(state.failed)}`

@@ -5,10 +5,11 @@ import { ProreusError } from '../api/errors.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isForbidden } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
+import { mutatingName, validatingName } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { crdOf } from './crd.ts'
 import type { WebhookTarget } from './webhook-configuration.ts'
-import { mutatingName, validatingName, webhookConfigurations } from './webhook-configuration.ts'
+import { webhookConfigurations } from './webhook-configuration.ts'
 
 /** Who owns the installed fields; not the manager of the running process, which owns `caBundle`. */
 const fieldManager = 'proreus-install'

@@ -2,10 +2,11 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
+import { mutatingName, operatorNamespace, validatingName, webhookServiceName } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { crdOf } from './crd.ts'
 import { managerRole, userRoles } from './rbac.ts'
-import { mutatingName, validatingName, webhookConfigurations } from './webhook-configuration.ts'
+import { webhookConfigurations } from './webhook-configuration.ts'
 import { manifestText } from './yaml.ts'
 
 /** The folder whose files are all generated: one that no kind asks for any more is removed. */
@@ -15,7 +16,7 @@ const crdFolder = 'crd/bases'
 export function generatedFiles(operators: readonly Operator[]): ReadonlyMap<string, string> {
   const kinds = operators.flatMap((operator) => operator.kinds)
   const crds = kinds.map((kind) => [`${crdFolder}/${kind.group}_${kind.plural}.yaml`, manifestText(crdOf(kind))] as const)
-  const service = { namespace: 'proreus-system', name: 'proreus-webhook' }
+  const service = { namespace: operatorNamespace, name: webhookServiceName }
   return new Map([
     ...crds,
     [

@@ -1,12 +1,9 @@
 /** The webhook configurations that make the API server ask this process. */
 import type { JsonObject } from '../api/json.ts'
+import { mutatingName, validatingName } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import type { WebhookDefinition } from '../webhook/definition.ts'
 import { mutatePath, validatePath } from '../webhook/paths.ts'
-
-/** Names of the two configurations; everything else that has to find them gets these as a parameter's default. */
-export const mutatingName = 'proreus-mutating'
-export const validatingName = 'proreus-validating'
 
 /** How the API server reaches the webhook server: through its Service in the cluster, or at a URL outside it. */
 export type WebhookTarget =

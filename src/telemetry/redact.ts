@@ -22,39 +22,66 @@ const secretKeys = new Set([
 
 /** Deep enough for an object inside an error inside a log line; beyond it nothing is printed at all. */
 const maxDepth = 12
+/** Some dozens of Pods. What is inside an object is counted as often as the object is met: a line is to be no longer than that. */
+const maxValues = 10_000
+const tooLarge = '[too large]'
+
+/** What is known of one call: where it is, and how much it may still look at. */
+interface Walk {
+  /** The objects that the current one is inside of. */
+  readonly path: Set<object>
+  left: number
+}
 
 /**
  * The same value without secrets: credentials by their key, the key of a TLS pair, the data of Secrets.
- * Copy on write: the same reference when there was nothing to take out.
+ * Copy on write: the same reference when there was nothing to take out. Cycles are cut, and what is too deep or too large is cut off.
  */
 export function redact<T>(value: T): T {
-  return redactValue(value, 0) as T
+  return redactValue(value, { path: new Set(), left: maxValues }) as T
 }
 
-function redactValue(value: unknown, depth: number): unknown {
+function redactValue(value: unknown, walk: Walk): unknown {
+  walk.left -= 1
   if (typeof value === 'string') return value.includes('PRIVATE KEY-----') ? redacted : value
   if (typeof value !== 'object' || value === null) return value
-  if (depth > maxDepth) return '[too deep]'
-  if (Array.isArray(value)) return redactArray(value, depth)
+  const { path } = walk
+  if (path.has(value)) return '[circular]'
+  if (path.size > maxDepth) return '[too deep]'
   const prototype: unknown = Object.getPrototypeOf(value)
   // Errors, dates and the like have serializers of their own.
-  if (prototype !== Object.prototype && prototype !== null) return value
-  return redactObject(value as Record<string, unknown>, depth)
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value
+  path.add(value)
+  try {
+    return Array.isArray(value) ? redactArray(value, walk) : redactObject(value as Record<string, unknown>, walk)
+  } finally {
+    path.delete(value)
+  }
 }
 
-function redactArray(items: readonly unknown[], depth: number): readonly unknown[] {
-  const copy = items.map((item) => redactValue(item, depth + 1))
-  return copy.every((item, index) => item === items[index]) ? items : copy
+function redactArray(items: readonly unknown[], walk: Walk): readonly unknown[] {
+  let changed = false
+  const copy: unknown[] = []
+  for (const item of items) {
+    if (walk.left <= 0) return [...copy, tooLarge]
+    const clean = redactValue(item, walk)
+    changed ||= clean !== item
+    copy.push(clean)
+  }
+  return changed ? copy : items
 }
 
-function redactObject(object: Record<string, unknown>, depth: number): Record<string, unknown> {
+function redactObject(object: Record<string, unknown>, walk: Walk): Record<string, unknown> {
   const isSecret = object['kind'] === 'Secret'
   let changed = false
-  const entries = Object.entries(object).map(([key, value]): [string, unknown] => {
-    const clean = isSecretField(key, object, isSecret) && value !== undefined && value !== null ? redacted : redactValue(value, depth + 1)
+  const entries: [string, unknown][] = []
+  for (const key of Object.keys(object)) {
+    if (walk.left <= 0) return Object.fromEntries([...entries, ['…', tooLarge]])
+    const value = object[key]
+    const clean = isSecretField(key, object, isSecret) && value !== undefined && value !== null ? redacted : redactValue(value, walk)
     changed ||= clean !== value
-    return [key, clean]
-  })
+    entries.push([key, clean])
+  }
   // fromEntries defines keys and so keeps `__proto__` plain data.
   return changed ? Object.fromEntries(entries) : object
 }

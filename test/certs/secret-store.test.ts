@@ -14,6 +14,7 @@ function cluster(): {
   server: FakeClient
   clock: FakeClock
   lines: string[]
+  logger: ReturnType<typeof recordingLogger>['logger']
   open: () => Promise<RefreshingCertificateSource>
   data: () => Record<string, string>
 } {
@@ -24,6 +25,7 @@ function cluster(): {
     server,
     clock,
     lines,
+    logger,
     open: () =>
       openSecretCertificates({
         client: server.client,
@@ -137,4 +139,36 @@ t.test('a missing permission gives one sentence', async (t) => {
     code: 'PRO_PERMISSION',
     message: /Secret proreus-system\/proreus-webhook-ca may not be used.*Grant get, create and update/,
   })
+})
+
+t.test('a stop waits for no answer, neither while it is opened nor later', async (t) => {
+  const { server, clock, lines, logger } = cluster()
+  let asked = Promise.withResolvers<void>()
+  let hangs = true
+  const client = {
+    ...server.client,
+    get: (...[type, key, options]: Parameters<typeof server.client.get>) => {
+      if (!hangs) return server.client.get(type, key)
+      asked.resolve()
+      return new Promise<never>((_, reject) => options!.signal!.addEventListener('abort', () => reject(options!.signal!.reason as Error)))
+    },
+  } as typeof server.client
+  const open = (signal: AbortSignal): Promise<RefreshingCertificateSource> =>
+    openSecretCertificates({ client, namespace: 'a', secretName: 'b', names: ['a.b.svc'], ips: [], clock, logger, signal })
+  const first = new AbortController()
+  const opening = open(first.signal)
+  await asked.promise
+  first.abort(new Error('received SIGTERM'))
+  await t.rejects(opening, { message: 'received SIGTERM' })
+
+  hangs = false
+  const source = await open(new AbortController().signal)
+  hangs = true
+  asked = Promise.withResolvers()
+  const second = new AbortController()
+  const running = source.start(second.signal)
+  await asked.promise
+  second.abort()
+  await running
+  t.notMatch(lines.join('\n'), /warn|error/, 'a stop is no problem to report')
 })

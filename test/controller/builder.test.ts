@@ -79,17 +79,6 @@ t.test('a missing object is done when nobody asks to know', async (t) => {
   await world.end()
 })
 
-t.test('an event that repeats a resourceVersion asks for nothing', async (t) => {
-  const world = await start()
-  const object = objectOf(thing, 'a')
-  world.cache.of(thing).set(object)
-  await world.clock.advance(0)
-  world.cache.of(thing).set(object)
-  await world.clock.advance(0)
-  t.same(world.seen, ['ns/a'])
-  await world.end()
-})
-
 t.test('what was there before waits for what happens now', async (t) => {
   const world = await start(
     {},

@@ -277,6 +277,61 @@ t.test('programming errors are counted as panics', async (t) => {
   await world.end()
 })
 
+t.test('an error of the network is no panic, though fetch throws it as a TypeError', async (t) => {
+  const world = run(async () => {
+    throw new TypeError('fetch failed', { cause: new Error('connection refused') })
+  })
+  world.queue.add('a')
+  await world.clock.advance(0)
+  t.ok(await world.measured(total('error', 1)))
+  t.ok(await world.measured('controller_runtime_reconcile_panics_total{controller="thing"} 0'))
+  await world.end()
+})
+
+/** What no logger can take. */
+const unreadable = Object.defineProperty(new Error('x'), 'message', {
+  get: () => {
+    throw new Error('not to be read')
+  },
+})
+
+t.test('an error that cannot be logged stops neither its object nor others', async (t) => {
+  const errors = {
+    getter: unreadable,
+    proxy: new Proxy(new Error('x'), {
+      getPrototypeOf: () => {
+        throw unreadable
+      },
+    }),
+  }
+  for (const [name, error] of Object.entries(errors)) {
+    const seen: string[] = []
+    const world = run(async (request) => {
+      seen.push(request.name)
+      if (request.name === 'bad' && seen.length === 1) throw error
+    })
+    world.queue.add('ns/bad')
+    await world.clock.advance(0)
+    world.queue.add('ns/good')
+    await world.clock.advance(0)
+    t.same(seen, ['bad', 'good'], name)
+    t.match(world.log, [{ level: 'error', msg: /^the outcome of the reconcile of ns\/bad could not be reported: / }, {}])
+    await world.clock.advance(100)
+    t.same(seen, ['bad', 'good', 'bad'], `${name}: tried again`)
+    await world.end()
+  }
+})
+
+t.test('a logger that always throws ends the controller for all to see', async (t) => {
+  const broken = (): never => {
+    throw new Error('the disk is full')
+  }
+  const logger = { child: () => logger, debug: broken, info: broken, warn: broken, error: broken } as unknown as ControllerOptions['logger']
+  const world = run(async () => undefined, { logger })
+  world.queue.add('a')
+  await t.rejects(world.done, { message: 'the disk is full' })
+})
+
 t.test('a controller that is stopped before it starts does nothing', async (t) => {
   const world = run(async () => void t.fail('must not run'))
   const stop = AbortSignal.abort()

@@ -21,11 +21,13 @@ t.test('probes and metrics are served on addresses of their own', async (t) => {
   const metrics = new Metrics()
   metrics.controller('thing')
   let problem: string | undefined = 'not yet'
+  let failure = ''
   const probes = await startProbes({
     probeBindAddress: loopback,
     metricsBindAddress: loopback,
     metrics,
     logger: silentLogger(),
+    liveness: () => [{ name: 'controller/thing', problem: () => failure || undefined }],
     readiness: () => [{ name: 'webhook', problem: () => problem }],
   })
   t.teardown(() => probes.close())
@@ -34,6 +36,9 @@ t.test('probes and metrics are served on addresses of their own', async (t) => {
   problem = undefined
   t.match(await get(probes.probes, '/readyz'), { code: 200, body: 'ok' })
   t.match(await get(probes.probes, '/readyz/webhook'), { code: 200, body: 'ok' })
+  failure = 'has failed: out of luck'
+  t.match(await get(probes.probes, '/healthz'), { code: 500, body: /\[-\]controller\/thing failed: has failed: out of luck/ })
+  t.match(await get(probes.probes, '/readyz'), { code: 200 })
   t.match(await get(probes.probes, '/readyz', 'HEAD'), { code: 200, body: '' })
   t.match(await get(probes.probes, '/metrics'), { code: 404 })
   t.match(await get(probes.probes, '/healthz', 'POST'), { code: 405 })
@@ -51,6 +56,7 @@ t.test('0 switches each of them off', async (t) => {
     metricsBindAddress: '0',
     metrics: new Metrics(),
     logger: silentLogger(),
+    liveness: () => [],
     readiness: () => [],
   })
   t.same([probes.probes, probes.metrics], [undefined, undefined])
@@ -65,6 +71,7 @@ t.test('one address for both is one server', async (t) => {
     metricsBindAddress: address,
     metrics: new Metrics(),
     logger: silentLogger(),
+    liveness: () => [],
     readiness: () => [],
   })
   t.teardown(() => probes.close())
@@ -77,7 +84,7 @@ t.test('a port in use is one sentence with the address and the flag, and nothing
   await new Promise((resolve) => other.once('listening', resolve))
   t.teardown(() => other.close())
   const taken = `127.0.0.1:${(other.address() as AddressInfo).port}`
-  const options = { metrics: new Metrics(), logger: silentLogger(), readiness: () => [] }
+  const options = { metrics: new Metrics(), logger: silentLogger(), liveness: () => [], readiness: () => [] }
   await t.rejects(startProbes({ ...options, probeBindAddress: taken, metricsBindAddress: '0' }), {
     code: 'PRO_PORT_IN_USE',
     message: `The address ${taken} is in use by another process: stop that one, or choose another address with --health-probe-bind-address (0 switches it off).`,
@@ -98,6 +105,7 @@ t.test('an address that this machine does not have is refused', async (t) => {
       metricsBindAddress: '0',
       metrics: new Metrics(),
       logger: silentLogger(),
+      liveness: () => [],
       readiness: () => [],
     }),
     {

@@ -5,15 +5,15 @@ import t from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
+import type { Client } from '../../src/client/client.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import type { ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import type { ControllerDefinition } from '../../src/controller/builder.ts'
-import { live, type Parts } from '../../src/manager/life-cycle.ts'
 import { formatListenAddress } from '../../src/manager/listen-address.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
-import { withDefaults, type Endpoints, type RunOptions } from '../../src/manager/run-options.ts'
-import { silentLogger } from '../../src/telemetry/logger.ts'
+import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/manager/run.ts'
+import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { webhook } from '../../src/webhook/definition.ts'
@@ -95,7 +95,7 @@ function start(
     elected: async () => undefined,
     ...parts(said),
   }
-  const complete = withDefaults({
+  const done = runWith(fakes, operators(said), {
     connection,
     signal: stop.signal,
     certificates: { kind: 'files', directory: 'unused' },
@@ -106,16 +106,16 @@ function start(
     clock,
     metrics: new Metrics(),
     ...options,
-    onServing: async (given) => {
+    onServing: async (...given) => {
       said.push('serving')
-      await options.onServing?.(given)
+      await options.onServing?.(...given)
     },
-    onStarted: (given) => {
-      endpoints = given
-      started.resolve(given)
+    onStarted: async (...given) => {
+      await options.onStarted?.(...given)
+      endpoints = given[0]
+      started.resolve(given[0])
     },
   })
-  const done = live(operators(said), complete, fakes)
   done.catch((error: unknown) => started.reject(error))
   t.teardown(async () => {
     stop.abort()
@@ -215,6 +215,28 @@ t.test('readiness is that of the webhooks; caches and controllers are shown', as
   t.same(await life.probe('/readyz/webhook'), { code: 200, body: 'ok' })
 })
 
+t.test('a controller that has ended by itself is named by the liveness probe', async (t) => {
+  const broken = new AbortController()
+  const failing: ControllerDefinition = {
+    ...fakeController('failing', []),
+    async start() {
+      await untilAborted(broken.signal)
+      throw new Error('out of luck')
+    },
+  }
+  const life = start(t, (said) => [
+    defineOperator({ name: 'thing', kinds: [kind], controllers: [failing, fakeController('working', said)] }),
+  ])
+  await life.started
+  t.same(await life.probe('/healthz'), { code: 200, body: 'ok' })
+  broken.abort()
+  await life.clock.advance(0)
+  t.same(await life.probe('/healthz'), {
+    code: 500,
+    body: '[+]ping ok\n[-]controller/failing failed: has failed: out of luck\n[+]controller/working ok\nhealthz check failed\n',
+  })
+})
+
 t.test('readiness is gone as soon as the stop begins, and the process is alive until its end', async (t) => {
   const life = start(t, complete)
   await life.started
@@ -294,6 +316,54 @@ t.test('a stop in the middle of the start is a stop like any other', async (t) =
   await life.done
   t.notOk(life.said.includes('cache starts'))
   t.equal(life.said.at(-1), 'client closes')
+})
+
+t.test('a stop waits for no certificates that are still being opened', async (t) => {
+  const opening = Promise.withResolvers<void>()
+  const life = start(t, complete, {}, () => ({
+    openCertificates: ({ signal }) => {
+      opening.resolve()
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+    },
+  }))
+  await opening.promise
+  life.stop.abort()
+  await life.done
+  t.same(life.said, ['permissions', 'client closes'])
+})
+
+t.test('whoever installs gets the client of the process', async (t) => {
+  const client = { close: async () => undefined } as Client
+  const given: unknown[] = []
+  const life = start(
+    t,
+    complete,
+    { onServing: (_, served) => void given.push(served), onStarted: (_, started) => void given.push(started) },
+    () => ({ createClient: () => client }),
+  )
+  await life.started
+  t.equal(given[0], client)
+  t.equal(given[1], client)
+})
+
+t.test('what the API server warns of is logged once', async (t) => {
+  const lines: string[] = []
+  let warn: ((text: string) => void) | undefined
+  const life = start(
+    t,
+    complete,
+    { logger: createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } }) },
+    () => ({
+      createClient: (_connection, options) => {
+        warn = options?.onWarning
+        return { close: async () => undefined } as Client
+      },
+    }),
+  )
+  await life.started
+  for (let time = 0; time < 3; time += 1) warn?.('things v1 is deprecated')
+  t.equal(lines.length, 1)
+  t.match(lines[0], /the API server warns: things v1 is deprecated/)
 })
 
 t.test('a reconcile that does not end is left behind after the deadline', async (t) => {

@@ -1,0 +1,82 @@
+import t from 'tap'
+import type { Client } from '../../src/client/client.ts'
+import { inBackground } from '../../src/manager/background.ts'
+import { drain } from '../../src/manager/drain.ts'
+import type { Running } from '../../src/manager/running.ts'
+import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import type { WebhookServer } from '../../src/webhook/server.ts'
+
+const never = (): Promise<never> => new Promise(() => undefined)
+const hung = (name: string): ReturnType<typeof inBackground> => inBackground(name, never, silentLogger())
+
+/** Everything runs, and nothing ends. */
+function hangingProcess(): Running {
+  return {
+    client: { close: never } as unknown as Client,
+    events: { event: () => undefined, flush: never },
+    draining: false,
+    controllers: new Map([['thing', hung('thing')]]),
+    probes: { probes: undefined, metrics: undefined, close: never },
+    webhookServer: { beginDrain: () => undefined, stop: never } as unknown as WebhookServer,
+    certificates: { source: { current: never as never, onChange: () => () => undefined, start: never }, task: hung('certificates') },
+    injection: hung('injection'),
+    cache: { task: hung('cache'), status: () => [] },
+  }
+}
+
+/** How much later the drain is over. */
+async function duration(running: Running, clock: FakeClock, logger = silentLogger()): Promise<number> {
+  const startedAt = clock.now()
+  let over = false
+  const done = drain(running, { delayMs: 10_000, deadlineMs: 1_000, clock, logger }).then(() => (over = true))
+  while (!over && clock.now() - startedAt < 600_000) await clock.advance(100)
+  await done
+  return clock.now() - startedAt
+}
+
+t.test('a stop is over some seconds after its deadline, whatever hangs, and says what it left behind', async (t) => {
+  const clock = new FakeClock()
+  const lines: string[] = []
+  const took = await duration(hangingProcess(), clock, createLogger({ destination: { write: (line) => void lines.push(line) } }))
+  t.ok(took <= 20_000, `took ${took} ms`)
+  const parts = ['webhook server', 'a reconcile', 'the cache', 'the caBundle injection', 'the certificates', 'the writing of events']
+  for (const part of [...parts, 'the probes', 'the client']) t.match(lines.join(''), `${part} did not stop in time and is left behind`)
+  t.match(lines.at(-1), /"stopped"/)
+  t.equal(clock.pending, 0)
+})
+
+t.test('what hangs for one reason hangs together: an API server that does not answer costs seconds', async (t) => {
+  const ended = (name: string): ReturnType<typeof inBackground> => inBackground(name, async () => undefined, silentLogger())
+  const running: Running = {
+    ...hangingProcess(),
+    controllers: new Map(),
+    client: { close: async () => undefined } as unknown as Client,
+    probes: { probes: undefined, metrics: undefined, close: async () => undefined },
+    webhookServer: { beginDrain: () => undefined, stop: async () => undefined } as unknown as WebhookServer,
+    cache: { task: ended('cache'), status: () => [] },
+  }
+  const took = await duration(running, new FakeClock())
+  t.ok(took <= 10_000 + 3_100, `took ${took} ms`)
+})
+
+t.test('what fails to stop is said, and the rest stops all the same', async (t) => {
+  const lines: string[] = []
+  let closed = false
+  const running: Running = {
+    client: { close: async () => void (closed = true) } as unknown as Client,
+    events: { event: () => undefined, flush: () => Promise.reject(new Error('no events')) },
+    draining: false,
+    controllers: new Map(),
+  }
+  const clock = new FakeClock()
+  await drain(running, {
+    delayMs: 10_000,
+    deadlineMs: 1_000,
+    clock,
+    logger: createLogger({ destination: { write: (line) => void lines.push(line) } }),
+  })
+  t.match(lines[0], /the writing of events did not stop as it should/)
+  t.ok(closed)
+  t.equal(clock.pending, 0)
+})
