@@ -1,5 +1,6 @@
 /** `Cache`: the informers of all types that are watched, one for each, and reads from them. */
 import type { Clock } from '../api/clock.ts'
+import { aborted } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -71,10 +72,7 @@ export class Cache implements CacheReader {
   async start(signal: AbortSignal): Promise<void> {
     this.#signal = signal
     for (const informer of this.#informers.values()) this.#run(informer, signal)
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve()
-      else signal.addEventListener('abort', () => resolve(), { once: true })
-    })
+    await aborted(signal)
     await Promise.all(this.#running)
   }
 

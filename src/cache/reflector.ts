@@ -42,6 +42,8 @@ const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /** How much later than that a watch without any event is given up as half-open. */
 const graceSeconds = 30
+/** How long a watch may be silent once the server has sent a bookmark: it sends one about every minute, so that two are missing by then. */
+const bookmarkedSilenceMs = 180_000
 /** A watch that lasted this long works: failures before it no longer count. */
 const settledMs = 5_000
 /** A watch that ends sooner without any event did not work, though the server called it a success. */
@@ -145,7 +147,7 @@ export class Reflector<T extends KubernetesObject> {
     const timeoutSeconds = minWatchSeconds + Math.floor(this.#random() * (watchSecondsSpread + 1))
     const started = this.#clock.now()
     const guard = this.#guard((timeoutSeconds + graceSeconds) * 1000)
-    const settled = this.#clock.after(settledMs, () => this.#solved())
+    const settled = this.#clock.after(settledMs, () => this.#works())
     const options: WatchOptions = {
       namespace,
       allowWatchBookmarks: true,
@@ -157,7 +159,7 @@ export class Reflector<T extends KubernetesObject> {
     try {
       for await (const event of client.watch(type, options)) {
         if (signal.aborted) return
-        guard.alive()
+        guard.alive(event.type === 'BOOKMARK')
         events += 1
         if (events === 1) this.#solved()
         if (event.type !== 'BOOKMARK') this.#options.sink.change(event.type, freezeForStore(event.object as T))
@@ -171,12 +173,12 @@ export class Reflector<T extends KubernetesObject> {
     if (events === 0 && this.#clock.now() - started < shortestWatchMs) {
       throw new ProreusError('PRO_API_UNREACHABLE', `The watch of ${groupResourceOf(type)} ended as soon as it began.`)
     }
-    this.#solved()
+    this.#works()
     this.#logger.debug({ resourceVersion: this.#resourceVersion }, 'the watch ended, watching on')
   }
 
-  /** Aborts a watch that has been silent for longer than the server lets any watch live. */
-  #guard(limitMs: number): { readonly signal: AbortSignal; alive(): void; cancel(): void } {
+  /** Aborts a watch that has been silent for longer than the server lets any watch live, or since a bookmark for longer than it lets any be. */
+  #guard(limitMs: number): { readonly signal: AbortSignal; alive(bookmarked: boolean): void; cancel(): void } {
     const abort = new AbortController()
     let last = this.#clock.now()
     const expire = (): void => {
@@ -191,7 +193,17 @@ export class Reflector<T extends KubernetesObject> {
         )
     }
     let timer = this.#clock.after(limitMs, expire)
-    return { signal: abort.signal, alive: () => (last = this.#clock.now()), cancel: () => timer.cancel() }
+    return {
+      signal: abort.signal,
+      alive: (bookmarked) => {
+        last = this.#clock.now()
+        if (!bookmarked || limitMs <= bookmarkedSilenceMs) return
+        limitMs = bookmarkedSilenceMs
+        timer.cancel()
+        timer = this.#clock.after(limitMs, expire)
+      },
+      cancel: () => timer.cancel(),
+    }
   }
 
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
@@ -210,8 +222,13 @@ export class Reflector<T extends KubernetesObject> {
     await sleep(this.#clock, pause, signal).catch(() => undefined) // only an abort ends it early, which `run` sees itself
   }
 
-  #solved(): void {
+  /** The watch has shown that it lasts. One event alone does not: a watch that breaks after each would list without a pause. */
+  #works(): void {
     this.#backOff.reset()
+    this.#solved()
+  }
+
+  #solved(): void {
     if (this.#problem === undefined) return
     this.#problem = undefined
     this.#logger.info(`${groupResourceOf(this.#options.type)} can be listed and watched again`)

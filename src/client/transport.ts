@@ -60,7 +60,7 @@ export interface Transport {
   request(request: ApiRequest): Promise<ApiResponse>
   /** The body of a 2xx answer as it comes; throws `ApiError` on any other. Aborted by the request's signal to its very end. */
   stream(request: ApiRequest): Promise<AsyncIterable<Buffer>>
-  /** Lets requests that run come to their end, cuts streams off, and closes the connections. */
+  /** Cuts streams off, gives requests that run a second to come to their end, and closes the connections. */
   close(): Promise<void>
 }
 
@@ -68,6 +68,7 @@ export function createTransport(connection: Connection, options: TransportOption
   return new HttpTransport(connection, options)
 }
 
+const closeGraceMs = 1000
 const maxRepeats = 5
 /** A server that asks for a longer pause is not worth blocking a caller for: the error carries `retryAfterSeconds`. */
 const maxRetryAfterSeconds = 30
@@ -92,6 +93,8 @@ class HttpTransport implements Transport {
   #dispatchers: Dispatchers | undefined
   /** Those of earlier client certificates, as long as requests still run on them. */
   readonly #retired = new Set<Dispatchers>()
+  /** One for each attempt that runs. */
+  readonly #running = new Set<AbortController>()
   #closed: Promise<void> | undefined
 
   constructor(connection: Connection, options: TransportOptions) {
@@ -117,9 +120,18 @@ class HttpTransport implements Transport {
   }
 
   close(): Promise<void> {
-    const open = [...this.#retired, ...(this.#dispatchers === undefined ? [] : [this.#dispatchers])]
-    this.#closed ??= Promise.all(open.map((dispatchers) => dispatchers.close())).then(() => undefined)
+    this.#closed ??= this.#closeAll([...this.#retired, ...(this.#dispatchers === undefined ? [] : [this.#dispatchers])])
     return this.#closed
+  }
+
+  /** An API server that does not answer must not hold up whoever closes. */
+  async #closeAll(open: readonly Dispatchers[]): Promise<void> {
+    const timer = this.#clock.after(closeGraceMs, () => this.#running.forEach((abort) => abort.abort()), true)
+    try {
+      await Promise.all(open.map((dispatchers) => dispatchers.close()))
+    } finally {
+      timer.cancel()
+    }
   }
 
   /** The 2xx answer to a request that is repeated as far as that is safe. */
@@ -160,6 +172,7 @@ class HttpTransport implements Transport {
     const dispatcher = await this.#dispatcher(streaming)
     const started = performance.now()
     const abort = new AbortController()
+    this.#running.add(abort)
     const onAbort = (): void => abort.abort(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
     const timer = this.#clock.after(this.#timeoutMs, () => abort.abort(new TimeoutError()))
@@ -193,6 +206,7 @@ class HttpTransport implements Transport {
       throw this.#networkError(error, signal)
     } finally {
       timer.cancel()
+      this.#running.delete(abort)
       if (unlink) signal?.removeEventListener('abort', onAbort)
       const seconds = (performance.now() - started) / 1000
       this.#options.onRequest?.({ method, verb: request.verb ?? method.toLowerCase(), host: this.#host, code, seconds })

@@ -4,6 +4,7 @@ import { messageOf } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
 import { failure } from '../api/status.ts'
+import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { WebhookMetrics } from '../telemetry/metrics.ts'
@@ -61,7 +62,8 @@ async function decide(
   const { type, handler, client, clock, logger, metrics } = options
   const controller = new AbortController()
   onClose(() => controller.abort(new DOMException('the connection of the request was closed', 'AbortError')))
-  const call = { client, logger, signal: controller.signal }
+  const { signal } = controller
+  const call = { client: clientWithSignal(client, signal), logger, signal }
   try {
     // `async`: a handler that throws before its first `await` fails like any other.
     const response = await withDeadline(clock, ms, controller, async () => handler(request, call))
@@ -70,7 +72,7 @@ async function decide(
     logger.warn({ ...facts(request), code: 504 }, text)
     return { allowed: false, status: failure(504, 'Timeout', text) }
   } catch (error) {
-    if (controller.signal.aborted) {
+    if (signal.aborted) {
       logger.debug({ ...facts(request), err: error }, 'a review was given up: its sender has gone')
       return { allowed: false, status: failure(499, 'Aborted', 'nobody waits for this answer any more') }
     }

@@ -37,8 +37,9 @@ export interface ReviewContext<T = unknown> {
   warn(text: string): void
 }
 
-/** A review that may ask the cluster. Pass `signal` on to every call. */
+/** A review that may ask the cluster. */
 export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
+  /** Goes to the API server. Its requests are aborted with `signal`. */
   readonly client: Client
 }
 

@@ -11,9 +11,8 @@ export const maxReviewBytes = 7 * 1024 * 1024
 
 /** The API server keeps idle connections for 90 s; closing one later than it does avoids a request that meets a closing socket. */
 const keepAliveMs = 120_000
-/** Above keep-alive, or Node would end a connection that waits for its next request. */
-const headersMs = 125_000
-const requestMs = 130_000
+/** How long a sender may take for the headers and for the whole request, and how often Node looks for those that take longer. */
+const slowSenders = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5_000 }
 
 export const minTlsVersion = 'TLSv1.2'
 
@@ -27,20 +26,27 @@ export interface HttpOptions {
   readonly draining: () => boolean
   /** The paths that are served, with POST alone. */
   readonly paths: ReadonlySet<string>
+  /** Other limits for slow senders than the usual ones; for tests. */
+  readonly limits?: typeof slowSenders
 }
 
-export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths }: HttpOptions): HttpsApp {
+export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths, limits = slowSenders }: HttpOptions): HttpsApp {
   const app = fastify({
-    https: { cert: tls.cert, key: tls.key, minVersion: minTlsVersion },
+    https: {
+      cert: tls.cert,
+      key: tls.key,
+      minVersion: minTlsVersion,
+      headersTimeout: limits.headersMs,
+      connectionsCheckingInterval: limits.checkEveryMs,
+    },
     logger: false,
     bodyLimit: maxBodyBytes,
     keepAliveTimeout: keepAliveMs,
-    requestTimeout: requestMs,
+    requestTimeout: limits.requestMs,
     exposeHeadRoutes: false,
     // A request that arrives on an open connection while the server closes is answered like any other.
     return503OnClosing: false,
   }) as unknown as HttpsApp
-  app.server.headersTimeout = headersMs
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {

@@ -1,28 +1,38 @@
-/** Binding a server to its address, with one sentence for what goes wrong. */
+/** Binding the webhook server to its address. */
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { ProreusError } from '../api/errors.ts'
+import { listenError } from '../api/listen-error.ts'
 
-/** Listens on `host`; without one on all addresses, of IPv6 and IPv4 where the machine has both. */
+/**
+ * Listens on `host`; without one on all addresses, of IPv6 and IPv4 where the machine has both.
+ *
+ * @throws {ProreusError} `PRO_PORT_IN_USE`, `PRO_PERMISSION` or `PRO_CONFIG_INVALID`.
+ */
 export async function listen(server: Server, port: number, host: string | undefined): Promise<{ port: number; url: string }> {
-  if (host !== undefined) await bind(server, port, host)
-  else {
-    try {
-      await bind(server, port, '::')
-    } catch (error) {
-      if (!isWithoutIPv6(error)) throw error
-      await bind(server, port, '0.0.0.0')
-    }
+  try {
+    if (host === undefined) await bindAll(server, port)
+    else await bind(server, port, host)
+  } catch (error) {
+    throw listenError(error, { host, port, flag: '--webhook-host and --webhook-port' })
   }
   const address = server.address() as AddressInfo
   return { port: address.port, url: `https://${urlHost(host)}:${address.port}` }
 }
 
+async function bindAll(server: Server, port: number): Promise<void> {
+  try {
+    await bind(server, port, '::')
+  } catch (error) {
+    if (!isWithoutIPv6(error)) throw error
+    await bind(server, port, '0.0.0.0')
+  }
+}
+
 function bind(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException): void => {
+    const onError = (error: Error): void => {
       server.off('listening', onListening)
-      reject(explain(error, port, host))
+      reject(error)
     }
     const onListening = (): void => {
       server.off('error', onError)
@@ -34,31 +44,9 @@ function bind(server: Server, port: number, host: string): Promise<void> {
   })
 }
 
-function explain(error: NodeJS.ErrnoException, port: number, host: string): Error {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new ProreusError(
-        'PRO_PORT_IN_USE',
-        `Port ${port} for the webhooks is in use by another process: stop that one, or choose another port.`,
-        { cause: error },
-      )
-    case 'EACCES':
-      return new ProreusError('PRO_PERMISSION', `This user may not listen on port ${port} for the webhooks: choose a port above 1023.`, {
-        cause: error,
-      })
-    case 'EADDRNOTAVAIL':
-    case 'EAFNOSUPPORT':
-    case 'ENOTFOUND':
-      return new ProreusError('PRO_CONFIG_INVALID', `The webhooks cannot listen on ${host}: this machine has no such address.`, {
-        cause: error,
-      })
-    default:
-      return error
-  }
-}
-
 function isWithoutIPv6(error: unknown): boolean {
-  return error instanceof ProreusError && error.code === 'PRO_CONFIG_INVALID'
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT'
 }
 
 function urlHost(host: string | undefined): string {

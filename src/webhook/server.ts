@@ -89,6 +89,8 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       compileSchemas(options.webhooks)
       await app.ready()
       const address = await listen(app.server, options.port ?? 9443, options.host)
+      // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
+      app.server.on('error', (error) => logger.warn({ err: error }, 'the webhook server could not accept a connection'))
       logger.info({ port: address.port, paths: [...routes.keys()] }, 'the webhook server listens')
       return address
     },

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sleep, systemClock } from '../../src/api/clock.ts'
+import { aborted, sleep, systemClock } from '../../src/api/clock.ts'
 import { messageOf, ProreusError } from '../../src/api/errors.ts'
 
 t.test('a sleep ends early with the reason of the abort', async (t) => {
@@ -8,6 +8,17 @@ t.test('a sleep ends early with the reason of the abort', async (t) => {
   controller.abort(new Error('stop'))
   await t.rejects(pending, { message: 'stop' })
   await t.rejects(sleep(systemClock, 1, controller.signal), { message: 'stop' })
+})
+
+t.test('an abort is waited for, and one that has been is no wait', async (t) => {
+  const controller = new AbortController()
+  let over = false
+  const pending = aborted(controller.signal).then(() => (over = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  t.notOk(over)
+  controller.abort()
+  await pending
+  await aborted(controller.signal)
 })
 
 t.test('a delay that setTimeout cannot hold does not fire at once', async (t) => {

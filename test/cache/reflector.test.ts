@@ -114,6 +114,29 @@ t.test('does not list in a tight loop when that happens again and again', async 
   t.equal(script.lists.length, 2)
 })
 
+t.test('nor when each watch brings one event first, until one has lasted', async (t) => {
+  const { script, clock } = setUp(t)
+  const oneEventThenExpired = async (watches: number): Promise<void> => {
+    await eventually(() => script.watches.length === watches)
+    script.lastWatch.send('ADDED', object('a', watches))
+    script.lastWatch.fail(expired)
+  }
+  await oneEventThenExpired(1)
+  for (const [watches, pause] of [
+    [2, 1600],
+    [3, 3200],
+  ] as const) {
+    await oneEventThenExpired(watches)
+    await eventually(() => clock.nextDue === clock.now() + pause)
+    t.equal(script.lists.length, watches)
+    await clock.advance(pause)
+  }
+  await eventually(() => script.watches.length === 4)
+  await clock.advance(5_000)
+  await oneEventThenExpired(4)
+  await eventually(() => script.watches.length === 5)
+})
+
 t.test('lists without pages when a continue token expires', async (t) => {
   const { script, seen } = setUp(t, {
     answers: [
@@ -237,7 +260,7 @@ t.test('notices a connection that is silent for longer than any watch may last',
   const { script, clock, log, reflector } = setUp(t)
   await eventually(() => script.watches.length === 1)
   await clock.advance(200_000)
-  script.lastWatch.bookmark('30')
+  script.lastWatch.send('ADDED', object('a', 30))
   await eventually(() => reflector.resourceVersion === '30')
   await clock.advance(329_000)
   t.equal(script.watches.length, 1)
@@ -247,6 +270,26 @@ t.test('notices a connection that is silent for longer than any watch may last',
   t.equal(script.lastWatch.options.resourceVersion, '30')
   t.equal(script.lists.length, 1)
   t.same(log.told(), ['warn: The watch of widgets.example.com was silent for 330 s: its connection is dead.'])
+})
+
+t.test('notices it sooner when the server had sent bookmarks', async (t) => {
+  const { script, clock, log, reflector } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  for (const version of ['30', '31']) {
+    await clock.advance(60_000)
+    script.lastWatch.bookmark(version)
+    await eventually(() => reflector.resourceVersion === version)
+  }
+  await clock.advance(100_000)
+  script.lastWatch.send('ADDED', object('a', 32))
+  await eventually(() => reflector.resourceVersion === '32')
+  await clock.advance(179_000)
+  t.notOk(script.lastWatch.ended)
+  await clock.advance(2_000)
+  await eventually(() => script.watches.length === 2)
+  t.equal(script.lastWatch.options.resourceVersion, '32')
+  t.equal(script.lists.length, 1)
+  t.same(log.told(), ['warn: The watch of widgets.example.com was silent for 180 s: its connection is dead.'])
 })
 
 t.test('freezes what it gives, without managed fields and without touching what it got', async (t) => {

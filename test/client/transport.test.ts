@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
@@ -397,6 +398,27 @@ t.test('close cuts streams off and refuses what comes later', async (t) => {
   )
   t.equal(error.code, 'PRO_ABORTED')
   t.match(await failureOf(transport.request(get)), { code: 'PRO_ABORTED', message: /is closed/ })
+})
+
+t.test('close lets a request end, and cuts off one that does not within a second', async (t) => {
+  const clock = new FakeClock()
+  const arrived = Promise.withResolvers<ServerResponse>()
+  const { transport } = await setUp(t, (_request, response) => void arrived.resolve(response), { clock })
+  const answered = transport.request(get)
+  const response = await arrived.promise
+  const closed = transport.close()
+  await clock.advance(999)
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  t.same((await answered).body, {})
+  await closed
+
+  const second = await setUp(t, () => undefined, { clock })
+  const hung = failureOf(second.transport.request(get))
+  await until(() => second.server.requests.length === 1)
+  const cut = second.transport.close()
+  await clock.advance(1000)
+  await cut
+  t.match(await hung, { code: 'PRO_ABORTED', message: /was closed while this request ran/ })
 })
 
 t.test('watches do not take the connections that requests need', async (t) => {

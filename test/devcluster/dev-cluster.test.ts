@@ -3,8 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import type { DeepReadonly } from '../../src/api/json.ts'
+import type { KubernetesObject } from '../../src/api/object.ts'
+import { Reflector } from '../../src/cache/reflector.ts'
 import { configMap, namespace, node, secret } from '../../src/api/builtin.ts'
 import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'
+import type { DevCluster } from '../../src/devcluster/dev-cluster.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { clientFor } from '../support/devcluster-client.ts'
 import { widgetDefinition } from '../support/devcluster-definitions.ts'
@@ -62,13 +66,61 @@ t.test('a restart keeps the authority and the token, so that an old kubeconfig s
   t.equal(withoutServer(second.kubeconfigYaml()), withoutServer(before))
 })
 
+for (const [name, before, after] of [
+  ['that has fewer changes behind it than the client has seen', 30, 1],
+  ['that has more changes behind it than the client has seen', 1, 30],
+] as const) {
+  t.test(`a client that outlives a restart sees the state of the new server, ${name}`, async (t) => {
+    const directory = join(t.testdir(), '.proreus')
+    const start = (port: number): ReturnType<typeof startTestCluster> =>
+      startTestCluster(t, { port, portRequired: true, directory, controllers: false, namespaces: [] })
+    const fill = async (cluster: DevCluster, prefix: string, count: number): Promise<void> => {
+      const client = clientFor(t, cluster.connection)
+      for (let index = 1; index <= count; index += 1)
+        await client.create(configMap, { metadata: { name: `${prefix}${index}`, namespace: 'default' } })
+    }
+    const first = await start(0)
+    await fill(first, 'old', before)
+    let seen: readonly DeepReadonly<KubernetesObject>[] = []
+    const names = (): string => seen.map(({ metadata }) => metadata.name).join(' ')
+    const reflector = new Reflector<KubernetesObject>({
+      client: clientFor(t, first.connection),
+      type: configMap,
+      logger: silentLogger(),
+      random: () => 1,
+      sink: {
+        replace: (objects) => void (seen = objects),
+        change: (type, object) => {
+          const others = seen.filter(({ metadata }) => metadata.name !== object.metadata.name)
+          seen = type === 'DELETED' ? others : [...others, object]
+        },
+        synced: () => undefined,
+      },
+    })
+    const abort = new AbortController()
+    const running = reflector.run(abort.signal)
+    t.teardown(async () => {
+      abort.abort()
+      await running
+    })
+    await until('the first state is seen', () => names().includes('old1'))
+    await first.close()
+    const second = await start(first.port)
+    await fill(second, 'new', after)
+    await until('the second state is seen', () => names().includes('new1') && !names().includes('old'))
+  })
+}
+
 t.test('a port that was asked for and is taken is an error, a port by habit moves on', async (t) => {
   const blocker = createServer()
   await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
   t.teardown(() => new Promise((resolve) => blocker.close(resolve)))
   const { port } = blocker.address() as AddressInfo
   const options = { port, controllers: false, logger: silentLogger() }
-  await t.rejects(startDevCluster({ ...options, portRequired: true }), { code: 'PRO_PORT_IN_USE', message: new RegExp(`Port ${port} `) })
+  await t.rejects(startDevCluster({ ...options, portRequired: true }), {
+    code: 'PRO_PORT_IN_USE',
+    message: new RegExp(`:${port} is in use`),
+  })
   const cluster = await startTestCluster(t, options)
   t.ok(cluster.port > port)
 })

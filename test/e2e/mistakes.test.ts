@@ -67,8 +67,8 @@ t.test('mistakes', async (t) => {
     const { address, port } = await occupiedPort(t)
     await oneSentence(
       t,
-      [['dev', '--operators', 'none', '--port', port], `Port ${port} on 127.0.0.1 is in use`],
-      [run('--webhook-port', port), `Port ${port} for the webhooks is in use`],
+      [['dev', '--operators', 'none', '--port', port], `The address 127.0.0.1:${port} is in use`],
+      [run('--webhook-port', port), /is in use .* --webhook-port/],
       [run('--health-probe-bind-address', address), /is in use .* --health-probe-bind-address/],
       [run('--metrics-bind-address', address), /is in use .* --metrics-bind-address/],
     )

@@ -176,7 +176,7 @@ const certificate = testCertificate()
 export async function startTestServer(
   test: Test,
   options: { registry?: Partial<Resources>; catalog?: Catalog; grants?: readonly Grant[] } & Partial<
-    Pick<ApiServerOptions, 'onRequest' | 'port'>
+    Pick<ApiServerOptions, 'onRequest' | 'port' | 'logger'>
   > = {},
 ): Promise<TestServer> {
   const authorizer = ruleAuthorizer(options.grants)
@@ -188,7 +188,7 @@ export async function startTestServer(
     tokens: users,
     authorizer,
     clock: systemClock,
-    logger: silentLogger(),
+    logger: options.logger ?? silentLogger(),
     port: options.port ?? 0,
     ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
   })

@@ -10,7 +10,7 @@ import type { DevCluster, DevClusterUser } from '../../src/devcluster/dev-cluste
 import { run } from '../../src/manager/run.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../../src/manifests/install.ts'
 import { managerRole } from '../../src/manifests/rbac.ts'
-import { mutatingName, validatingName } from '../../src/manifests/webhook-configuration.ts'
+import { mutatingName, validatingName } from '../../src/manager/names.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { mypod, type MyPod } from '../../src/operators/mypod/kind.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'

@@ -1,12 +1,21 @@
+import { once } from 'node:events'
+import { connect } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import t from 'tap'
+import { pod } from '../../src/api/builtin.ts'
 import { ProreusError } from '../../src/api/errors.ts'
 import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { deadlineFrom, parseDuration } from '../../src/webhook/deadline.ts'
 import { webhook } from '../../src/webhook/definition.ts'
+import type { AdmissionContext, WebhookHandlers } from '../../src/webhook/definition.ts'
+import { createHttpApp } from '../../src/webhook/http.ts'
+import { listen } from '../../src/webhook/listen.ts'
 import { mutatePath, validatePath } from '../../src/webhook/paths.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
-import { fixture, handlers, review, widget, widgetObject } from '../support/webhook-fixture.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { changeableSource, fixture, handlers, review, widget, widgetObject } from '../support/webhook-fixture.ts'
+import type { Widget } from '../support/webhook-fixture.ts'
 
 const url = '/validate-apps-example-com-v1-widget'
 const good = review({ object: widgetObject({ size: 3, image: 'i' }) })
@@ -139,6 +148,60 @@ t.test('the deadline', async (t) => {
     )
     t.equal(clock.pending, 0)
   })
+})
+
+t.test('what a handler asks the cluster ends with the review', async (t) => {
+  const clock = new FakeClock()
+  const asked = Promise.withResolvers<AbortSignal | undefined>()
+  const client = {
+    get: (_type: unknown, _key: unknown, options?: { signal?: AbortSignal }) => {
+      asked.resolve(options?.signal)
+      return new Promise<never>(() => undefined)
+    },
+  } as unknown as Client
+  const definition = { admit: (_object: unknown, _old: unknown, context: AdmissionContext) => context.client.get(pod, { name: 'a' }) }
+  const { ask } = await fixture(t, definition as unknown as WebhookHandlers<Widget>, { clock, client })
+  const answer = ask('validate', { object: widgetObject({ size: 3, image: 'i' }) }, '?timeout=5s')
+  const signal = await asked.promise
+  t.equal(signal?.aborted, false)
+  await clock.advance(4900)
+  t.match(await answer, { status: { code: 504 } })
+  t.equal(signal?.aborted, true)
+})
+
+t.test('a sender that never ends its headers is cut off; a connection that waits for its next request is not', async (t) => {
+  const source = await changeableSource()
+  const { logger } = recordingLogger()
+  const limits = { headersMs: 100, requestMs: 60_000, checkEveryMs: 20 }
+  const app = createHttpApp({
+    tls: source.current(),
+    maxBodyBytes: 1000,
+    logger,
+    draining: () => false,
+    paths: new Set(['/']),
+    limits,
+  })
+  t.after(() => app.close())
+  app.post('/', async () => 'ok')
+  await app.ready()
+  const { port } = await listen(app.server, 0, '127.0.0.1')
+  const open = async (): Promise<TLSSocket> => {
+    const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca: source.current().caBundle })
+    t.after(() => socket.destroy())
+    await once(socket, 'secureConnect')
+    return socket
+  }
+  const answerTo = async (socket: TLSSocket): Promise<string> => {
+    socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n')
+    return String((await once(socket, 'data'))[0])
+  }
+  const idle = await open()
+  t.match(await answerTo(idle), /^HTTP\/1.1 200/)
+  const slow = await open()
+  slow.write('POST / HTTP/1.1\r\nX-Slow: ')
+  const [[text]] = await Promise.all([once(slow, 'data'), once(slow, 'close')])
+  t.match(String(text), /^HTTP\/1.1 408/)
+  t.match(await answerTo(idle), /^HTTP\/1.1 200/)
 })
 
 t.test('metrics count by path, code and decision', async (t) => {

@@ -36,7 +36,13 @@ t.test('a host that was asked for is not replaced', async (t) => {
 })
 
 t.test('what is wrong is said in one sentence', async (t) => {
-  await t.rejects(listen(fakeServer({ '::': 'EADDRINUSE' }).server, 9443, undefined), { code: 'PRO_PORT_IN_USE', message: /Port 9443/ })
+  await t.rejects(listen(fakeServer({ '::': 'EADDRINUSE' }).server, 9443, undefined), {
+    code: 'PRO_PORT_IN_USE',
+    message: /:9443 is in use/,
+  })
   await t.rejects(listen(fakeServer({ '::': 'EACCES' }).server, 443, undefined), { code: 'PRO_PERMISSION', message: /above 1023/ })
-  await t.rejects(listen(fakeServer({ '::': 'EMFILE' }).server, 443, undefined), { code: 'EMFILE' })
+  await t.rejects(listen(fakeServer({ '::': 'EMFILE' }).server, 443, undefined), {
+    code: 'PRO_CONFIG_INVALID',
+    message: /cannot listen on :443: EMFILE/,
+  })
 })

@@ -84,7 +84,7 @@ t.test('serves over TLS and keeps connections open', async (t) => {
   t.equal(first.connection, 'keep-alive')
   const { server } = fix.server.app
   t.equal(server.keepAliveTimeout, 120_000)
-  t.ok((server as { headersTimeout: number }).headersTimeout > server.keepAliveTimeout)
+  t.match(server, { headersTimeout: 10_000, requestTimeout: 30_000 })
 })
 
 t.test('nothing older than TLS 1.2, also after a certificate change', async (t) => {
@@ -254,10 +254,17 @@ t.test('a port in use gives one sentence', async (t) => {
   const second = await fixture(t, {}, { port })
   await t.rejects(second.server.start(), {
     code: 'PRO_PORT_IN_USE',
-    message: `Port ${port} for the webhooks is in use by another process: stop that one, or choose another port.`,
+    message: `The address :${port} is in use by another process: stop that one, or choose another address with --webhook-host and --webhook-port.`,
   })
   const third = await fixture(t, {}, { host: '203.0.113.1' })
   await t.rejects(third.server.start(), { code: 'PRO_CONFIG_INVALID', message: /cannot listen on 203\.0\.113\.1/ })
+})
+
+t.test('a connection that cannot be accepted does not end the process', async (t) => {
+  const fix = await fixture(t)
+  await fix.server.start()
+  fix.server.app.server.emit('error', new Error('accept EMFILE'))
+  t.match(fix.entries.at(-1), { level: 'warn', msg: 'the webhook server could not accept a connection' })
 })
 
 t.test('listens where it is told to', async (t) => {

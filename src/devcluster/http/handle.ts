@@ -46,14 +46,15 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
   let user = ''
   try {
     if (!methods.has(exchange.method)) throw methodNotAllowed()
-    if (!(exchange.method === 'GET' && isOpen(exchange.path))) {
+    if (exchange.method === 'GET' && isOpen(exchange.path)) {
+      await handlePath(exchange, services)
+    } else {
       const target = requestInfoOf(exchange)
       verb = target.verb
       const requester = authenticate(exchange.request.headers, tokens, services.authorizer)
       user = requester.username
-      await authorized(exchange, target, requester, services)
-    } else {
-      await handlePath(exchange, services)
+      authorize(target, requester, services)
+      await dispatch(exchange, target, requester, services)
     }
   } catch (error) {
     await respondError(exchange, error, services)
@@ -70,12 +71,17 @@ function requestInfoOf({ method, path, query }: Exchange): RequestInfo {
   }
 }
 
-async function authorized(exchange: Exchange, target: RequestInfo, user: UserInfo, services: Services): Promise<void> {
+/** Throws unless the user may do what the request is for. */
+function authorize(target: RequestInfo, user: UserInfo, { authorizer }: Services): void {
   const { verb, group, version, resource, subresource, namespace, name, path } = target
   const attributes = { user, verb, group, version, resource, subresource, namespace, name, ...(target.isResource ? {} : { path }) }
-  const { allowed, reason } = services.authorizer.authorize(attributes)
+  const { allowed, reason } = authorizer.authorize(attributes)
   if (!allowed) throw forbiddenError(attributes, reason)
+}
+
+async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo, services: Services): Promise<void> {
   if (!target.isResource) return handlePath(exchange, services)
+  const { group, version, resource } = target
   const info = services.catalog.find(group, version, resource)
   if (info === undefined) {
     if (services.catalog.ofGroupVersion(group, version).length === 0) return notFoundText(exchange)

@@ -20,7 +20,7 @@ export interface RequestInfo {
   readonly rest: readonly string[]
 }
 
-const verbs: Readonly<Record<string, string>> = { GET: 'get', HEAD: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+const verbs: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
 /** Paths `/api/v1/namespaces/NAME/X` where X belongs to the namespace and is no resource in it. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])

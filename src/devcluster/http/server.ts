@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../api/clock.ts'
 import { sleep } from '../../api/clock.ts'
-import { ProreusError, messageOf } from '../../api/errors.ts'
+import { messageOf } from '../../api/errors.ts'
+import { listenError } from '../../api/listen-error.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { UserInfo } from '../registry/request-context.ts'
 import type { Catalog } from '../resources/catalog.ts'
@@ -115,6 +116,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   // Handshakes that fail are the client's business: a wrong CA, a port scan.
   server.on('tlsClientError', (error) => logger.debug({ err: messageOf(error) }, 'a TLS handshake failed'))
   const port = await listen(server, host, options.port ?? 0)
+  // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
+  server.on('error', (error) => logger.warn({ err: error }, 'the API server could not accept a connection'))
 
   return {
     url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -147,28 +150,13 @@ function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: 
 
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    const refused = (error: NodeJS.ErrnoException): void => reject(listenError(error, host, port))
+    const refused = (error: Error): void => reject(listenError(error, { host, port }))
     server.once('error', refused)
     server.listen(port, host, () => {
       server.off('error', refused)
       resolve((server.address() as AddressInfo).port)
     })
   })
-}
-
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): ProreusError {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new ProreusError('PRO_PORT_IN_USE', `Port ${port} on ${host} is in use by another program: stop it, or choose another port.`, {
-        cause: error,
-      })
-    case 'EACCES':
-      return new ProreusError('PRO_PERMISSION', `This user may not listen on port ${port}: choose a port above 1023.`, { cause: error })
-    default:
-      return new ProreusError('PRO_CONFIG_INVALID', `The API server cannot listen on ${host}, port ${port}: ${messageOf(error)}.`, {
-        cause: error,
-      })
-  }
 }
 
 /** What cannot be parsed as HTTP gets the status that tells why, and the connection ends. */

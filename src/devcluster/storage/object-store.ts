@@ -49,10 +49,12 @@ export class ObjectStore {
   readonly #historyLimit: number
   /** Changes with the revisions `#compacted + 1` … `#revision`, without gaps. */
   readonly #log: Change[] = []
-  #revision = 1
-  #compacted = 1
+  #revision: number
+  #compacted: number
 
-  constructor(options: { readonly historyLimit?: number } = {}) {
+  /** `firstRevision`: what the counter begins with; default 1. */
+  constructor(options: { readonly historyLimit?: number; readonly firstRevision?: number } = {}) {
+    this.#revision = this.#compacted = options.firstRevision ?? 1
     this.#historyLimit = options.historyLimit ?? defaultHistoryLimit
   }
 

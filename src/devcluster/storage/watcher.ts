@@ -109,7 +109,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     else this.#onEnd = listener
   }
 
-  /** Queues what happened before now. Returns false when that is no longer known. */
+  /** Queues what happened before now. Returns false when that is not known. */
   #replay(): boolean {
     const { store, storageKey, namespace, since, matches, present } = this.#options
     if (since === undefined) {
@@ -121,18 +121,22 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
       if (this.#options.sendInitialEvents === true) this.#sendBookmark(true)
       return true
     }
-    if (since < store.compactedRevision) {
-      const text = `too old resource version: ${since} (${store.compactedRevision})`
-      this.#push({ type: 'ERROR', object: statusObject(failure(410, 'Expired', text)) })
-      this.#end('when read')
-      return false
-    }
+    if (since < store.compactedRevision) return this.#expire(`too old resource version: ${since} (${store.compactedRevision})`)
+    // kube-apiserver waits for such a revision, for etcd forgets nothing. This one comes from a server whose state is gone.
+    if (since > store.revision) return this.#expire(`too large resource version: ${since}, current: ${store.revision}`)
     for (const change of store.changesSince(since)) {
       if (change.storageKey !== storageKey) continue
       const event = this.#translate(change)
       if (event !== undefined) this.#push(event)
     }
     return true
+  }
+
+  /** Sends the reader back to a list. */
+  #expire(text: string): false {
+    this.#push({ type: 'ERROR', object: statusObject(failure(410, 'Expired', text)) })
+    this.#end('when read')
+    return false
   }
 
   #follow(change: Change): void {
@@ -147,10 +151,8 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
 
   /** What a change means to somebody who sees only the selected objects: one that comes into view is ADDED, one that leaves it DELETED. */
   #translate(change: Change): WatchEvent | undefined {
-    const { namespace, since, matches, present } = this.#options
+    const { namespace, matches, present } = this.#options
     if (namespace && !change.key.startsWith(`${namespace}/`)) return undefined
-    // A resourceVersion of the future was asked for: silence until then.
-    if (since !== undefined && change.revision <= since) return undefined
     const before = change.previous !== undefined && matches(change.previous)
     const now = change.type !== 'DELETED' && matches(change.object)
     if (now) return { type: before ? 'MODIFIED' : 'ADDED', object: present(change.object) }
@@ -171,8 +173,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
 
   #sendBookmark(initialEventsEnd: boolean): void {
     const { bookmark, store } = this.#options
-    const { since = 0 } = this.#options
-    if (bookmark === undefined || this.#ended || store.revision < since) return
+    if (bookmark === undefined || this.#ended) return
     this.#push({ type: 'BOOKMARK', object: bookmark(store.revision, initialEventsEnd) })
   }
 

@@ -36,13 +36,13 @@ export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: Recon
 async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext): Promise<Step> {
   const { client, events, logger } = context
   try {
-    const pod = await client.create(podType, podFor(object), { signal: context.signal })
+    const pod = await client.create(podType, podFor(object))
     logger.info('created the Pod')
     events.event(object, 'Normal', 'Created', `pod ${pod.metadata.name} created`)
     return { pod, outcome: { progressing: { reason: 'Creating', message: 'The Pod was created.' } } }
   } catch (error) {
     // The cache may be behind: what is there decides.
-    if (isAlreadyExists(error)) return updatePod(object, await client.get(podType, keyOf(object), { signal: context.signal }), context)
+    if (isAlreadyExists(error)) return updatePod(object, await client.get(podType, keyOf(object)), context)
     if (isInvalid(error) || isForbidden(error)) {
       events.event(object, 'Warning', 'PodCreateFailed', error.message)
       logger.warn({ reason: error.reason }, `the API server refused the Pod: ${error.message}`)
@@ -77,7 +77,7 @@ async function updatePod(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, c
 
 async function patchPod(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, patch: object, context: ReconcileContext): Promise<Step> {
   try {
-    const pod = await context.client.patch(podType, keyOf(live), patch, { signal: context.signal })
+    const pod = await context.client.patch(podType, keyOf(live), patch)
     context.logger.info('updated the Pod in place')
     return { pod, outcome: progressOf(pod) }
   } catch (error) {
@@ -90,7 +90,7 @@ async function patchPod(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, pa
 /** Deletes this very Pod with its normal grace; the event of its end brings the new one. */
 async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, why: string, context: ReconcileContext): Promise<Step> {
   try {
-    await context.client.delete(podType, keyOf(live), { preconditions: { uid: live.metadata.uid }, signal: context.signal })
+    await context.client.delete(podType, keyOf(live), { preconditions: { uid: live.metadata.uid } })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
@@ -112,7 +112,7 @@ function progressOf(pod: DeepReadonly<Pod> | ObjectInput<Pod>): Outcome {
 
 async function writeStatus(object: DeepReadonly<MyPod>, patch: { status: object }, context: ReconcileContext): Promise<void> {
   try {
-    await context.client.patchStatus(mypod, keyOf(object), patch, { signal: context.signal })
+    await context.client.patchStatus(mypod, keyOf(object), patch)
   } catch (error) {
     if (!isNotFound(error) || !isApiError(error)) throw error
   }

@@ -45,24 +45,20 @@ export async function admitMyPod(
 }
 
 /** "May create MyPods" must not mean "may create any Pod": the requester needs the permission that the operator uses. */
-async function checkRequester(object: DeepReadonly<MyPod>, { client, user, signal }: AdmissionContext): Promise<FieldError[]> {
+async function checkRequester(object: DeepReadonly<MyPod>, { client, user }: AdmissionContext): Promise<FieldError[]> {
   const namespace = object.metadata.namespace ?? ''
-  const review = await client.create(
-    subjectAccessReview,
-    {
-      metadata: {},
-      spec: {
-        user: user.username,
-        ...(user.uid === undefined ? {} : { uid: user.uid }),
-        ...(user.groups === undefined ? {} : { groups: [...user.groups] }),
-        ...(user.extra === undefined
-          ? {}
-          : { extra: Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, [...values]])) }),
-        resourceAttributes: { namespace, verb: 'create', group: '', version: 'v1', resource: 'pods' },
-      },
+  const review = await client.create(subjectAccessReview, {
+    metadata: {},
+    spec: {
+      user: user.username,
+      ...(user.uid === undefined ? {} : { uid: user.uid }),
+      ...(user.groups === undefined ? {} : { groups: [...user.groups] }),
+      ...(user.extra === undefined
+        ? {}
+        : { extra: Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, [...values]])) }),
+      resourceAttributes: { namespace, verb: 'create', group: '', version: 'v1', resource: 'pods' },
     },
-    { signal },
-  )
+  })
   if (review.status?.allowed === true) return []
   return [
     forbidden(
@@ -73,11 +69,11 @@ async function checkRequester(object: DeepReadonly<MyPod>, { client, user, signa
 }
 
 /** Has the API server itself judge the Pod, by a create that is not carried out. */
-async function checkPod(object: DeepReadonly<MyPod>, { client, signal, warn }: AdmissionContext): Promise<FieldError[]> {
+async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: AdmissionContext): Promise<FieldError[]> {
   const pod = podFor({ ...object, metadata: { ...object.metadata, uid: object.metadata.uid ?? '' } })
   const { name: _name, ownerReferences: _owner, ...metadata } = pod.metadata
   try {
-    await client.create(podType, { ...pod, metadata: { ...metadata, generateName: 'mypod-check-' } }, { dryRun: true, signal })
+    await client.create(podType, { ...pod, metadata: { ...metadata, generateName: 'mypod-check-' } }, { dryRun: true })
     return []
   } catch (error) {
     if (!isApiError(error)) throw error

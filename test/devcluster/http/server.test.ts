@@ -1,4 +1,6 @@
 /** The server as such: TLS, credentials, limits, errors, and how it ends. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
 import { connect } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
@@ -8,6 +10,7 @@ import { ProreusError } from '../../../src/api/errors.ts'
 import { failure } from '../../../src/api/status.ts'
 import type { RequestRecord } from '../../../src/devcluster/http/handle.ts'
 import { StatusError } from '../../../src/devcluster/registry/status-error.ts'
+import { recordingLogger } from '../../support/certs-recording-logger.ts'
 import { admin, bob, foo, startTestServer } from '../../support/http-server.ts'
 
 const foos = '/apis/a.example.com/v1/namespaces/default/foos'
@@ -210,13 +213,23 @@ t.test('a port that is taken is named', async (t) => {
   const { server } = await startTestServer(t)
   await t.rejects(
     startTestServer(t, { port: server.port }),
-    Object.assign(
-      new ProreusError(
-        'PRO_PORT_IN_USE',
-        `Port ${server.port} on 127.0.0.1 is in use by another program: stop it, or choose another port.`,
-      ),
+    new ProreusError(
+      'PRO_PORT_IN_USE',
+      `The address 127.0.0.1:${server.port} is in use by another process: stop that one, or choose another address.`,
     ),
   )
+})
+
+t.test('a connection that cannot be accepted does not end the process', async (t) => {
+  let server: EventEmitter | undefined
+  const onRequest = (message: unknown): void => void (server = (message as { server: EventEmitter }).server)
+  subscribe('http.server.request.start', onRequest)
+  t.teardown(() => unsubscribe('http.server.request.start', onRequest))
+  const { logger, entries } = recordingLogger()
+  const { ask } = await startTestServer(t, { logger })
+  await ask('/version')
+  server?.emit('error', new Error('accept EMFILE'))
+  t.match(entries.at(-1), { level: 'warn', msg: 'the API server could not accept a connection' })
 })
 
 t.test('close ends open connections and watches at once', async (t) => {

@@ -85,3 +85,13 @@ t.test('tells subscribers of their type, in order, until they leave', async (t) 
   store.put(type, { name: 'z' }, object('z'), undefined)
   t.strictSame(seen, ['ADDED x', 'MODIFIED x', 'DELETED x'])
 })
+
+t.test('begins with the revision that it is told', (t) => {
+  const store = new ObjectStore({ firstRevision: 100 })
+  t.equal(store.revision, 100)
+  t.equal(store.compactedRevision, 100)
+  const stored = store.put('ex.com/foos', { name: 'a' }, { metadata: { name: 'a' } }, undefined)
+  t.match(stored, { metadata: { resourceVersion: '101' } })
+  t.equal(store.changesSince(100).length, 1)
+  t.end()
+})

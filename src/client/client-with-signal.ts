@@ -1,0 +1,28 @@
+/** A client whose requests are aborted with a signal: what is left of a reconcile or a review that has to end asks and writes nothing more. */
+import type { Client } from './client.ts'
+
+interface Abortable {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** `client` with `signal` in every request. Closing it closes nothing: the connection belongs to the process. */
+export function clientWithSignal(client: Client, signal: AbortSignal): Client {
+  const bind = <Options extends Abortable>(options: Options | undefined): Options => {
+    const own = options?.signal
+    return { ...options, signal: own === undefined || own === signal ? signal : AbortSignal.any([own, signal]) } as Options
+  }
+  return {
+    get: (type, key, options) => client.get(type, key, bind(options)),
+    list: (type, options) => client.list(type, bind(options)),
+    watch: (type, options) => client.watch(type, bind(options)),
+    create: (type, object, options) => client.create(type, object, bind(options)),
+    update: (type, object, options) => client.update(type, object, bind(options)),
+    patch: (type, key, patch, options) => client.patch(type, key, patch, bind(options)),
+    apply: (type, object, options) => client.apply(type, object, bind(options)),
+    updateStatus: (type, object, options) => client.updateStatus(type, object, bind(options)),
+    patchStatus: (type, key, patch, options) => client.patchStatus(type, key, patch, bind(options)),
+    delete: (type, key, options) => client.delete(type, key, bind(options)),
+    raw: (path, options) => client.raw(path, bind(options)),
+    close: () => Promise.resolve(),
+  }
+}

@@ -1,0 +1,44 @@
+import t from 'tap'
+import { pod } from '../../src/api/builtin.ts'
+import type { Client } from '../../src/client/client.ts'
+import { clientWithSignal } from '../../src/client/client-with-signal.ts'
+
+t.test('every verb carries the signal, and closing closes nothing', async (t) => {
+  const signals = new Map<string, AbortSignal | undefined>()
+  const inner = new Proxy({} as Client, {
+    get:
+      (_, verb: string) =>
+      (...args: unknown[]) => {
+        signals.set(verb, (args.at(-1) as { signal?: AbortSignal } | undefined)?.signal)
+      },
+  })
+  const { signal } = new AbortController()
+  const client = clientWithSignal(inner, signal)
+  const key = { namespace: 'a', name: 'b' }
+  const object = { metadata: key }
+  void client.get(pod, key)
+  void client.list(pod)
+  void client.watch(pod, {})
+  void client.create(pod, object)
+  void client.update(pod, object)
+  void client.patch(pod, key, {})
+  void client.apply(pod, object)
+  void client.updateStatus(pod, object)
+  void client.patchStatus(pod, key, { status: {} })
+  void client.delete(pod, key)
+  void client.raw('/version')
+  await client.close()
+  t.equal(signals.size, 11)
+  for (const [verb, given] of signals) t.equal(given, signal, verb)
+})
+
+t.test("a call's own signal counts as well, and its other options stay", async (t) => {
+  let given: { signal?: AbortSignal | undefined; dryRun?: boolean } = {}
+  const inner = { create: (_type: unknown, _object: unknown, options: typeof given) => (given = options) } as unknown as Client
+  const [outer, own] = [new AbortController(), new AbortController()]
+  void clientWithSignal(inner, outer.signal).create(pod, { metadata: { name: 'a' } }, { dryRun: true, signal: own.signal })
+  t.equal(given.dryRun, true)
+  t.notOk(given.signal?.aborted)
+  own.abort()
+  t.ok(given.signal?.aborted)
+})
