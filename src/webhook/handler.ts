@@ -53,7 +53,9 @@ export function createContext(
  */
 export function isExempt(request: AdmissionRequest): boolean {
   if (request.subResource !== '' || request.operation === 'CONNECT') return true
-  return request.operation === 'UPDATE' && isBeingDeleted(request.oldObject) && jsonEqual(content(request.object), content(request.oldObject))
+  return (
+    request.operation === 'UPDATE' && isBeingDeleted(request.oldObject) && jsonEqual(content(request.object), content(request.oldObject))
+  )
 }
 
 function isBeingDeleted(object: JsonObject | undefined): boolean {

@@ -14,8 +14,19 @@ t.test('the CRD of a kind', async (t) => {
     shortNames: ['pa'],
     scope: 'Cluster',
     versions: [
-      { name: 'v1', storage: true, spec: Type.Object({ size: Type.Integer() }), scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
-      { name: 'v1beta1', served: false, spec: Type.Object({}), deprecationWarning: 'use v1', printerColumns: [{ name: 'Size', jsonPath: '.spec.size', type: 'integer' }] },
+      {
+        name: 'v1',
+        storage: true,
+        spec: Type.Object({ size: Type.Integer() }),
+        scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' },
+      },
+      {
+        name: 'v1beta1',
+        served: false,
+        spec: Type.Object({}),
+        deprecationWarning: 'use v1',
+        printerColumns: [{ name: 'Size', jsonPath: '.spec.size', type: 'integer' }],
+      },
     ],
   })
   t.same(crdOf(kind), {
