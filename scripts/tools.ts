@@ -1,0 +1,150 @@
+/**
+ * Finds the programs of a real control plane, and builds those that are not there from the Go modules in `tools/`.
+ * Prints a path for each: of all programs, or of those named.
+ */
+import { spawn } from 'node:child_process'
+import { chmod, mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { check, lock } from 'proper-lockfile'
+import { ProreusError } from '../src/api/errors.ts'
+import type { Environment, ProgramName } from '../src/testing/binaries.ts'
+import { assetsVariable, cachedProgram, findProgram, programCache, programs } from '../src/testing/binaries.ts'
+
+interface Source {
+  /** Below `tools/`. */
+  readonly module: string
+  readonly package: string
+  /** Where the linker puts the version; without it the program says v0.0.0. */
+  readonly stamps: (version: string) => Readonly<Record<string, string>>
+}
+
+const kubernetes = (name: string): Source => ({
+  module: 'kubernetes',
+  package: `k8s.io/kubernetes/cmd/${name}`,
+  stamps(version) {
+    const [major, minor] = version.slice(1).split('.') as [string, string]
+    return {
+      'k8s.io/component-base/version.gitVersion': version,
+      'k8s.io/component-base/version.gitMajor': major,
+      'k8s.io/component-base/version.gitMinor': minor,
+      'k8s.io/client-go/pkg/version.gitVersion': version,
+    }
+  },
+})
+
+export const sources: Readonly<Record<ProgramName, Source>> = {
+  etcd: { module: 'etcd', package: 'go.etcd.io/etcd/server/v3', stamps: () => ({}) },
+  'kube-apiserver': kubernetes('kube-apiserver'),
+  'kube-controller-manager': kubernetes('kube-controller-manager'),
+  'kube-scheduler': kubernetes('kube-scheduler'),
+  kubectl: kubernetes('kubectl'),
+  kwok: {
+    module: 'kwok',
+    package: 'sigs.k8s.io/kwok/cmd/kwok',
+    stamps: (version) => ({ 'sigs.k8s.io/kwok/pkg/consts.Version': version }),
+  },
+}
+
+const tools = join(import.meta.dirname, '..', 'tools')
+
+export interface BuildOptions {
+  readonly env: Environment
+  /** Shows how far it is. */
+  readonly progress?: (line: string) => void
+}
+
+/**
+ * The paths of the programs; what is not there is built, by one process at a time.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is missing and there is no Go, or the build fails.
+ */
+export async function ensurePrograms<N extends ProgramName>(
+  names: readonly N[],
+  { env, progress = () => undefined }: BuildOptions,
+): Promise<Readonly<Record<N, string>>> {
+  const paths: Partial<Record<N, string>> = {}
+  for (const name of names) paths[name] = (await findProgram(name, env)) ?? (await buildAlone(name, env, progress))
+  return paths as Record<N, string>
+}
+
+/** Builds while no other process does; one that waited finds the program there. */
+async function buildAlone(name: ProgramName, env: Environment, progress: (line: string) => void): Promise<string> {
+  const cache = programCache(env)
+  await mkdir(cache, { recursive: true })
+  if (await check(cache)) progress('waiting for another process that builds these programs\n')
+  const retries = { forever: true, minTimeout: 250, maxTimeout: 1000 }
+  // A lock that somebody took away for stale is no error of the build: what is built appears as a whole.
+  const release = await lock(cache, { retries, stale: 30_000, onCompromised: () => undefined })
+  try {
+    return (await findProgram(name, env)) ?? (await build(name, env, progress))
+  } finally {
+    await release()
+  }
+}
+
+async function build(name: ProgramName, env: Environment, progress: (line: string) => void): Promise<string> {
+  const { module, package: source, stamps } = sources[name]
+  const { version, variable } = programs[name]
+  const target = cachedProgram(name, env)
+  const building = `${target}.${process.pid}`
+  const flags = ['-s', '-w', ...Object.entries(stamps(version)).map(([symbol, value]) => `-X=${symbol}=${value}`)]
+  const args = ['build', '-mod=readonly', '-buildvcs=false', '-trimpath', `-ldflags=${flags.join(' ')}`, '-v', '-o', building, source]
+  await mkdir(dirname(target), { recursive: true })
+  const begin = Date.now()
+  progress(`building ${name} ${version} …`)
+  let packages = 0
+  const said: string[] = []
+  try {
+    // No C compiler is needed, and the program runs on any Linux of this architecture.
+    const child = spawn('go', args, { cwd: join(tools, module), env: { ...env, CGO_ENABLED: '0' }, stdio: ['ignore', 'ignore', 'pipe'] })
+    const ended = new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', resolve)
+    })
+    // Go says each package that it compiles; anything else is a message.
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      if (/^[\w./~-]+$/.test(line)) progress(`\rbuilding ${name} ${version} … ${(packages += 1)} packages`)
+      else said.push(line)
+    })
+    if ((await ended) !== 0)
+      throw new ProreusError('PRO_CONFIG_INVALID', `${name} ${version} cannot be built:\n${said.slice(-20).join('\n')}`)
+    await chmod(building, 0o755)
+    await rename(building, target)
+  } catch (error) {
+    progress('\n')
+    await rm(building, { force: true })
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new ProreusError(
+      'PRO_CONFIG_INVALID',
+      `${name} is not here and there is no Go to build it: install Go 1.26 or newer, name the program with ${variable}, or set ${assetsVariable} to a folder with it.`,
+      { cause: error },
+    )
+  }
+  progress(`\rbuilt ${name} ${version} in ${Math.round((Date.now() - begin) / 1000)} s: ${target}\n`)
+  return target
+}
+
+/** Writes to standard error: on a terminal a line that moves, otherwise only whole lines. */
+export function showProgress(line: string): void {
+  if (process.stderr.isTTY || line.endsWith('\n')) process.stderr.write(process.stderr.isTTY ? line : line.replace('\r', ''))
+}
+
+if (import.meta.main) {
+  const asked = process.argv.slice(2)
+  const unknown = asked.filter((name) => !Object.hasOwn(programs, name))
+  if (unknown.length > 0) {
+    process.stderr.write(`There is no program ${unknown.join(', ')}: there are ${Object.keys(programs).join(', ')}.\n`)
+    process.exitCode = 2
+  } else {
+    const names = (asked.length > 0 ? asked : Object.keys(programs)) as ProgramName[]
+    try {
+      const paths = await ensurePrograms(names, { env: process.env, progress: showProgress })
+      process.stdout.write(names.map((name) => `${paths[name]}\n`).join(''))
+    } catch (error) {
+      if (!(error instanceof ProreusError)) throw error
+      process.stderr.write(`${error.message}\n`)
+      process.exitCode = 1
+    }
+  }
+}

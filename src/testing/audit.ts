@@ -1,0 +1,38 @@
+/** The requests that a real API server received, from its audit log. */
+import { readFile } from 'node:fs/promises'
+import type { RequestRecord } from '../devcluster/http/handle.ts'
+
+/** All requests, without their bodies; JSON is YAML. */
+export const auditPolicy: string = JSON.stringify({
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata' }],
+})
+
+interface AuditEvent {
+  readonly auditID: string
+  readonly verb: string
+  readonly requestURI: string
+  readonly user: { readonly username?: string }
+  readonly impersonatedUser?: { readonly username?: string }
+  readonly responseStatus?: { readonly code?: number }
+}
+
+/** Reads a log of JSON lines, oldest request first. A watch counts from its first answer on, everything else when it has been answered. */
+export async function readAuditLog(path: string): Promise<readonly RequestRecord[]> {
+  const text = await readFile(path, 'utf8')
+  const records = new Map<string, RequestRecord>()
+  // What follows the last newline is still being written.
+  for (const line of text.split('\n').slice(0, -1)) {
+    const event = JSON.parse(line) as AuditEvent
+    if (records.has(event.auditID)) continue
+    records.set(event.auditID, {
+      verb: event.verb,
+      user: event.impersonatedUser?.username ?? event.user.username ?? '',
+      path: event.requestURI.split('?', 1)[0]!,
+      code: event.responseStatus?.code ?? 0,
+    })
+  }
+  return [...records.values()]
+}

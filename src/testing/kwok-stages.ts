@@ -1,0 +1,105 @@
+/** What kwok does with the Nodes and Pods of a control plane under test: Nodes stay ready, Pods run, the Pods of Jobs complete. */
+
+const stage = (name: string, kind: string, matchExpressions: readonly object[], next: object): object => ({
+  apiVersion: 'kwok.x-k8s.io/v1alpha1',
+  kind: 'Stage',
+  metadata: { name },
+  spec: { resourceRef: { apiGroup: 'v1', kind }, selector: { matchExpressions }, next },
+})
+
+const absent = (key: string): object => ({ key, operator: 'DoesNotExist' })
+const within = (key: string, ...values: string[]): object => ({ key, operator: 'In', values })
+const notWithin = (key: string, ...values: string[]): object => ({ key, operator: 'NotIn', values })
+
+const isDeleted = '.metadata.deletionTimestamp'
+const phase = '.status.phase'
+const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
+
+/** A Node that somebody creates without a kubelet; the nodes of the options report themselves. */
+const nodeStatus = `
+{{ $now := Now }}
+conditions:
+{{ range NodeConditions }}
+- type: {{ .type | Quote }}
+  status: {{ .status | Quote }}
+  reason: {{ .reason | Quote }}
+  message: {{ .message | Quote }}
+  lastHeartbeatTime: {{ $now | Quote }}
+  lastTransitionTime: {{ $now | Quote }}
+{{ end }}
+addresses:
+- type: InternalIP
+  address: {{ NodeIP | Quote }}
+- type: Hostname
+  address: {{ NodeName | Quote }}
+allocatable: { cpu: "8", memory: 32Gi, pods: "110" }
+capacity: { cpu: "8", memory: 32Gi, pods: "110" }
+`
+
+const podRunning = `
+{{ $now := Now }}
+conditions:
+{{ range $type := list "Initialized" "Ready" "ContainersReady" }}
+- type: {{ $type }}
+  status: "True"
+  lastTransitionTime: {{ $now | Quote }}
+{{ end }}
+containerStatuses:
+{{ range .spec.containers }}
+- name: {{ .name | Quote }}
+  image: {{ .image | Quote }}
+  ready: true
+  started: true
+  restartCount: 0
+  state: { running: { startedAt: {{ $now | Quote }} } }
+{{ end }}
+initContainerStatuses:
+{{ range .spec.initContainers }}
+- name: {{ .name | Quote }}
+  image: {{ .image | Quote }}
+  ready: true
+  restartCount: 0
+  {{ if eq .restartPolicy "Always" }}
+  started: true
+  state: { running: { startedAt: {{ $now | Quote }} } }
+  {{ else }}
+  state: { terminated: { exitCode: 0, reason: Completed, startedAt: {{ $now | Quote }}, finishedAt: {{ $now | Quote }} } }
+  {{ end }}
+{{ end }}
+{{ with NodeIPsWith .spec.nodeName }}
+hostIP: {{ index . 0 | Quote }}
+hostIPs: [{ ip: {{ index . 0 | Quote }} }]
+{{ end }}
+{{ with PodIPsWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) }}
+podIP: {{ index . 0 | Quote }}
+podIPs: [{ ip: {{ index . 0 | Quote }} }]
+{{ end }}
+phase: Running
+startTime: {{ $now | Quote }}
+`
+
+const podSucceeded = `
+{{ $now := Now }}
+containerStatuses:
+{{ range .spec.containers }}
+- name: {{ .name | Quote }}
+  image: {{ .image | Quote }}
+  ready: false
+  started: false
+  restartCount: 0
+  state: { terminated: { exitCode: 0, reason: Completed, startedAt: {{ $now | Quote }}, finishedAt: {{ $now | Quote }} } }
+{{ end }}
+phase: Succeeded
+`
+
+const stages = [
+  stage('node-ready', 'Node', [notWithin(ready, 'True')], { statusTemplate: nodeStatus }),
+  stage('pod-running', 'Pod', [absent(isDeleted), within(phase, 'Pending'), notWithin(ready, 'True')], { statusTemplate: podRunning }),
+  stage('pod-succeeded', 'Pod', [absent(isDeleted), within(phase, 'Running'), within('.metadata.ownerReferences.[].kind', 'Job')], {
+    statusTemplate: podSucceeded,
+  }),
+  stage('pod-deleted', 'Pod', [{ key: isDeleted, operator: 'Exists' }], { delete: true }),
+]
+
+/** kwok's configuration file. JSON is YAML. */
+export const kwokConfiguration: string = stages.map((one) => JSON.stringify(one)).join('\n---\n')

@@ -1,0 +1,157 @@
+/** Child processes with a common folder that do not outlive this process, however it ends. */
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ProreusError } from '../api/errors.ts'
+import type { Logger } from '../telemetry/logger.ts'
+
+/**
+ * Waits until its standard input ends, which is also what happens when this process is killed; then ends the process groups
+ * that it was told of and removes the folder. A process that still ends may write for a moment, so removing is tried again.
+ */
+const watchdogScript = `
+trap '' HUP INT TERM
+pids=' '
+while read -r op pid; do
+  case $op in
+    add) pids="$pids $pid " ;;
+    drop) case $pids in *" $pid "*) pids="\${pids%% $pid *} \${pids#* $pid }" ;; esac ;;
+  esac
+done
+for pid in $pids; do kill -s KILL -- "-$pid" 2>/dev/null; done
+tries=0
+until rm -rf "$1" 2>/dev/null; do
+  tries=$((tries + 1))
+  [ "$tries" -lt 100 ] || exit 1
+  sleep 0.1
+done
+`
+
+/** The program starts only after the watchdog knows of it; when this process dies before that, it never starts. */
+const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
+
+/** So many of a program's last lines are told when it fails. */
+const toldLines = 15
+
+/** One of the programs. */
+export interface StartedProgram {
+  readonly name: string
+  readonly pid: number
+  hasEnded(): boolean
+  /** All that it has printed so far. */
+  output(): string
+  /** The last lines of it, for error messages. */
+  lastWords(): string
+  /** Ends it, and waits until it has ended. */
+  kill(): Promise<void>
+}
+
+export class Processes {
+  /** Removed at the end. */
+  readonly directory: string
+  readonly #watchdog: ChildProcess
+  readonly #children: ChildProcess[] = []
+  readonly #logger: Logger
+  #stopped: Promise<void> | undefined
+
+  private constructor(directory: string, logger: Logger) {
+    this.directory = directory
+    this.#logger = logger
+    // A session of its own: a Ctrl-C in the terminal ends this process, and only through that the watchdog.
+    this.#watchdog = spawn('/bin/sh', ['-c', watchdogScript, 'proreus-watchdog', directory], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: '/',
+    })
+    this.#watchdog.on('error', (error) => logger.error({ err: error }, 'the watchdog of the started programs failed'))
+    this.#watchdog.stdin!.on('error', (error) => logger.error({ err: error }, 'the watchdog of the started programs is gone'))
+    this.#watchdog.unref()
+    unrefStream(this.#watchdog.stdin)
+  }
+
+  /** Makes a temporary folder, and watches over it. */
+  static async create(logger: Logger): Promise<Processes> {
+    return new Processes(await mkdtemp(join(tmpdir(), 'proreus-')), logger)
+  }
+
+  /** Starts a program in the folder; what it prints goes to `name.log` there. */
+  async start(name: string, path: string, args: readonly string[]): Promise<StartedProgram> {
+    if (this.#stopped !== undefined) throw new ProreusError('PRO_ABORTED', `${name} is not started: the others are being stopped.`)
+    const log = join(this.directory, `${name}.log`)
+    const output = (): string => readFileSync(log, 'utf8')
+    const descriptor = openSync(log, 'a', 0o600)
+    const child = spawn('/bin/sh', ['-c', starterScript, name, path, ...args], {
+      detached: true,
+      cwd: this.directory,
+      // Nothing of the user's: no kubeconfig, no proxy.
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.directory, TMPDIR: this.directory },
+      stdio: ['pipe', descriptor, descriptor],
+    })
+    closeSync(descriptor)
+    this.#children.push(child)
+    child.stdin!.on('error', () => undefined) // it has ended already; the exit is what is told
+    await once(child, 'spawn')
+    child.unref()
+    unrefStream(child.stdin)
+    const pid = child.pid!
+    await this.#tell(`add ${pid}`)
+    const exited = new Promise<void>((resolve) =>
+      child.once('exit', (code, signal) => {
+        // The number may be given to another process now.
+        void this.#tell(`drop ${pid}`)
+        if (this.#stopped === undefined && signal !== 'SIGKILL')
+          this.#logger.debug({ program: name, code, signal, output: lastLines(output()) }, `${name} has ended`)
+        resolve()
+      }),
+    )
+    child.stdin!.end('go\n')
+    return {
+      name,
+      pid,
+      hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+      output,
+      lastWords: () => lastLines(output()),
+      async kill() {
+        if (child.exitCode !== null || child.signalCode !== null) return
+        child.ref()
+        process.kill(-pid, 'SIGKILL')
+        await exited
+      },
+    }
+  }
+
+  /** Ends all, and removes the folder. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#end()
+    return this.#stopped
+  }
+
+  async #end(): Promise<void> {
+    const all = [this.#watchdog, ...this.#children].filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
+    const exits = all.map((child) => {
+      child.ref()
+      return once(child, 'exit')
+    })
+    this.#watchdog.stdin!.end()
+    await Promise.all(exits)
+  }
+
+  async #tell(line: string): Promise<void> {
+    const stdin = this.#watchdog.stdin!
+    if (!stdin.writable) return
+    await new Promise<void>((resolve) => stdin.write(`${line}\n`, () => resolve()))
+  }
+}
+
+/** An open pipe alone does not keep this process alive. */
+function unrefStream(stream: unknown): void {
+  ;(stream as { unref?: () => void } | null)?.unref?.()
+}
+
+function lastLines(text: string): string {
+  return text.trimEnd().split('\n').slice(-toldLines).join('\n')
+}

@@ -1,0 +1,293 @@
+/** A control plane of real programs on loopback: etcd, kube-apiserver, and what makes Pods run. */
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { node as nodeType, serviceAccount } from '../api/builtin.ts'
+import { sleep, systemClock } from '../api/clock.ts'
+import { ProreusError, messageOf } from '../api/errors.ts'
+import type { Client } from '../client/client.ts'
+import { createClient } from '../client/client.ts'
+import type { Connection } from '../client/connection.ts'
+import { issueAuthority } from '../certs/issue.ts'
+import { registerNodes } from '../devcluster/controllers/node.ts'
+import type { NodeOptions } from '../devcluster/controllers/node.ts'
+import { kubeconfigYaml } from '../devcluster/pki/kubeconfig.ts'
+import { issueServingCertificate, newToken } from '../devcluster/pki/state.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { auditPolicy, readAuditLog } from './audit.ts'
+import type { Environment, ProgramName } from './binaries.ts'
+import { programs, requirePrograms } from './binaries.ts'
+import type { ControlPlane } from './control-plane.ts'
+import { kwokConfiguration } from './kwok-stages.ts'
+import { Processes } from './processes.ts'
+import type { StartedProgram } from './processes.ts'
+import type { ControlPlaneUser } from './users.ts'
+import { createNamespaces, grant } from './users.ts'
+
+export interface RealControlPlaneOptions {
+  readonly controllers: boolean
+  readonly nodes: readonly NodeOptions[]
+  readonly namespaces: readonly string[]
+  readonly users: readonly ControlPlaneUser[]
+  readonly logger: Logger
+  readonly env: Environment
+}
+
+/** Ready within 5 s on an idle machine; a busy one gets its time. */
+const readyDeadlineMs = 60_000
+const pollMs = 50
+/** A free port can be taken by another process before the program listens on it. */
+const attempts = 3
+
+const masters = 'system:masters'
+const adminName = 'admin'
+/** The users that the programs are; what they may do beyond Kubernetes' own roles comes with their group. */
+const ownUsers = [
+  { name: 'kubernetes-admin', groups: [masters], as: adminName },
+  { name: 'system:kube-controller-manager', groups: [masters], as: 'kube-controller-manager' },
+  { name: 'system:kube-scheduler', groups: [], as: 'kube-scheduler' },
+  { name: 'kwok', groups: [masters], as: 'kwok' },
+] as const
+type OwnUser = (typeof ownUsers)[number]['as']
+
+/**
+ * Starts the programs, and resolves when the API server is ready and the namespaces, users and nodes are there.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is not here, `PRO_API_UNREACHABLE` when one does not start.
+ */
+export async function startRealControlPlane(options: RealControlPlaneOptions): Promise<ControlPlane> {
+  const needed: ProgramName[] = ['etcd', 'kube-apiserver']
+  if (options.controllers) needed.push('kube-controller-manager', 'kube-scheduler')
+  if (hasNodes(options)) needed.push('kwok')
+  const paths = await requirePrograms(needed, options.env)
+  for (let attempt = 1; ; attempt += 1) {
+    const processes = await Processes.create(options.logger)
+    try {
+      return await start(options, paths, processes)
+    } catch (error) {
+      await processes.stop()
+      if (attempt === attempts || !/address already in use/.test(messageOf(error))) throw error
+    }
+  }
+}
+
+function hasNodes({ controllers, nodes }: RealControlPlaneOptions): boolean {
+  return controllers && nodes.length > 0
+}
+
+async function start(
+  options: RealControlPlaneOptions,
+  paths: Readonly<Record<ProgramName, string>>,
+  processes: Processes,
+): Promise<ControlPlane> {
+  const { users, logger } = options
+  const { directory } = processes
+  const file = (name: string): string => join(directory, name)
+  const authority = await issueAuthority(systemClock.now())
+  const serving = await issueServingCertificate(authority, systemClock.now())
+  const [etcdPort, etcdPeerPort, port] = await freePorts(3)
+  const server = `https://127.0.0.1:${port!}`
+  const tokens = new Map<OwnUser, string>(ownUsers.map(({ as }) => [as, newToken()]))
+  const userTokens = new Map(users.map(({ name }) => [name, newToken()]))
+  await writeFiles(directory, {
+    'ca.crt': authority.cert,
+    'tls.crt': serving.cert,
+    'tls.key': serving.key,
+    ...serviceAccountKeys(),
+    'audit-policy.yaml': auditPolicy,
+    'kwok.yaml': kwokConfiguration,
+    'tokens.csv': [
+      ...ownUsers.map(({ name, groups, as }) => tokenLine(tokens.get(as)!, name, groups)),
+      ...users.map(({ name, groups = [] }) => tokenLine(userTokens.get(name)!, name, groups)),
+    ].join('\n'),
+    ...Object.fromEntries(
+      ownUsers.map(({ as }) => [`${as}.kubeconfig`, kubeconfigYaml({ server, ca: authority.cert, userName: as, token: tokens.get(as)! })]),
+    ),
+  })
+  const connectionOf = (token: string, name: string): Connection => ({
+    server,
+    ca: authority.cert,
+    authorization: () => Promise.resolve(`Bearer ${token}`),
+    describe: `the control plane of the test, as ${name}`,
+  })
+  const connection = connectionOf(tokens.get(adminName)!, adminName)
+
+  const etcdUrl = `http://127.0.0.1:${etcdPort!}`
+  const started = [
+    await processes.start('etcd', paths.etcd, etcdArguments(file('etcd'), etcdUrl, `http://127.0.0.1:${etcdPeerPort!}`)),
+    await processes.start('kube-apiserver', paths['kube-apiserver'], apiServerArguments(file, etcdUrl, port!, options.controllers)),
+  ]
+  const client = createClient(connection, { userAgent: 'proreus-testing' })
+  try {
+    await until(started, 'the API server is ready', async () => (await client.raw('/readyz')) === 'ok')
+    logger.debug({ server, directory }, 'the API server is ready')
+    if (options.controllers) {
+      started.push(
+        await processes.start('kube-controller-manager', paths['kube-controller-manager'], controllerManagerArguments(file)),
+        await processes.start('kube-scheduler', paths['kube-scheduler'], schedulerArguments(file)),
+      )
+    }
+    await Promise.all([createNamespaces(client, options.namespaces), grant(client, users, 'proreus-test')])
+    if (hasNodes(options)) {
+      started.push(await processes.start('kwok', paths.kwok, kwokArguments(file)))
+      await registerNodes(client, options.nodes, { now: systemClock.now(), version: programs['kube-apiserver'].version })
+    }
+    if (options.controllers) await controllersAreUp(client, started, options)
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+  return {
+    backend: 'binaries',
+    client,
+    connection,
+    kubeconfig: file(`${adminName}.kubeconfig`),
+    connectionFor(name) {
+      const token = userTokens.get(name)
+      if (token === undefined)
+        throw new ProreusError('PRO_INPUT', `There is no user ${JSON.stringify(name)} in this control plane: name it in the option users.`)
+      return connectionOf(token, name)
+    },
+    requests: () => readAuditLog(file('audit.log')),
+    async stop() {
+      await Promise.all([client.close(), processes.stop()])
+    },
+  }
+}
+
+/** Pods can be created where there is the default ServiceAccount, and run where a node is ready and has lost the taint of a new one. */
+async function controllersAreUp(client: Client, started: readonly StartedProgram[], options: RealControlPlaneOptions): Promise<void> {
+  for (const namespace of ['default', ...options.namespaces])
+    await until(started, `the namespace ${namespace} has its ServiceAccount`, async () => {
+      await client.get(serviceAccount, { namespace, name: 'default' })
+      return true
+    })
+  if (options.nodes.length === 0) return
+  await until(started, 'the nodes are ready', async () => {
+    const { items } = await client.list(nodeType)
+    return items.every(({ spec }) => (spec?.taints ?? []).length === 0)
+  })
+}
+
+async function until(started: readonly StartedProgram[], what: string, probe: () => Promise<boolean>): Promise<void> {
+  const deadline = systemClock.now() + readyDeadlineMs
+  let last: unknown
+  for (;;) {
+    const ended = started.find((program) => program.hasEnded())
+    if (ended !== undefined) throw new ProreusError('PRO_API_UNREACHABLE', `${ended.name} has ended at its start:\n${ended.lastWords()}`)
+    try {
+      if (await probe()) return
+    } catch (error) {
+      last = error
+    }
+    if (systemClock.now() > deadline) {
+      const words = started.map((program) => `${program.name}:\n${program.lastWords()}`).join('\n')
+      const problem = `The control plane did not start: not within ${readyDeadlineMs / 1000} s until ${what}.\n${words}`
+      throw new ProreusError('PRO_API_UNREACHABLE', problem, { cause: last })
+    }
+    await sleep(systemClock, pollMs)
+  }
+}
+
+function etcdArguments(data: string, client: string, peer: string): string[] {
+  return [
+    `--data-dir=${data}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=default=${peer}`,
+    // What a test wrote need not survive a power failure.
+    '--unsafe-no-fsync',
+    '--log-level=warn',
+  ]
+}
+
+function apiServerArguments(file: (name: string) => string, etcd: string, port: number, controllers: boolean): string[] {
+  return [
+    `--etcd-servers=${etcd}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--tls-cert-file=${file('tls.crt')}`,
+    `--tls-private-key-file=${file('tls.key')}`,
+    '--authorization-mode=RBAC',
+    `--token-auth-file=${file('tokens.csv')}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${file('sa.pub')}`,
+    `--service-account-signing-key-file=${file('sa.key')}`,
+    '--service-cluster-ip-range=10.96.0.0/16',
+    // Endpoints refuse loopback addresses, so the Service "kubernetes" gets none.
+    '--advertise-address=127.0.0.1',
+    '--endpoint-reconciler-type=none',
+    // There is no proxy for the addresses of Services: the API server goes to their endpoints itself.
+    '--enable-aggregator-routing=true',
+    '--allow-privileged=true',
+    `--audit-policy-file=${file('audit-policy.yaml')}`,
+    `--audit-log-path=${file('audit.log')}`,
+    // Without kube-controller-manager no namespace gets the ServiceAccount that this plugin wants for each Pod.
+    ...(controllers ? [] : ['--disable-admission-plugins=ServiceAccount']),
+  ]
+}
+
+function controllerManagerArguments(file: (name: string) => string): string[] {
+  return [
+    `--kubeconfig=${file('kube-controller-manager.kubeconfig')}`,
+    `--service-account-private-key-file=${file('sa.key')}`,
+    `--root-ca-file=${file('ca.crt')}`,
+    '--leader-elect=false',
+    '--bind-address=127.0.0.1',
+    '--secure-port=0',
+    '--use-service-account-credentials=false',
+    '--kube-api-qps=200',
+    '--kube-api-burst=400',
+  ]
+}
+
+function schedulerArguments(file: (name: string) => string): string[] {
+  return [`--kubeconfig=${file('kube-scheduler.kubeconfig')}`, '--leader-elect=false', '--bind-address=127.0.0.1', '--secure-port=0']
+}
+
+function kwokArguments(file: (name: string) => string): string[] {
+  return [
+    `--kubeconfig=${file('kwok.kubeconfig')}`,
+    `--config=${file('kwok.yaml')}`,
+    '--manage-all-nodes=true',
+    '--cidr=10.244.0.1/16',
+    '--node-port=0',
+  ]
+}
+
+function tokenLine(token: string, name: string, groups: readonly string[]): string {
+  return `${token},${name},${name}${groups.length === 0 ? '' : `,"${groups.join(',')}"`}`
+}
+
+function serviceAccountKeys(): Readonly<Record<'sa.key' | 'sa.pub', string>> {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  })
+  return { 'sa.key': privateKey, 'sa.pub': publicKey }
+}
+
+async function writeFiles(directory: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(directory, name), content, { mode: 0o600 })))
+}
+
+/** Ports that nobody listens on now; all are held until each is known, so that they differ. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve, reject) => {
+          server.once('error', reject)
+          server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+        }),
+    ),
+  )
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}

@@ -1,0 +1,70 @@
+/** Users of a control plane under test: what they may do, as the objects of RBAC. */
+import { namespace as namespaceType } from '../api/builtin.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import { resourceType } from '../api/group-version-kind.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { PolicyRule } from '../api/policy-rule.ts'
+import { isAlreadyExists } from '../client/api-error.ts'
+import type { Client } from '../client/client.ts'
+
+/** A user besides the administrator, who may do what the rules say. */
+export interface ControlPlaneUser {
+  readonly name: string
+  readonly groups?: readonly string[]
+  /** In all namespaces, and on what is in none: a ClusterRole that is bound for the cluster. */
+  readonly rules: readonly PolicyRule[]
+  /** Beyond that, in single namespaces: Roles. */
+  readonly namespaceRules?: Readonly<Record<string, readonly PolicyRule[]>>
+}
+
+type Rbac = KubernetesObject & { rules?: readonly PolicyRule[]; roleRef?: object; subjects?: readonly object[] }
+const group = 'rbac.authorization.k8s.io'
+const rbac = (kind: string, plural: string, namespaced: boolean): ResourceType<Rbac> =>
+  resourceType<Rbac>({ group, version: 'v1', kind, plural, namespaced })
+const clusterRole = rbac('ClusterRole', 'clusterroles', false)
+const clusterRoleBinding = rbac('ClusterRoleBinding', 'clusterrolebindings', false)
+const role = rbac('Role', 'roles', true)
+const roleBinding = rbac('RoleBinding', 'rolebindings', true)
+
+/** What was created, to be deleted again where the cluster lives on. */
+export interface Created {
+  readonly type: ResourceType
+  readonly key: ObjectKey
+}
+
+/** Lets the users do what their rules say. `prefix` keeps the objects apart from those that a cluster has already. */
+export async function grant(client: Client, users: readonly ControlPlaneUser[], prefix: string): Promise<Created[]> {
+  const grants = users.flatMap((user, index) => [
+    { user, name: `${prefix}-${index}`, namespace: undefined, rules: user.rules },
+    ...Object.entries(user.namespaceRules ?? {}).map(([namespace, rules]) => ({ user, name: `${prefix}-${index}`, namespace, rules })),
+  ])
+  const created: Created[] = []
+  for (const { user, name, namespace, rules } of grants) {
+    if (rules.length === 0) continue
+    const [roleType, bindingType] = namespace === undefined ? [clusterRole, clusterRoleBinding] : [role, roleBinding]
+    const metadata = { name, ...(namespace === undefined ? {} : { namespace }) }
+    await client.create(roleType, { metadata, rules })
+    created.push({ type: roleType, key: metadata })
+    await client.create(bindingType, {
+      metadata,
+      roleRef: { apiGroup: group, kind: roleType.kind, name },
+      subjects: [{ apiGroup: group, kind: 'User', name: user.name }],
+    })
+    created.push({ type: bindingType, key: metadata })
+  }
+  return created
+}
+
+/** Creates the namespaces that are not there yet. */
+export async function createNamespaces(client: Client, names: readonly string[]): Promise<Created[]> {
+  const created: Created[] = []
+  for (const name of new Set(names)) {
+    try {
+      await client.create(namespaceType, { metadata: { name } })
+      created.push({ type: namespaceType, key: { name } })
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error
+    }
+  }
+  return created
+}

@@ -1,0 +1,73 @@
+/** What `startControlPlane` promises to tests, on whichever backend. */
+import { existsSync } from 'node:fs'
+import t from 'tap'
+import { configMap, namespace as namespaceType, pod } from '../../src/api/builtin.ts'
+import { createClient } from '../../src/client/client.ts'
+import { loadConnection } from '../../src/client/kubeconfig.ts'
+import { until } from '../support/process.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+
+t.test('two control planes at once know nothing of each other', needsOwnControlPlane, async (t) => {
+  const [one, two] = await Promise.all(
+    ['conformance-one', 'conformance-two'].map((name) => conformanceControlPlane(t, { namespaces: [name] })),
+  )
+  t.not(one!.connection.server, two!.connection.server)
+  t.ok(await one!.client.get(namespaceType, { name: 'conformance-one' }))
+  await t.rejects(one!.client.get(namespaceType, { name: 'conformance-two' }), { message: 'namespaces "conformance-two" not found' })
+  await one!.stop()
+  await t.rejects(createClient(one!.connection).raw('/readyz'), { code: 'PRO_API_UNREACHABLE' })
+  t.equal(await two!.client.raw('/readyz'), 'ok')
+})
+
+t.test('the kubeconfig is that of the administrator, and goes with the control plane', needsOwnControlPlane, async (t) => {
+  const { kubeconfig, client, stop } = await conformanceControlPlane(t, { controllers: false })
+  const other = createClient(await loadConnection({ env: { KUBECONFIG: kubeconfig } }))
+  t.teardown(() => other.close())
+  await other.create(configMap, { metadata: { namespace: 'default', name: 'conformance' }, data: { a: 'b' } })
+  t.match(await client.get(configMap, { namespace: 'default', name: 'conformance' }), { data: { a: 'b' } })
+  await stop()
+  t.notOk(existsSync(kubeconfig))
+})
+
+t.test('without controllers Pods can be created, and nothing runs them', needsOwnControlPlane, async (t) => {
+  const { client } = await conformanceControlPlane(t, { controllers: false })
+  await client.create(pod, { metadata: { namespace: 'default', name: 'a' }, spec: { containers: [{ name: 'main', image: 'x' }] } })
+  const { status, spec } = await client.get(pod, { namespace: 'default', name: 'a' })
+  t.equal(status?.phase, 'Pending')
+  t.equal(spec?.nodeName, undefined)
+})
+
+t.test('users may do what their rules say, everywhere or in a namespace, and their requests are told', needsOwnControlPlane, async (t) => {
+  const configMaps = (...verbs: string[]) => [{ apiGroups: [''], resources: ['configmaps'], verbs }]
+  const controlPlane = await conformanceControlPlane(t, {
+    namespaces: ['conformance-users'],
+    users: [{ name: 'reader', rules: configMaps('get', 'list'), namespaceRules: { 'conformance-users': configMaps('create') } }],
+  })
+  const reader = createClient(controlPlane.connectionFor('reader'))
+  t.teardown(() => reader.close())
+  await until('the rules hold', () => reader.list(configMap))
+  await reader.create(configMap, { metadata: { namespace: 'conformance-users', name: 'a' } })
+  await t.rejects(reader.create(configMap, { metadata: { namespace: 'default', name: 'a' } }), {
+    statusCode: 403,
+    message: 'configmaps is forbidden: User "reader" cannot create resource "configmaps" in API group "" in the namespace "default"',
+  })
+  t.throws(() => controlPlane.connectionFor('nobody'), { code: 'PRO_INPUT' })
+  const own = (await controlPlane.requests()).filter(({ user, verb }) => user === 'reader' && verb === 'create')
+  t.strictSame(own, [
+    { verb: 'create', user: 'reader', path: '/api/v1/namespaces/conformance-users/configmaps', code: 201 },
+    { verb: 'create', user: 'reader', path: '/api/v1/namespaces/default/configmaps', code: 403 },
+  ])
+})
+
+t.test('Pods run on the nodes of the options', needsOwnControlPlane, async (t) => {
+  const { client } = await conformanceControlPlane(t, { nodes: [{ name: 'one' }, { name: 'two', labels: { disk: 'fast' } }] })
+  const spec = { nodeSelector: { disk: 'fast' }, containers: [{ name: 'main', image: 'x' }] }
+  await client.create(pod, { metadata: { namespace: 'default', name: 'a' }, spec })
+  const live = await until('it runs', async () => {
+    const found = await client.get(pod, { namespace: 'default', name: 'a' })
+    return found.status?.phase === 'Running' && found
+  })
+  t.equal(live.spec?.nodeName, 'two')
+  t.match(live.status?.podIP, /^10\.244\./)
+  t.match(live.status?.hostIP, /^10\.0\./)
+})

@@ -1,0 +1,64 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { ensurePrograms } from '../../scripts/tools.ts'
+import { cachedProgram, programs } from '../../src/testing/binaries.ts'
+import { finished, repository } from '../support/process.ts'
+
+/** A Go that writes its arguments into what it builds, and a home without any program. */
+function machine(t: { testdir(): string }, go: string): { env: Record<string, string>; calls: () => string[] } {
+  const home = t.testdir()
+  mkdirSync(join(home, 'bin'))
+  writeFileSync(join(home, 'bin/go'), `#!/bin/sh\n${go}`)
+  chmodSync(join(home, 'bin/go'), 0o755)
+  const log = join(home, 'calls')
+  return {
+    env: { HOME: home, PATH: `${join(home, 'bin')}:/usr/bin:/bin`, CALLS: log },
+    calls: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
+  }
+}
+
+const builds = `echo "$PWD $*" >> "$CALLS"
+echo example.com/some/package >&2
+while [ "$1" != -o ]; do shift; done
+echo built > "$2"`
+
+t.test('what is missing is built once, with the version in it, though two ask at the same time', async (t) => {
+  const { env, calls } = machine(t, builds)
+  const lines: string[] = []
+  const ask = (): Promise<unknown> => ensurePrograms(['kube-apiserver', 'etcd'], { env, progress: (line) => lines.push(line) })
+  const [paths] = await Promise.all([ask(), ask()])
+  t.strictSame(paths, { 'kube-apiserver': cachedProgram('kube-apiserver', env), etcd: cachedProgram('etcd', env) })
+  t.equal(calls().length, 2)
+  const [apiServer] = calls()
+  t.match(apiServer, join(repository, 'tools/kubernetes'))
+  t.match(apiServer, `-X=k8s.io/component-base/version.gitVersion=${programs['kube-apiserver'].version}`)
+  t.match(apiServer, /-trimpath .* k8s\.io\/kubernetes\/cmd\/kube-apiserver$/)
+  t.ok(lines.some((line) => /^\rbuilding kube-apiserver .* 1 packages$/.test(line)))
+  t.ok(lines.some((line) => /^\rbuilt etcd .* in \d+ s: /.test(line)))
+  await ask()
+  t.equal(calls().length, 2, 'what is there is not built again')
+})
+
+t.test('a build that fails says what Go said, and leaves nothing behind', async (t) => {
+  const { env } = machine(t, 'echo "go: no such module" >&2; exit 1')
+  await t.rejects(ensurePrograms(['kwok'], { env }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: `kwok ${programs.kwok.version} cannot be built:\ngo: no such module`,
+  })
+  t.strictSame(readdirSync(dirname(cachedProgram('kwok', env))), [])
+})
+
+t.test('a machine without Go gets one sentence', async (t) => {
+  const env = { HOME: t.testdir(), PATH: '/nowhere' }
+  const { code, stdout, stderr } = await finished(process.execPath, [join(repository, 'scripts/tools.ts'), 'kubectl'], { env })
+  t.strictSame(
+    { code, stdout, stderr },
+    {
+      code: 1,
+      stdout: '',
+      stderr:
+        '\nkubectl is not here and there is no Go to build it: install Go 1.26 or newer, name the program with TEST_ASSET_KUBECTL, or set KUBEBUILDER_ASSETS to a folder with it.\n',
+    },
+  )
+})

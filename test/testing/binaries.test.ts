@@ -1,0 +1,73 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import type { ProgramName } from '../../src/testing/binaries.ts'
+import { cachedProgram, findProgram, programs, requirePrograms } from '../../src/testing/binaries.ts'
+import { sources } from '../../scripts/tools.ts'
+import { repository } from '../support/process.ts'
+
+const names = Object.keys(programs) as ProgramName[]
+
+function program(path: string, mode = 0o755): string {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, '', { mode })
+  return path
+}
+
+t.test('the own variable goes before the folder, and the folder before the cache', async (t) => {
+  const home = t.testdir()
+  const env: Record<string, string> = { HOME: home }
+  t.equal(await findProgram('etcd', env), undefined)
+  const cached = program(join(home, '.cache/proreus/bin', programs.etcd.version, 'etcd'))
+  t.equal(await findProgram('etcd', env), cached)
+  env.KUBEBUILDER_ASSETS = join(home, 'assets')
+  t.equal(await findProgram('etcd', env), cached, 'a folder without it is passed over')
+  const inFolder = program(join(home, 'assets/etcd'))
+  t.equal(await findProgram('etcd', env), inFolder)
+  env.TEST_ASSET_ETCD = program(join(home, 'mine'))
+  t.equal(await findProgram('etcd', env), env.TEST_ASSET_ETCD)
+  t.equal(await findProgram('kwok', env), undefined)
+})
+
+t.test('XDG_CACHE_HOME moves the cache', async (t) => {
+  t.equal(cachedProgram('kwok', { HOME: '/home/a', XDG_CACHE_HOME: '/tmp/c' }), `/tmp/c/proreus/bin/${programs.kwok.version}/kwok`)
+})
+
+t.test('a variable that names no program is told, not passed over', async (t) => {
+  const home = t.testdir()
+  const path = program(join(home, 'data'), 0o644)
+  await t.rejects(findProgram('kwok', { HOME: home, TEST_ASSET_KWOK: path }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: `TEST_ASSET_KWOK names ${path}, which cannot be run: correct the variable, or unset it.`,
+  })
+})
+
+t.test('all missing programs are named at once, with their variables', async (t) => {
+  const env = { HOME: t.testdir() }
+  await t.rejects(requirePrograms(['etcd', 'kube-apiserver'], env), {
+    code: 'PRO_CONFIG_INVALID',
+    message:
+      'A real control plane needs etcd, kube-apiserver, which are not here: name them with TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, or set KUBEBUILDER_ASSETS to a folder with them.',
+  })
+})
+
+t.test('the versions are those of the Go modules that build the programs', async (t) => {
+  for (const name of names) {
+    const { module, package: source } = sources[name]
+    const lines = readFileSync(join(repository, 'tools', module, 'go.mod'), 'utf8').split('\n')
+    t.ok(
+      lines.some((line) => line.trim().replace(/^tool /, '') === source),
+      `tools/${module} has ${source} as a tool`,
+    )
+    const required = lines.find(
+      (line) =>
+        source.startsWith(
+          line
+            .trim()
+            .replace(/^require /, '')
+            .split(' ')[0]!,
+        ) && / v\d/.test(line),
+    )
+    t.match(required, ` ${programs[name].version}`, name)
+  }
+})

@@ -1,0 +1,82 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { silentLogger } from '../../src/telemetry/logger.ts'
+import { Processes } from '../../src/testing/processes.ts'
+import { repository, until } from '../support/process.ts'
+
+/** A program with a child of its own; both stay until they are killed. */
+const stubborn = ['-c', 'trap "" TERM INT HUP; echo "started $KUBECONFIG in $PWD"; sleep 600 & echo "child $!"; wait']
+
+/** A process that has ended and whose parent has not asked how is not alive. */
+function isAlive(pid: number): boolean {
+  const { status, stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
+  return status === 0 && !stdout.startsWith('Z')
+}
+
+t.test('stop ends programs with all that they started, and removes the folder', async (t) => {
+  const processes = await Processes.create(silentLogger())
+  t.teardown(() => processes.stop())
+  const program = await processes.start('stubborn', '/bin/sh', stubborn)
+  const output = await until('it has printed', () => program.output().includes('child') && program.output())
+  t.equal(output.split('\n')[0], `started  in ${processes.directory}`, 'nothing of the environment is handed down')
+  const child = Number(/child (\d+)/.exec(output)![1])
+  t.ok(isAlive(program.pid) && isAlive(child))
+  await processes.stop()
+  t.ok(program.hasEnded())
+  await until('the child is gone', () => !isAlive(child))
+  t.notOk(existsSync(processes.directory))
+  await t.rejects(processes.start('late', '/bin/true', []), { code: 'PRO_ABORTED' })
+})
+
+t.test('a program that ends tells its last words, and the others go on', async (t) => {
+  const processes = await Processes.create(silentLogger())
+  t.teardown(() => processes.stop())
+  const other = await processes.start('other', '/bin/sleep', ['600'])
+  const failing = await processes.start('failing', '/bin/sh', ['-c', 'echo reason; exit 3'])
+  await until('it has ended', () => failing.hasEnded())
+  t.equal(failing.lastWords(), 'reason')
+  t.notOk(other.hasEnded())
+  await other.kill()
+  t.ok(other.hasEnded())
+})
+
+t.test('what a killed process started ends with it, and its folder goes', async (t) => {
+  const script = join(t.testdir(), 'killed.ts')
+  writeFileSync(
+    script,
+    `import { Processes } from ${JSON.stringify(join(repository, 'src/testing/processes.ts'))}
+     import { silentLogger } from ${JSON.stringify(join(repository, 'src/telemetry/logger.ts'))}
+     const processes = await Processes.create(silentLogger())
+     const program = await processes.start('stubborn', '/bin/sh', ${JSON.stringify(stubborn)})
+     while (!program.output().includes('child')) await new Promise((resolve) => setTimeout(resolve, 10))
+     process.stdout.write(JSON.stringify({ pid: program.pid, child: Number(program.output().match(/child (\\d+)/)[1]), directory: processes.directory }))
+     setInterval(() => {}, 1000)`,
+  )
+  const killed = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => killed.kill('SIGKILL'))
+  const [line] = (await once(killed.stdout, 'data')) as [Buffer]
+  const { pid, child, directory } = JSON.parse(line.toString()) as { pid: number; child: number; directory: string }
+  t.ok(isAlive(pid) && isAlive(child) && existsSync(directory))
+  killed.kill('SIGKILL')
+  await until('all is gone', () => !isAlive(pid) && !isAlive(child) && !existsSync(directory))
+})
+
+t.test('a process that has nothing else to do ends, though its programs run', async (t) => {
+  const script = join(t.testdir(), 'forgetful.ts')
+  writeFileSync(
+    script,
+    `import { Processes } from ${JSON.stringify(join(repository, 'src/testing/processes.ts'))}
+     import { silentLogger } from ${JSON.stringify(join(repository, 'src/telemetry/logger.ts'))}
+     const processes = await Processes.create(silentLogger())
+     const program = await processes.start('sleep', '/bin/sleep', ['600'])
+     process.stdout.write(String(program.pid))`,
+  )
+  const forgetful = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => forgetful.kill('SIGKILL'))
+  const [pid] = (await once(forgetful.stdout, 'data')) as [Buffer]
+  await once(forgetful, 'exit')
+  await until('its program is gone', () => !isAlive(Number(pid.toString())))
+})
