@@ -30,12 +30,12 @@ export async function* readManifests(places: readonly string[]): AsyncGenerator<
       yield* objectsIn('-', await text(process.stdin))
       continue
     }
-    for (const file of await filesAt(place).catch((error: unknown) => [new UnreadableInput(place, messageOf(error))])) {
+    for (const file of await filesAt(place).catch((error: unknown) => [new UnreadableInput(place, problemOf(error))])) {
       if (typeof file !== 'string') yield file
       else
         yield* await readFile(file, 'utf8').then(
           (content) => [...objectsIn(file, content)],
-          (error: unknown) => [new UnreadableInput(file, messageOf(error))],
+          (error: unknown) => [new UnreadableInput(file, problemOf(error))],
         )
     }
   }
@@ -75,5 +75,16 @@ function* objectsIn(file: string, content: string): Generator<ManifestInput | Un
     } else {
       yield { source, object: value }
     }
+  }
+}
+
+function problemOf(error: unknown): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'ENOENT':
+      return 'there is no such file or folder'
+    case 'EACCES':
+      return 'it may not be read'
+    default:
+      return messageOf(error)
   }
 }
