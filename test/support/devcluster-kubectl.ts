@@ -26,10 +26,14 @@ export interface Kubectl {
 
 /** kubectl as the cluster's administrator, with a home folder and a discovery cache of its own. */
 export function kubectlOf(t: Test, cluster: DevCluster): Kubectl {
-  const home = t.testdir()
-  const kubeconfig = join(home, 'kubeconfig')
+  const kubeconfig = join(t.testdir(), 'kubeconfig')
   writeFileSync(kubeconfig, cluster.kubeconfigYaml(), { mode: 0o600 })
-  const run = kubectlFor(kubeconfig, home)
+  return kubectlAs(t, kubeconfig)
+}
+
+/** kubectl with this kubeconfig, with a home folder and a discovery cache of its own. */
+export function kubectlAs(t: Test, kubeconfig: string): Kubectl {
+  const run = kubectlFor(kubeconfig, join(t.testdirName, 'home'))
   const ok = async (args: string, input?: string): Promise<string> => {
     const { code, stdout, stderr } = await run(args, input)
     if (code !== 0) throw new Error(`kubectl ${args} ended with ${code}: ${stderr}`)

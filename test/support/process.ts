@@ -1,8 +1,9 @@
 /** Child processes of the end-to-end tests: the command line from the sources, and the real kubectl. */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { findProgram } from '../../src/testing/binaries.ts'
 
 export const repository = join(import.meta.dirname, '../..')
 /** The command line from the sources; `proreus` means this package in operators that it loads. */
@@ -14,18 +15,15 @@ export interface Finished {
   readonly stderr: string
 }
 
-/** The kubectl that `KUBECTL` names, or the one on the PATH; undefined when there is none. */
-export const kubectlPath: string | undefined = findKubectl()
-
-function findKubectl(): string | undefined {
-  const asked = process.env.KUBECTL
-  if (asked !== undefined && asked !== '') return asked
-  return spawnSync('kubectl', ['version', '--client']).status === 0 ? 'kubectl' : undefined
-}
+/**
+ * The kubectl of the release that the tests are written for, because what it prints depends on its version:
+ * named by a variable, or in the cache that `npm test` fills. Undefined when it is nowhere.
+ */
+export const kubectlPath: string | undefined = await findProgram('kubectl', process.env)
 
 /** Options for a tap test that needs kubectl: skipped with the reason without one, but a failure in CI. */
 export const needsKubectl: { skip?: string } =
-  kubectlPath !== undefined || process.env.CI !== undefined ? {} : { skip: 'there is no kubectl: set KUBECTL or put one on the PATH' }
+  kubectlPath !== undefined || process.env.CI !== undefined ? {} : { skip: 'kubectl is not here, and there is no Go to build it' }
 
 /** Runs a program to its end. */
 export async function finished(
