@@ -1,18 +1,29 @@
 /**
- * Runs the tests: all, or the files and folders given. Prints the true totals as the last line, `N passed, N failed`.
- * Test files run in parallel processes. A run of all tests tells the coverage of src; with COVERAGE=1 file by file.
+ * Runs the tests: all but those of `test/real`, or the files and folders given. Prints the true totals as the last line,
+ * `N passed, N failed`. Test files run in parallel processes. A run of all tests tells the coverage of src; with COVERAGE=1
+ * file by file. The kubectl that the tests are written for is built once, where there is Go.
  */
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { ProreusError } from '../src/api/errors.ts'
+import { testFiles } from './test-files.ts'
+import { ensurePrograms, showProgress } from './tools.ts'
 
 const root = join(import.meta.dirname, '..')
 const asked = process.argv.slice(2)
-const files = (asked.length > 0 ? asked : ['test']).flatMap((path) =>
-  path.endsWith('.ts') ? [path] : globSync(`${path}/**/*.test.ts`, { cwd: root }).sort(),
-)
+const files = testFiles(asked)
+
+if (asked.length === 0) {
+  try {
+    await ensurePrograms(['kubectl'], { env: process.env, progress: showProgress })
+  } catch (error) {
+    if (!(error instanceof ProreusError)) throw error
+    // The tests that need it say so, one by one.
+    process.stderr.write(`${error.message}\n`)
+  }
+}
 
 const child = spawn(
   process.execPath,

@@ -8,19 +8,33 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { check, lock } from 'proper-lockfile'
 import { ProreusError } from '../src/api/errors.ts'
-import type { Environment, ProgramName } from '../src/testing/binaries.ts'
-import { assetsVariable, cachedProgram, findProgram, programCache, programs } from '../src/testing/binaries.ts'
+import type { Environment, KubernetesMinor, ProgramName } from '../src/testing/binaries.ts'
+import {
+  assetsVariable,
+  cachedProgram,
+  findProgram,
+  kubernetesMinor,
+  kubernetesReleases,
+  programCache,
+  programs,
+  programVersion,
+} from '../src/testing/binaries.ts'
 
 interface Source {
-  /** Below `tools/`. */
-  readonly module: string
+  /** Below `tools/`, in this environment. */
+  readonly module: (env: Environment) => string
   readonly package: string
   /** Where the linker puts the version; without it the program says v0.0.0. */
   readonly stamps: (version: string) => Readonly<Record<string, string>>
 }
 
+/** The newest release is the one that is kept up to date, so its folder has no version. */
+function moduleOf(minor: KubernetesMinor): string {
+  return minor === Object.keys(kubernetesReleases)[0] ? 'kubernetes' : `kubernetes-${minor}`
+}
+
 const kubernetes = (name: string): Source => ({
-  module: 'kubernetes',
+  module: (env) => moduleOf(kubernetesMinor(env)),
   package: `k8s.io/kubernetes/cmd/${name}`,
   stamps(version) {
     const [major, minor] = version.slice(1).split('.') as [string, string]
@@ -34,13 +48,13 @@ const kubernetes = (name: string): Source => ({
 })
 
 export const sources: Readonly<Record<ProgramName, Source>> = {
-  etcd: { module: 'etcd', package: 'go.etcd.io/etcd/server/v3', stamps: () => ({}) },
+  etcd: { module: () => 'etcd', package: 'go.etcd.io/etcd/server/v3', stamps: () => ({}) },
   'kube-apiserver': kubernetes('kube-apiserver'),
   'kube-controller-manager': kubernetes('kube-controller-manager'),
   'kube-scheduler': kubernetes('kube-scheduler'),
   kubectl: kubernetes('kubectl'),
   kwok: {
-    module: 'kwok',
+    module: () => 'kwok',
     package: 'sigs.k8s.io/kwok/cmd/kwok',
     stamps: (version) => ({ 'sigs.k8s.io/kwok/pkg/consts.Version': version }),
   },
@@ -85,7 +99,8 @@ async function buildAlone(name: ProgramName, env: Environment, progress: (line: 
 
 async function build(name: ProgramName, env: Environment, progress: (line: string) => void): Promise<string> {
   const { module, package: source, stamps } = sources[name]
-  const { version, variable } = programs[name]
+  const { variable } = programs[name]
+  const version = programVersion(name, env)
   const target = cachedProgram(name, env)
   const building = `${target}.${process.pid}`
   const flags = ['-s', '-w', ...Object.entries(stamps(version)).map(([symbol, value]) => `-X=${symbol}=${value}`)]
@@ -97,7 +112,11 @@ async function build(name: ProgramName, env: Environment, progress: (line: strin
   const said: string[] = []
   try {
     // No C compiler is needed, and the program runs on any Linux of this architecture.
-    const child = spawn('go', args, { cwd: join(tools, module), env: { ...env, CGO_ENABLED: '0' }, stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn('go', args, {
+      cwd: join(tools, module(env)),
+      env: { ...env, CGO_ENABLED: '0' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     const ended = new Promise<number | null>((resolve, reject) => {
       child.once('error', reject)
       child.once('close', resolve)

@@ -6,25 +6,53 @@ import { ProreusError } from '../api/errors.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The releases of Kubernetes that can be built, by their minor version. The tests are written for the first. */
+export const kubernetesReleases = { '1.36': 'v1.36.3', '1.35': 'v1.35.4', '1.34': 'v1.34.4' } as const
+export type KubernetesMinor = keyof typeof kubernetesReleases
+
+/** Chooses another minor version, for runs on request; envtest's name. */
+export const releaseVariable = 'ENVTEST_K8S_VERSION'
+
 export interface Program {
-  /** The release that the tests are written for. */
-  readonly version: string
   /** Names the program's file; the names of the first three are those of envtest. */
   readonly variable: string
+  /** Its release; the programs of Kubernetes itself are of the release that `ENVTEST_K8S_VERSION` chooses. */
+  readonly version?: string
 }
 
-const kubernetes = 'v1.36.3'
-
 export const programs = {
-  etcd: { version: 'v3.6.16', variable: 'TEST_ASSET_ETCD' },
-  'kube-apiserver': { version: kubernetes, variable: 'TEST_ASSET_KUBE_APISERVER' },
-  kubectl: { version: kubernetes, variable: 'TEST_ASSET_KUBECTL' },
-  'kube-controller-manager': { version: kubernetes, variable: 'TEST_ASSET_KUBE_CONTROLLER_MANAGER' },
-  'kube-scheduler': { version: kubernetes, variable: 'TEST_ASSET_KUBE_SCHEDULER' },
-  kwok: { version: 'v0.8.0', variable: 'TEST_ASSET_KWOK' },
+  etcd: { variable: 'TEST_ASSET_ETCD', version: 'v3.6.16' },
+  'kube-apiserver': { variable: 'TEST_ASSET_KUBE_APISERVER' },
+  kubectl: { variable: 'TEST_ASSET_KUBECTL' },
+  'kube-controller-manager': { variable: 'TEST_ASSET_KUBE_CONTROLLER_MANAGER' },
+  'kube-scheduler': { variable: 'TEST_ASSET_KUBE_SCHEDULER' },
+  kwok: { variable: 'TEST_ASSET_KWOK', version: 'v0.8.0' },
 } as const satisfies Readonly<Record<string, Program>>
 
 export type ProgramName = keyof typeof programs
+
+/**
+ * The minor version of Kubernetes that the environment asks for: `1.35`, `v1.35` or `1.35.x`. Default: the newest.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` for one that cannot be built.
+ */
+export function kubernetesMinor(env: Environment): KubernetesMinor {
+  const asked = env[releaseVariable]
+  const minors = Object.keys(kubernetesReleases) as KubernetesMinor[]
+  if (!asked) return minors[0]!
+  const minor = minors.find(
+    (one) => asked.replace(/^v/, '').replace(/\.x$/, '') === one || asked.replace(/^v?/, 'v') === kubernetesReleases[one],
+  )
+  if (minor !== undefined) return minor
+  const problem = `${releaseVariable} asks for Kubernetes ${asked}, which cannot be built here: there are ${minors.join(', ')}.`
+  throw new ProreusError('PRO_CONFIG_INVALID', problem)
+}
+
+/** The release of a program in this environment. */
+export function programVersion(name: ProgramName, env: Environment): string {
+  const { version }: Program = programs[name]
+  return version ?? kubernetesReleases[kubernetesMinor(env)]
+}
 
 /** A folder with programs under their own names, as `setup-envtest` fills it. */
 export const assetsVariable = 'KUBEBUILDER_ASSETS'
@@ -36,7 +64,7 @@ export function programCache(env: Environment): string {
 
 /** Where the cache has a program, or would have it. */
 export function cachedProgram(name: ProgramName, env: Environment): string {
-  return join(programCache(env), programs[name].version, name)
+  return join(programCache(env), programVersion(name, env), name)
 }
 
 /**

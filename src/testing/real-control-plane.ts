@@ -18,7 +18,7 @@ import { issueServingCertificate, newToken } from '../devcluster/pki/state.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { auditPolicy, readAuditLog } from './audit.ts'
 import type { Environment, ProgramName } from './binaries.ts'
-import { programs, requirePrograms } from './binaries.ts'
+import { programVersion, requirePrograms } from './binaries.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { kwokConfiguration } from './kwok-stages.ts'
 import { Processes } from './processes.ts'
@@ -132,7 +132,7 @@ async function start(
     await Promise.all([createNamespaces(client, options.namespaces), grant(client, users, 'proreus-test')])
     if (hasNodes(options)) {
       started.push(await processes.start('kwok', paths.kwok, kwokArguments(file)))
-      await registerNodes(client, options.nodes, { now: systemClock.now(), version: programs['kube-apiserver'].version })
+      await registerNodes(client, options.nodes, { now: systemClock.now(), version: programVersion('kube-apiserver', options.env) })
     }
     if (options.controllers) await controllersAreUp(client, started, options)
   } catch (error) {

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { ensurePrograms } from '../../scripts/tools.ts'
-import { cachedProgram, programs } from '../../src/testing/binaries.ts'
+import { cachedProgram, programs, programVersion } from '../../src/testing/binaries.ts'
 import { finished, repository } from '../support/process.ts'
 
 /** A Go that writes its arguments into what it builds, and a home without any program. */
@@ -32,7 +32,7 @@ t.test('what is missing is built once, with the version in it, though two ask at
   t.equal(calls().length, 2)
   const [apiServer] = calls()
   t.match(apiServer, join(repository, 'tools/kubernetes'))
-  t.match(apiServer, `-X=k8s.io/component-base/version.gitVersion=${programs['kube-apiserver'].version}`)
+  t.match(apiServer, `-X=k8s.io/component-base/version.gitVersion=${programVersion('kube-apiserver', env)}`)
   t.match(apiServer, /-trimpath .* k8s\.io\/kubernetes\/cmd\/kube-apiserver$/)
   t.ok(lines.some((line) => /^\rbuilding kube-apiserver .* 1 packages$/.test(line)))
   t.ok(lines.some((line) => /^\rbuilt etcd .* in \d+ s: /.test(line)))

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { ProgramName } from '../../src/testing/binaries.ts'
-import { cachedProgram, findProgram, programs, requirePrograms } from '../../src/testing/binaries.ts'
+import { cachedProgram, findProgram, kubernetesReleases, programVersion, programs, requirePrograms } from '../../src/testing/binaries.ts'
 import { sources } from '../../scripts/tools.ts'
 import { repository } from '../support/process.ts'
 
@@ -51,23 +51,35 @@ t.test('all missing programs are named at once, with their variables', async (t)
   })
 })
 
-t.test('the versions are those of the Go modules that build the programs', async (t) => {
-  for (const name of names) {
-    const { module, package: source } = sources[name]
-    const lines = readFileSync(join(repository, 'tools', module, 'go.mod'), 'utf8').split('\n')
-    t.ok(
-      lines.some((line) => line.trim().replace(/^tool /, '') === source),
-      `tools/${module} has ${source} as a tool`,
-    )
-    const required = lines.find(
-      (line) =>
-        source.startsWith(
-          line
-            .trim()
-            .replace(/^require /, '')
-            .split(' ')[0]!,
-        ) && / v\d/.test(line),
-    )
-    t.match(required, ` ${programs[name].version}`, name)
+t.test('ENVTEST_K8S_VERSION chooses the release of the programs of Kubernetes', (t) => {
+  for (const asked of ['1.35', 'v1.35', '1.35.x', kubernetesReleases['1.35'], kubernetesReleases['1.35'].slice(1)]) {
+    const env = { HOME: '/home/a', ENVTEST_K8S_VERSION: asked }
+    t.equal(programVersion('kube-apiserver', env), kubernetesReleases['1.35'], asked)
+    t.equal(cachedProgram('kubectl', env), `/home/a/.cache/proreus/bin/${kubernetesReleases['1.35']}/kubectl`)
+    t.equal(programVersion('etcd', env), programs.etcd.version)
   }
+  t.equal(programVersion('kube-apiserver', { ENVTEST_K8S_VERSION: '' }), kubernetesReleases['1.36'])
+  t.throws(() => programVersion('kube-apiserver', { ENVTEST_K8S_VERSION: '1.3' }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: 'ENVTEST_K8S_VERSION asks for Kubernetes 1.3, which cannot be built here: there are 1.36, 1.35, 1.34.',
+  })
+  t.end()
+})
+
+t.test('the versions are those of the Go modules that build the programs', async (t) => {
+  for (const minor of Object.keys(kubernetesReleases))
+    for (const name of names) {
+      const env = { ENVTEST_K8S_VERSION: minor }
+      const { module, package: source } = sources[name]
+      const folder = `tools/${module(env)}`
+      const lines = readFileSync(join(repository, folder, 'go.mod'), 'utf8')
+        .split('\n')
+        .map((line) => line.trim())
+      t.ok(
+        lines.some((line) => line.replace(/^tool /, '') === source),
+        `${folder} has ${source} as a tool`,
+      )
+      const required = lines.find((line) => source.startsWith(line.replace(/^require /, '').split(' ')[0]!) && / v\d/.test(line))
+      t.match(required, ` ${programVersion(name, env)}`, `${name} of ${minor}`)
+    }
 })
