@@ -1,0 +1,172 @@
+/**
+ * How fast are the admission webhooks? Proreus beside controller-runtime, kube-rs and a bare fastify in one run:
+ * one core for the server, one for the load, TLS, kept-alive connections, interleaved rounds, medians.
+ *
+ * `npm run bench -- webhook [--rounds 3] [--seconds 4] [--only proreus,kube-rs] [--sizes 1k,8k]`
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { issueAuthority } from '../src/certs/issue.ts'
+import { issueServingCertificate } from '../src/devcluster/pki/state.ts'
+import type { Size } from './payloads.ts'
+import { sizes, writePayload } from './payloads.ts'
+import { compareAnswers } from './webhook/answers.ts'
+import type { RunningProgram } from './webhook/programs.ts'
+import { ceiling, controllerRuntime, kubeRs, loadProgram, pinned, programs, proreus, startProgram } from './webhook/programs.ts'
+import { median, table } from './table.ts'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '4' },
+    only: { type: 'string' },
+    sizes: { type: 'string', default: sizes.join(',') },
+  },
+})
+const rounds = Number(values.rounds)
+const seconds = Number(values.seconds)
+const chosenSizes = values.sizes.split(',') as Size[]
+const chosen = programs.filter(
+  ({ name }) => values.only === undefined || values.only.split(',').some((one) => name.toLowerCase().includes(one.toLowerCase())),
+)
+
+interface Load {
+  readonly requests: number
+  readonly failed: number
+  readonly error?: string
+  readonly seconds: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly p999Ms: number
+}
+
+/** One round of one cell. */
+interface Sample {
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+  readonly p999: number
+  /** Seconds of the server's core for 1000 requests. */
+  readonly cpu: number
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'proreus-bench-'))
+const started: RunningProgram[] = []
+try {
+  await main()
+} finally {
+  for (const program of started) program.stop()
+  rmSync(directory, { recursive: true, force: true })
+}
+
+async function main(): Promise<void> {
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(directory, name), content, { mode: 0o600 })
+    return join(directory, name)
+  }
+  const authority = await issueAuthority(Date.now())
+  const serving = await issueServingCertificate(authority, Date.now())
+  const [ca, cert, key] = [file('ca.crt', authority.cert), file('tls.crt', serving.cert), file('tls.key', serving.key)]
+  const load = loadProgram()
+  const payloads = chosenSizes.map((size) => ({
+    size,
+    valid: writePayload(directory, size),
+    invalid: writePayload(directory, size, false),
+  }))
+  for (const program of chosen) started.push(await startProgram(program, cert, key))
+
+  const judges = started.filter(({ program }) => program.judges)
+  await compareAnswers(
+    judges,
+    payloads.map(({ valid }) => valid),
+    payloads.map(({ invalid }) => invalid),
+    authority.cert,
+  )
+  process.stderr.write(`the answers of ${judges.map(({ program }) => program.name).join(', ')} are the same\n`)
+
+  const cells = new Map<string, Sample[]>()
+  const cellOf = (program: string, what: string, size: Size): string => `${program}/${what}/${size}`
+  const measure = (program: RunningProgram, what: string, path: 'mutate' | 'validate', size: Size, body: string, rate = 0): void => {
+    const cpu = program.cpuSeconds()
+    const args = ['-url', program.url(path), '-ca', ca, '-body', body, '-seconds', String(seconds), '-rate', String(rate)]
+    const [command, ...rest] = pinned('load', [load, ...args])
+    const { stdout, stderr, status } = spawnSync(command!, rest, { encoding: 'utf8' })
+    if (status !== 0) throw new Error(`the load ended with ${status}: ${stderr}`)
+    const seen = JSON.parse(stdout) as Load
+    if (seen.failed > 0 || seen.error !== undefined)
+      throw new Error(`${program.program.name} failed ${seen.failed} requests (${what} ${size}): ${seen.error}`)
+    const cell = cellOf(program.program.name, what, size)
+    const sample = {
+      perSecond: seen.requests / seen.seconds,
+      p50: seen.p50Ms,
+      p99: seen.p99Ms,
+      p999: seen.p999Ms,
+      cpu: ((program.cpuSeconds() - cpu) / seen.requests) * 1000,
+    }
+    cells.set(cell, [...(cells.get(cell) ?? []), sample])
+  }
+
+  for (let round = 0; round <= rounds; round += 1) {
+    // The first round warms up and is not counted.
+    if (round === 1) cells.clear()
+    process.stderr.write(round === 0 ? 'warming up\n' : `round ${round} of ${rounds}\n`)
+    for (const { size, valid, invalid } of payloads) {
+      for (const program of started) {
+        measure(program, 'validate', 'validate', size, valid.file)
+        if (!program.program.judges) continue
+        measure(program, 'mutate', 'mutate', size, valid.file)
+        measure(program, 'invalid', 'validate', size, invalid.file)
+      }
+    }
+    if (chosenSizes.includes('8k'))
+      for (const program of started)
+        measure(program, 'at 500/s', 'validate', '8k', payloads.find(({ size }) => size === '8k')!.valid.file, 500)
+  }
+
+  const of = (program: string, what: string, size: Size, value: keyof Sample): number | undefined => {
+    const samples = cells.get(cellOf(program, what, size))
+    return samples && median(samples.map((sample) => sample[value]))
+  }
+  const names = started.map(({ program }) => program.name)
+  for (const what of ['validate', 'mutate', 'invalid']) {
+    const rows = names.map((name) => [
+      name,
+      ...chosenSizes.flatMap((size) => {
+        const show = (value: keyof Sample, digits: number): string => of(name, what, size, value)?.toFixed(digits) ?? '–'
+        return [show('perSecond', 0), `${show('p50', 1)} / ${show('p99', 1)} / ${show('p999', 1)}`, show('cpu', 2)]
+      }),
+    ])
+    const head = chosenSizes.flatMap((size) => [`${size}: requests/s`, 'p50 / p99 / p99.9 ms', 'CPU s per 1000'])
+    process.stdout.write(`\n## ${what}\n\n${table([what, ...head], rows)}`)
+  }
+  const at500 = names.map((name) => [
+    name,
+    ...(['p50', 'p99', 'p999'] as const).map((value) => of(name, 'at 500/s', '8k', value)?.toFixed(2) ?? '–'),
+  ])
+  process.stdout.write(`\n## validate of 8k at 500 requests per second\n\n${table(['', 'p50 ms', 'p99 ms', 'p99.9 ms'], at500)}`)
+  process.stdout.write(
+    `\n## memory after the run\n\n${table(
+      ['', 'RSS MB'],
+      started.map((one) => [one.program.name, one.residentMb().toFixed(0)]),
+    )}`,
+  )
+
+  const ratio = (what: string, other: string, otherWhat = what): string[] =>
+    chosenSizes.map((size) => {
+      const [mine, theirs] = [of(proreus.name, what, size, 'perSecond'), of(other, otherWhat, size, 'perSecond')]
+      return mine === undefined || theirs === undefined ? '–' : (mine / theirs).toFixed(2)
+    })
+  const rows = [
+    ['validate / controller-runtime', ...ratio('validate', controllerRuntime.name), '3'],
+    ['mutate / controller-runtime', ...ratio('mutate', controllerRuntime.name), '3'],
+    ['validate / kube-rs', ...ratio('validate', kubeRs.name), '0.5 0.85 1.0 1.0'],
+    ['mutate / kube-rs', ...ratio('mutate', kubeRs.name), '0.7 1.5 2.5 3.0'],
+    ['validate / bare fastify', ...ratio('validate', ceiling.name), '0.8'],
+    ['mutate / bare fastify', ...ratio('mutate', ceiling.name, 'validate'), '0.65'],
+    ['invalid / valid', ...ratio('invalid', proreus.name, 'validate'), '0.33'],
+  ]
+  process.stdout.write(`\n## Proreus as a ratio\n\n${table(['', ...chosenSizes, 'at least'], rows)}`)
+}
