@@ -87,6 +87,19 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
     },
   },
+  {
+    // What runners give for a test need not be waited for.
+    files: ['docs/examples/testing/*.ts'],
+    rules: {
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {
+          allowForKnownSafeCalls: [{ from: 'package', name: ['after', 'before', 'test'], package: 'node:test' }],
+          allowForKnownSafePromises: [{ from: 'package', name: 'PromiseWithSubtest', package: '@tapjs/core' }],
+        },
+      ],
+    },
+  },
   { files: ['src/**/*.ts'], rules: { 'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }] } },
   ...Object.entries(arrows).map(([folder, allowed]) => arrowRule(folder, allowed)),
 )

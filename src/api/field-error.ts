@@ -27,22 +27,35 @@ export interface FieldError {
   readonly message: string
 }
 
+/** What Go's `%q` does not print as it is: everything but letters, marks, numbers, punctuation, symbols and the plain space. */
+const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
+const shortEscapes: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\v': '\\v',
+  '\f': '\\f',
+  '\r': '\\r',
+}
+
 /** A string as Go's `%q` prints it. */
 export function quote(text: string): string {
-  // JSON differs from %q in the escapes of control characters and in what it leaves alone.
-  return JSON.stringify(text)
-    .replace(/[\u007f-\u00a0\u00ad\u2028\u2029\ufeff]/g, (character) => {
-      const code = character.charCodeAt(0)
-      return code < 0x80 ? `\\x${code.toString(16)}` : `\\u${code.toString(16).padStart(4, '0')}`
-    })
-    .replace(/\\u00(0[0-9a-f]|1[0-9a-f])/g, (_, hex: string) => (hex === '07' ? '\\a' : hex === '0b' ? '\\v' : `\\x${hex}`))
+  const escaped = text.toWellFormed().replace(/["\\]/g, '\\$&').replace(unprintable, escapeCharacter)
+  return `"${escaped}"`
+}
+
+function escapeCharacter(character: string): string {
+  const code = character.codePointAt(0)!
+  const hex = (digits: number): string => code.toString(16).padStart(digits, '0')
+  return shortEscapes[character] ?? (code < 0x80 ? `\\x${hex(2)}` : code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`)
 }
 
 /** A value as it stands in a message: strings quoted, numbers as Go prints them, everything else as Go's JSON with sorted keys. */
 export function formatValue(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (typeof value === 'number') return formatNumber(value)
-  return canonicalJson(value).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)
+  return canonicalJson(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** A number as Go's `%v` prints it: an int64 in full, a float with an exponent from 1e6 up and below 1e-4. */
@@ -80,11 +93,13 @@ export function forbidden(path: string, detail: string): FieldError {
 }
 
 export function tooLong(path: string, maxBytes: number): FieldError {
-  return { path, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? 'byte' : 'bytes'}` }
+  const detail = maxBytes < 0 ? 'value is too long' : `may not be more than ${maxBytes} ${maxBytes === 1 ? 'byte' : 'bytes'}`
+  return { path, reason: 'FieldValueTooLong', message: `Too long: ${detail}` }
 }
 
 export function tooMany(path: string, actual: number, max: number): FieldError {
-  return { path, reason: 'FieldValueTooMany', message: `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}` }
+  const detail = max < 0 ? 'has too many items' : `must have at most ${max} ${max === 1 ? 'item' : 'items'}`
+  return { path, reason: 'FieldValueTooMany', message: `Too many: ${actual}: ${detail}` }
 }
 
 /** `path: message`, as the API server joins them. */
@@ -106,9 +121,15 @@ function comparePaths(a: string, b: string): number {
 /**
  * The 422 `Invalid` answer for an object with field errors.
  * kubectl prints its `causes`, so a webhook that denies with it looks exactly like the API server's own validation.
+ * They are sorted by their fields, unless `keepOrder`.
  */
-export function invalidStatus(type: Pick<GroupVersionKind, 'group' | 'kind'>, name: string, errors: readonly FieldError[]): Status {
-  const sorted = sortFieldErrors(errors)
+export function invalidStatus(
+  type: Pick<GroupVersionKind, 'group' | 'kind'>,
+  name: string,
+  errors: readonly FieldError[],
+  { keepOrder = false }: { readonly keepOrder?: boolean } = {},
+): Status {
+  const sorted = keepOrder ? errors : sortFieldErrors(errors)
   const texts = sorted.map(formatFieldError)
   const summary = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   return {
@@ -121,7 +142,7 @@ export function invalidStatus(type: Pick<GroupVersionKind, 'group' | 'kind'>, na
     details: {
       ...(name === '' ? {} : { name }),
       ...(type.group === '' ? {} : { group: type.group }),
-      kind: type.kind,
+      ...(type.kind === '' ? {} : { kind: type.kind }),
       causes: sorted.map((error) => ({ reason: error.reason, message: error.message, field: error.path })),
     },
     code: 422,

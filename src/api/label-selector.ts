@@ -1,17 +1,24 @@
 /** Label selectors: the text that kubectl's `-l` takes, the object that specs carry, and matching. */
+import { quote } from './field-error.ts'
+import { labelValue, qualifiedName } from './names.ts'
 
 export type Labels = Readonly<Record<string, string>>
 
 export interface LabelRequirement {
   readonly key: string
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
+  /** `Gt` and `Lt` compare whole numbers; selectors in objects do not have them. */
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
   readonly values: readonly string[]
 }
 
 /** `meta/v1 LabelSelector`. Empty selects everything. */
 export interface LabelSelector {
   readonly matchLabels?: Labels
-  readonly matchExpressions?: readonly { key: string; operator: LabelRequirement['operator']; values?: readonly string[] }[]
+  readonly matchExpressions?: readonly {
+    key: string
+    operator: Exclude<LabelRequirement['operator'], 'Gt' | 'Lt'>
+    values?: readonly string[]
+  }[]
 }
 
 export function requirementsOf(selector: LabelSelector): LabelRequirement[] {
@@ -33,8 +40,16 @@ export function matchesLabels(requirements: readonly LabelRequirement[], labels:
         return value !== undefined
       case 'DoesNotExist':
         return value === undefined
+      case 'Gt':
+        return isInteger(value) && BigInt(value) > BigInt(values[0]!)
+      case 'Lt':
+        return isInteger(value) && BigInt(value) < BigInt(values[0]!)
     }
   })
+}
+
+function isInteger(text: string | undefined): text is string {
+  return text !== undefined && /^-?\d+$/.test(text)
 }
 
 /** The text form, for a `labelSelector` query parameter. */
@@ -43,71 +58,93 @@ export function formatLabelSelector(requirements: readonly LabelRequirement[]): 
     .map(({ key, operator, values }) => {
       if (operator === 'Exists') return key
       if (operator === 'DoesNotExist') return `!${key}`
+      if (operator === 'Gt' || operator === 'Lt') return `${key}${operator === 'Gt' ? '>' : '<'}${values[0]}`
       if (values.length === 1) return `${key}${operator === 'In' ? '=' : '!='}${values[0]}`
       return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join(',')})`
     })
     .join(',')
 }
 
-/** Parses `a=b,c!=d,e in (f,g),h,!i`. Throws `SyntaxError` in the API server's words. */
+/** Parses `a=b,c!=d,e in (f,g),h,!i,j>1`. Throws `SyntaxError` in the API server's words. */
 export function parseLabelSelector(text: string): LabelRequirement[] {
-  const tokens = text.match(/[!=,()]|==|!=|[^\s!=,()]+/g) ?? []
+  const tokens = text.match(/[!=<>,()]|[^\s!=<>,()]+/g) ?? []
   const requirements: LabelRequirement[] = []
   let at = 0
-  const fail = (found: string | undefined, expected: string): never => {
-    throw new SyntaxError(`unable to parse requirement: found '${found ?? ''}', expected: ${expected}`)
-  }
-  const identifier = (expected: string): string => {
+  const unexpected = (expected: string): SyntaxError => new SyntaxError(`found '${tokens[at] ?? ''}', expected: ${expected}`)
+  const unparsable = (detail: string): SyntaxError => new SyntaxError(`unable to parse requirement: ${detail}`)
+  const isWord = (token: string | undefined): token is string => token !== undefined && !/^[!=<>,()]/.test(token)
+  const next = (expected: string): string => {
     const token = tokens[at]
-    if (token === undefined || /^[!=,()]/.test(token)) return fail(token, expected)
+    if (!isWord(token)) throw unparsable(unexpected(expected).message)
     at += 1
     return token
   }
   while (at < tokens.length) {
     if (tokens[at] === '!') {
       at += 1
-      requirements.push({ key: identifier('identifier'), operator: 'DoesNotExist', values: [] })
+      requirements.push(checked({ key: next('identifier'), operator: 'DoesNotExist', values: [] }))
     } else {
-      const key = identifier("!, identifier, or 'end of string'")
-      requirements.push(parseRest(key))
+      if (!isWord(tokens[at])) throw unexpected("!, identifier, or 'end of string'")
+      requirements.push(checked(withOperator(tokens[at++]!)))
     }
-    if (at < tokens.length) {
-      if (tokens[at] !== ',') fail(tokens[at], "',' or 'end of string'")
-      at += 1
-      if (at === tokens.length) fail('', "identifier after ','")
-    }
+    if (at === tokens.length) break
+    if (tokens[at] !== ',') throw unexpected("',' or 'end of string'")
+    at += 1
+    if (tokens[at] !== '!' && !isWord(tokens[at])) throw unexpected("identifier after ','")
   }
   return requirements
 
-  function parseRest(key: string): LabelRequirement {
+  function withOperator(key: string): LabelRequirement {
     const token = tokens[at]
     if (token === undefined || token === ',') return { key, operator: 'Exists', values: [] }
+    const follows = tokens[at + 1] === '='
+    if (token === '=' || (token === '!' && follows)) {
+      at += follows ? 2 : 1
+      return { key, operator: token === '=' ? 'In' : 'NotIn', values: [value()] }
+    }
+    if (token === '<' || token === '>') {
+      at += 1
+      return { key, operator: token === '<' ? 'Lt' : 'Gt', values: [value()] }
+    }
+    if (token !== 'in' && token !== 'notin') throw unparsable(unexpected('in, notin, =, ==, !=, gt, lt').message)
     at += 1
-    if (token === '=') {
-      if (tokens[at] === '=') at += 1
-      return { key, operator: 'In', values: [optionalValue()] }
-    }
-    if (token === '!' && tokens[at] === '=') {
-      at += 1
-      return { key, operator: 'NotIn', values: [optionalValue()] }
-    }
-    if (token === 'in' || token === 'notin') {
-      if (tokens[at] !== '(') fail(tokens[at], "'('")
-      at += 1
-      const values = [identifier("',', ')' or identifier")]
-      while (tokens[at] === ',') {
-        at += 1
-        values.push(identifier("',', ')' or identifier"))
-      }
-      if (tokens[at] !== ')') fail(tokens[at], "',', ')' or identifier")
-      at += 1
-      return { key, operator: token === 'in' ? 'In' : 'NotIn', values }
-    }
-    return fail(token, 'in, notin, =, ==, !=, gt, lt')
+    if (tokens[at] !== '(') throw unparsable(`found '${tokens[at] ?? ''}' expected: '('`)
+    at += 1
+    return { key, operator: token === 'in' ? 'In' : 'NotIn', values: values() }
   }
-  function optionalValue(): string {
-    const token = tokens[at]
-    if (token === undefined || token === ',') return ''
-    return identifier('identifier')
+
+  /** The words up to `)`. Where a word is missing stands the empty value. */
+  function values(): string[] {
+    const found = [tokens[at] === ',' || tokens[at] === ')' ? '' : next("',', ')' or identifier")]
+    for (;;) {
+      if (tokens[at] === ')') {
+        at += 1
+        return [...new Set(found)]
+      }
+      if (tokens[at] !== ',') throw unparsable(unexpected("',' or ')'").message)
+      at += 1
+      found.push(tokens[at] === ',' || tokens[at] === ')' ? '' : next("',', ')' or identifier"))
+    }
+  }
+
+  function value(): string {
+    return tokens[at] === undefined || tokens[at] === ',' ? '' : next('identifier')
+  }
+
+  function checked(requirement: LabelRequirement): LabelRequirement {
+    const { key, operator, values } = requirement
+    const ofKey = qualifiedName(key)
+    if (ofKey.length > 0) throw unparsable(`<nil>: Invalid value: ${quote(key)}: ${ofKey.join('; ')}`)
+    if (operator === 'Gt' || operator === 'Lt') {
+      if (!isInteger(values[0])) {
+        throw unparsable(`values[0]: Invalid value: ${quote(values[0] ?? '')}: for 'Gt', 'Lt' operators, the value must be an integer`)
+      }
+      return requirement
+    }
+    values.forEach((one, index) => {
+      const ofValue = labelValue(one)
+      if (ofValue.length > 0) throw unparsable(`values[${index}][${key}]: Invalid value: ${quote(one)}: ${ofValue.join('; ')}`)
+    })
+    return requirement
   }
 }

@@ -56,10 +56,25 @@ export function dns1123Subdomain(value: string): string[] {
   ]
 }
 
+/** A name of most objects: a subdomain, in the words of the newer rules for names. */
+export function longName(value: string): string[] {
+  return dns1123Subdomain(value).map(inCharacters)
+}
+
+/** A name of a namespace or a Service: a label, in the words of the newer rules for names. */
+export function shortName(value: string): string[] {
+  const details = dns1123Label(value).map(inCharacters)
+  return value.includes('.') && labelPattern.test(value.replaceAll('.', '-')) ? [...details.slice(0, -1), 'must not contain dots'] : details
+}
+
+function inCharacters(detail: string): string {
+  return detail.replace(/^(must be no more than \d+) bytes$/, '$1 characters')
+}
+
 /** A label that starts with a letter: names of Services, plural names of resources. */
 export function dns1035Label(value: string): string[] {
   return [
-    ...(Buffer.byteLength(value) > 63 ? [tooLong(63)] : []),
+    ...(Buffer.byteLength(value) > 63 ? [inCharacters(tooLong(63))] : []),
     ...(label1035Pattern.test(value)
       ? []
       : [
@@ -91,7 +106,7 @@ export function qualifiedName(value: string): string[] {
       'my.name',
       '123-abc',
     )
-    return [`a qualified name ${message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
+    return [`a valid label key ${message} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
   }
   if (name === '') errors.push('name part must be non-empty')
   else if (Buffer.byteLength(name) > 63) errors.push(`name part ${tooLong(63)}`)
@@ -118,4 +133,10 @@ export function labelValue(value: string): string[] {
           ),
         ]),
   ]
+}
+
+/** What any object may be called at all: the name is a segment of its URL. */
+export function pathSegmentName(name: string): string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`]
+  return ['/', '%'].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`)
 }

@@ -1,5 +1,5 @@
 /** Validation of `metadata` as the API server does it for every object (apimachinery `pkg/api/validation`). */
-import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from './names.ts'
+import { dns1123Label, labelValue, longName, qualifiedName } from './names.ts'
 import type { FieldError } from './field-error.ts'
 import { forbidden, invalid, required, tooLong } from './field-error.ts'
 import { isObject } from './json.ts'
@@ -11,6 +11,8 @@ export interface ObjectMetaRules {
   readonly namespaced: boolean
   /** How names of this type are checked; the default is a DNS subdomain. */
   readonly name?: (value: string) => string[]
+  /** Finalizers without a domain are refused, but for Kubernetes' own: as built-in types want it. */
+  readonly qualifiedFinalizers?: boolean
 }
 
 /** Labels: keys are qualified names, values at most 63 characters. */
@@ -39,11 +41,12 @@ export function validateAnnotations(annotations: unknown, path: string): FieldEr
 export function validateObjectMeta(metadata: unknown, rules: ObjectMetaRules, path = 'metadata'): FieldError[] {
   if (!isObject(metadata)) return [required(path)]
   const { name, generateName, namespace } = metadata
-  const checkName = rules.name ?? dns1123Subdomain
+  const checkName = rules.name ?? longName
   const errors: FieldError[] = []
   if (typeof generateName === 'string' && generateName !== '') {
-    // A prefix may end in what a name may not end in, because more follows.
-    errors.push(...checkName(generateName.replace(/-$/, 'a')).map((detail) => invalid(`${path}.generateName`, generateName, detail)))
+    // A prefix may end in what a name may not end in, because more follows. This is the API server's way to allow it, oddity included.
+    const masked = generateName.length > 1 && generateName.endsWith('-') ? `${generateName.slice(0, -2)}a` : generateName
+    errors.push(...checkName(masked).map((detail) => invalid(`${path}.generateName`, generateName, detail)))
   }
   if (typeof name !== 'string' || name === '') {
     if (typeof generateName !== 'string' || generateName === '') {
@@ -62,31 +65,63 @@ export function validateObjectMeta(metadata: unknown, rules: ObjectMetaRules, pa
   errors.push(...validateAnnotations(metadata.annotations, `${path}.annotations`))
   errors.push(...validateOwnerReferences(metadata.ownerReferences, `${path}.ownerReferences`))
   errors.push(...validateFinalizers(metadata.finalizers, `${path}.finalizers`))
+  if (rules.qualifiedFinalizers === true)
+    errors.push(...unqualifiedFinalizers(metadata.finalizers, (index) => `${path}.finalizers[${index}]`))
   return errors
 }
 
 function validateOwnerReferences(references: unknown, path: string): FieldError[] {
   if (!Array.isArray(references)) return []
   const errors: FieldError[] = []
-  let controllers = 0
-  references.forEach((reference: unknown, index) => {
-    if (!isObject(reference)) return
-    for (const field of ['apiVersion', 'kind', 'name', 'uid'] as const) {
-      if (reference[field] === undefined || reference[field] === '') {
-        errors.push(invalid(`${path}[${index}].${field}`, '', field === 'apiVersion' ? 'version must not be empty' : 'must not be empty'))
-      }
+  let controller: string | undefined
+  for (const reference of references as unknown[]) {
+    if (!isObject(reference)) continue
+    const text = (field: string): string => (typeof reference[field] === 'string' ? reference[field] : '')
+    const [apiVersion, kind, name] = [text('apiVersion'), text('kind'), text('name')]
+    // Without the index: the API server's own errors leave it out.
+    for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
+      if (text(field) === '')
+        errors.push(invalid(`${path}.${field}`, '', field === 'apiVersion' ? 'version must not be empty' : 'must not be empty'))
     }
-    if (reference.controller === true) controllers += 1
-  })
-  if (controllers > 1) {
-    errors.push(invalid(path, references, 'Only one reference can have Controller set to true'))
+    if (apiVersion === 'v1' && kind === 'Event') {
+      const detail = '/v1, Kind=Event is disallowed from being an owner'
+      errors.push({ path, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(inOrder(reference))}: ${detail}` })
+    }
+    if (reference.controller !== true) continue
+    if (controller === undefined) controller = `${kind}/${name}`
+    else {
+      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`
+      errors.push({ path, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(references.map(inOrder))}: ${detail}` })
+    }
   }
   return errors
 }
 
+const standardFinalizers: ReadonlySet<unknown> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
+
+/** An error for each finalizer that neither names a domain nor is one of Kubernetes' own. */
+export function unqualifiedFinalizers(finalizers: unknown, pathOf: (index: number) => string): FieldError[] {
+  if (!Array.isArray(finalizers)) return []
+  return finalizers.flatMap((finalizer: unknown, index) =>
+    typeof finalizer !== 'string' || finalizer.includes('/') || standardFinalizers.has(finalizer)
+      ? []
+      : [invalid(pathOf(index), finalizer, 'name is neither a standard finalizer name nor is it fully qualified')],
+  )
+}
+
+/** A reference with its fields as Go has them. */
+function inOrder(reference: unknown): unknown {
+  const { apiVersion = '', kind = '', name = '', uid = '', controller, blockOwnerDeletion } = isObject(reference) ? reference : {}
+  return { apiVersion, kind, name, uid, controller, blockOwnerDeletion }
+}
+
 function validateFinalizers(finalizers: unknown, path: string): FieldError[] {
   if (!Array.isArray(finalizers)) return []
-  return finalizers.flatMap((finalizer) =>
+  const errors = finalizers.flatMap((finalizer) =>
     typeof finalizer === 'string' ? qualifiedName(finalizer).map((detail) => invalid(path, finalizer, detail)) : [],
   )
+  if (finalizers.includes('foregroundDeletion') && finalizers.includes('orphan')) {
+    errors.push(invalid(path, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
+  }
+  return errors
 }

@@ -4,4 +4,6 @@ export interface PolicyRule {
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
   readonly resourceNames?: readonly string[]
+  /** Paths that are no resources; a rule with these has no resources. */
+  readonly nonResourceURLs?: readonly string[]
 }

@@ -40,10 +40,19 @@ const pageSize = 500
 /** The server ends each watch after 5 to 10 minutes, so that watches spread over its replicas again; random, so that they do not do it together. */
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
-/** How much later than that a watch without any event is given up as half-open. */
+/**
+ * Until a bookmark has shown that this server sends them, watches are short: on HTTP/1.1 nothing else tells a quiet watch from a dead one,
+ * whose connection a firewall has forgotten and a proxy on the way keeps up. 60 s at least, for about then the first bookmark comes.
+ */
+const minUnknownWatchSeconds = 60
+const unknownWatchSecondsSpread = 30
+/** How much later than the server had to end it a watch without any event is given up as half-open. */
 const graceSeconds = 30
-/** How long a watch may be silent once the server has sent a bookmark: it sends one about every minute, so that two are missing by then. */
-const bookmarkedSilenceMs = 180_000
+/**
+ * How long a watch may be silent where the server sends bookmarks, which it does about every minute. One that was only late costs
+ * a new watch from the same place, and no list.
+ */
+const bookmarkedSilenceMs = 90_000
 /** A watch that lasted this long works: failures before it no longer count. */
 const settledMs = 5_000
 /** A watch that ends sooner without any event did not work, though the server called it a success. */
@@ -58,6 +67,8 @@ export class Reflector<T extends KubernetesObject> {
   #phase: Phase = 'list'
   #resourceVersion: string | undefined
   #synced = false
+  /** Whether the server has sent a bookmark, in whichever watch. */
+  #bookmarked = false
   /** What is wrong now, logged once for as long as it stays the same. */
   #problem: (Diagnosis & { readonly phase: Phase }) | undefined
 
@@ -144,9 +155,10 @@ export class Reflector<T extends KubernetesObject> {
 
   async #watch(signal: AbortSignal): Promise<void> {
     const { client, type, namespace } = this.#options
-    const timeoutSeconds = minWatchSeconds + Math.floor(this.#random() * (watchSecondsSpread + 1))
+    const [least, spread] = this.#bookmarked ? [minWatchSeconds, watchSecondsSpread] : [minUnknownWatchSeconds, unknownWatchSecondsSpread]
+    const timeoutSeconds = least + Math.floor(this.#random() * (spread + 1))
     const started = this.#clock.now()
-    const guard = this.#guard((timeoutSeconds + graceSeconds) * 1000)
+    const guard = this.#guard(this.#bookmarked ? bookmarkedSilenceMs : (timeoutSeconds + graceSeconds) * 1000)
     const settled = this.#clock.after(settledMs, () => this.#works())
     const options: WatchOptions = {
       namespace,
@@ -159,7 +171,8 @@ export class Reflector<T extends KubernetesObject> {
     try {
       for await (const event of client.watch(type, options)) {
         if (signal.aborted) return
-        guard.alive(event.type === 'BOOKMARK')
+        this.#bookmarked ||= event.type === 'BOOKMARK'
+        guard.alive()
         events += 1
         if (events === 1) this.#solved()
         if (event.type !== 'BOOKMARK') this.#options.sink.change(event.type, freezeForStore(event.object as T))
@@ -177,8 +190,8 @@ export class Reflector<T extends KubernetesObject> {
     this.#logger.debug({ resourceVersion: this.#resourceVersion }, 'the watch ended, watching on')
   }
 
-  /** Aborts a watch that has been silent for longer than the server lets any watch live, or since a bookmark for longer than it lets any be. */
-  #guard(limitMs: number): { readonly signal: AbortSignal; alive(bookmarked: boolean): void; cancel(): void } {
+  /** Aborts a watch that has been silent for longer than any can be that is alive. */
+  #guard(limitMs: number): { readonly signal: AbortSignal; alive(): void; cancel(): void } {
     const abort = new AbortController()
     let last = this.#clock.now()
     const expire = (): void => {
@@ -195,12 +208,8 @@ export class Reflector<T extends KubernetesObject> {
     let timer = this.#clock.after(limitMs, expire)
     return {
       signal: abort.signal,
-      alive: (bookmarked) => {
+      alive: () => {
         last = this.#clock.now()
-        if (!bookmarked || limitMs <= bookmarkedSilenceMs) return
-        limitMs = bookmarkedSilenceMs
-        timer.cancel()
-        timer = this.#clock.after(limitMs, expire)
       },
       cancel: () => timer.cancel(),
     }

@@ -1,5 +1,6 @@
 /** The undici agents of one connection: TLS sockets that are opened once and used again. */
-import { Agent, ProxyAgent, Socks5ProxyAgent } from 'undici'
+import { Socket } from 'node:net'
+import { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
 import { ProreusError } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
@@ -19,11 +20,13 @@ export class Dispatchers {
   readonly requests: Dispatcher
   readonly watches: Dispatcher
   readonly #tls: { readonly cert?: string; readonly key?: string }
+  /** Sockets that are not connected yet: undici lets go of them only when they are, or when their time is up. */
+  readonly #connecting = new Set<Socket>()
 
   constructor(connection: Connection, tls: { readonly cert?: string; readonly key?: string }) {
     this.#tls = tls
-    this.requests = dispatcher(connection, tls, maxConnections)
-    this.watches = dispatcher(connection, tls, null)
+    this.requests = dispatcher(connection, tls, maxConnections, this.#connecting)
+    this.watches = dispatcher(connection, tls, null, this.#connecting)
   }
 
   /** Whether these are connections with this client certificate. */
@@ -36,6 +39,12 @@ export class Dispatchers {
     await Promise.all([this.requests.close(), this.watches.close()])
   }
 
+  /** Cuts everything off. */
+  destroy(): void {
+    for (const socket of this.#connecting) socket.destroy()
+    void Promise.all([this.requests.destroy(), this.watches.destroy()])
+  }
+
   /** Lets requests end and cuts watches off. */
   async close(): Promise<void> {
     await Promise.all([this.requests.close(), this.watches.destroy()])
@@ -46,6 +55,7 @@ function dispatcher(
   connection: Connection,
   tls: { readonly cert?: string; readonly key?: string },
   connections: number | null,
+  connecting: Set<Socket>,
 ): Dispatcher {
   const secure = {
     allowH2: false,
@@ -61,11 +71,22 @@ function dispatcher(
   }
   const pool = { allowH2: false, connections, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: 2 * keepAliveMs }
   const { proxyUrl } = connection
-  if (proxyUrl === undefined) return new Agent({ ...pool, connect: secure })
+  if (proxyUrl === undefined) return new Agent({ ...pool, connect: tracked(buildConnector(secure), connecting) })
   if (/^https?:/.test(proxyUrl)) return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: secure, connectTimeout: connectTimeoutMs })
   if (/^socks5?:/.test(proxyUrl)) return new Socks5ProxyAgent(proxyUrl, { ...pool, requestTls: secure })
   throw new ProreusError(
     'PRO_KUBECONFIG',
     `The proxy ${proxyUrl} of ${connection.describe} is not supported: use an http://, https:// or socks5:// proxy-url.`,
   )
+}
+
+/** The same connector, with its sockets in `connecting` for as long as they connect. */
+function tracked(connector: buildConnector.connector, connecting: Set<Socket>): buildConnector.connector {
+  return (options, callback) => {
+    const socket: unknown = connector(options, (...result) => {
+      if (socket instanceof Socket) connecting.delete(socket)
+      callback(...result)
+    })
+    if (socket instanceof Socket) connecting.add(socket)
+  }
 }

@@ -6,9 +6,11 @@ import { ProreusError } from '../api/errors.ts'
 import { ApiError, statusOf } from './api-error.ts'
 import type { Connection } from './connection.ts'
 import { Dispatchers } from './dispatchers.ts'
+import { isRepeatable, maxRepeats, retryAfterOf } from './repeat.ts'
 import type { Query } from './resource-path.ts'
 import { formatQuery } from './resource-path.ts'
 import { isConnectionReset, unreachable } from './unreachable.ts'
+import { untilAborted } from './until-aborted.ts'
 import { defaultUserAgent } from './user-agent.ts'
 import { parseWarnings } from './warning.ts'
 
@@ -69,9 +71,6 @@ export function createTransport(connection: Connection, options: TransportOption
 }
 
 const closeGraceMs = 1000
-const maxRepeats = 5
-/** A server that asks for a longer pause is not worth blocking a caller for: the error carries `retryAfterSeconds`. */
-const maxRetryAfterSeconds = 30
 
 /** An answer whose body is at hand, or (2xx of a stream only) still to come. */
 interface Answer {
@@ -126,9 +125,15 @@ class HttpTransport implements Transport {
 
   /** An API server that does not answer must not hold up whoever closes. */
   async #closeAll(open: readonly Dispatchers[]): Promise<void> {
-    const timer = this.#clock.after(closeGraceMs, () => this.#running.forEach((abort) => abort.abort()), true)
+    const patience = Promise.withResolvers<void>()
+    const giveUp = (): void => {
+      this.#running.forEach((abort) => abort.abort())
+      open.forEach((dispatchers) => dispatchers.destroy())
+      patience.resolve()
+    }
+    const timer = this.#clock.after(closeGraceMs, giveUp, true)
     try {
-      await Promise.all(open.map((dispatchers) => dispatchers.close()))
+      await Promise.race([patience.promise, Promise.all(open.map((dispatchers) => dispatchers.close()))])
     } finally {
       timer.cancel()
     }
@@ -169,7 +174,7 @@ class HttpTransport implements Transport {
   async #attempt(request: ApiRequest, authorization: string | undefined, streaming: boolean): Promise<Answer> {
     const { signal, method } = request
     signal?.throwIfAborted()
-    const dispatcher = await this.#dispatcher(streaming)
+    const dispatchers = await this.#current()
     const started = performance.now()
     const abort = new AbortController()
     this.#running.add(abort)
@@ -179,7 +184,7 @@ class HttpTransport implements Transport {
     let code: number | 'error' = 'error'
     let unlink = true
     try {
-      const { statusCode, headers, body } = await dispatcher.request({
+      const answer = dispatchers[streaming ? 'watches' : 'requests'].request({
         origin: this.#origin,
         path: `${this.#prefix}${request.path}${formatQuery(request.query)}`,
         method: method as Dispatcher.HttpMethod,
@@ -190,6 +195,9 @@ class HttpTransport implements Transport {
         headersTimeout: 0,
         bodyTimeout: 0,
       })
+      const { statusCode, headers, body } = await untilAborted(answer, abort.signal, (late) =>
+        late.body.on('error', () => undefined).destroy(),
+      )
       this.#warn(headers.warning)
       if (streaming && statusCode >= 200 && statusCode < 300) {
         unlink = false
@@ -203,6 +211,8 @@ class HttpTransport implements Transport {
       code = statusCode
       return { statusCode, headers, text }
     } catch (error) {
+      // The connections that are kept may be as dead as this one, and would cost the next requests as much time.
+      if (abort.signal.reason instanceof TimeoutError && this.#dispatchers === dispatchers) this.#renew()
       throw this.#networkError(error, signal)
     } finally {
       timer.cancel()
@@ -221,19 +231,19 @@ class HttpTransport implements Transport {
     }
   }
 
-  async #dispatcher(streaming: boolean): Promise<Dispatcher> {
+  async #current(): Promise<Dispatchers> {
     const tls = (await this.#connection.tls?.()) ?? {}
     if (this.#closed !== undefined)
       throw new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} is closed and takes no more requests.`)
-    if (this.#dispatchers === undefined || !this.#dispatchers.carry(tls)) {
-      this.#retire(this.#dispatchers)
-      this.#dispatchers = new Dispatchers(this.#connection, tls)
-    }
-    return streaming ? this.#dispatchers.watches : this.#dispatchers.requests
+    if (this.#dispatchers?.carry(tls) !== true) this.#renew()
+    this.#dispatchers ??= new Dispatchers(this.#connection, tls)
+    return this.#dispatchers
   }
 
-  /** Requests and watches that run keep their connections to the end. */
-  #retire(dispatchers: Dispatchers | undefined): void {
+  /** The next request makes new connections. Requests and watches that run keep theirs to the end. */
+  #renew(): void {
+    const dispatchers = this.#dispatchers
+    this.#dispatchers = undefined
     if (dispatchers === undefined) return
     this.#retired.add(dispatchers)
     const forget = (): void => void this.#retired.delete(dispatchers)
@@ -304,17 +314,4 @@ function parseJson(text: string, request: ApiRequest): unknown {
   } catch (cause) {
     throw new ProreusError('PRO_API', `The API server's answer to ${request.method} ${request.path} is not valid JSON.`, { cause })
   }
-}
-
-/** Seconds; the API server sends no dates. */
-function retryAfterOf(headers: Answer['headers']): number | undefined {
-  const value = headers['retry-after']
-  return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined
-}
-
-/** 429 means that the request was not looked at, so any may be sent again; after a 503 that is known of idempotent ones alone. */
-function isRepeatable(request: ApiRequest, statusCode: number, retryAfter: number | undefined): boolean {
-  if (retryAfter === undefined || retryAfter > maxRetryAfterSeconds) return false
-  if (statusCode === 429) return true
-  return statusCode === 503 && request.method !== 'POST' && request.contentType !== 'application/json-patch+json'
 }

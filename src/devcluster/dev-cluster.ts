@@ -1,24 +1,25 @@
 /** `startDevCluster`: a Kubernetes API in this process, with the controllers that make Pods run, for `proreus dev` and for tests. */
 import type { Clock } from '../api/clock.ts'
 import { systemClock } from '../api/clock.ts'
-import { namespace as namespaceType } from '../api/builtin.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
-import { isAlreadyExists } from '../client/api-error.ts'
-import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createWebhookCaller } from './admission/caller.ts'
 import { mappedServices } from './admission/service-resolver.ts'
-import { storedWebhooks } from './admission/stored-webhooks.ts'
+import { withPodSecurity } from './admission/pod-security.ts'
+import { endpointOf } from './admission/stored-services.ts'
+import { storedPods, storedWebhooks } from './admission/stored-webhooks.ts'
 import { createWebhookAdmission } from './admission/webhook-admission.ts'
+import { createOwnObjects } from './bootstrap.ts'
 import { runControllers } from './controllers/controllers.ts'
 import type { NodeOptions } from './controllers/node.ts'
 import { defaultNodes, registerNodes } from './controllers/node.ts'
 import { catalogTypes } from './controllers/type-source.ts'
 import { customResourceDefinitions } from './crd/custom-resource-definitions.ts'
 import { runDefinitionController } from './crd/definition-controller.ts'
+import type { TokenAuthenticator } from './http/authenticate.ts'
 import { tokenAuthenticator } from './http/authenticate.ts'
 import type { Grant } from './http/authorizer.ts'
 import { masters, ruleAuthorizer } from './http/authorizer.ts'
@@ -27,6 +28,8 @@ import { serverVersion } from './http/paths.ts'
 import { reviewRows } from './http/reviews.ts'
 import type { ApiServer } from './http/server.ts'
 import { startApiServer } from './http/server.ts'
+import { serviceAccountTokens } from './http/service-account-tokens.ts'
+import { storedRules } from './http/stored-rules.ts'
 import { kubeconfigYaml, writeKubeconfig } from './pki/kubeconfig.ts'
 import { issueServingCertificate, newToken, openState } from './pki/state.ts'
 import type { UserInfo } from './registry/request-context.ts'
@@ -95,7 +98,6 @@ const portAttempts = 20
 /** Requests that are remembered for tests. */
 const maxRequests = 10_000
 
-const ownNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 const adminName = 'admin'
 
 /**
@@ -113,18 +115,25 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     [controllerToken, { username: 'system:kube-controller-manager', groups: [masters] }],
     ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, groups: user.groups ?? [] }]),
   ])
-  const authorizer = ruleAuthorizer(users.flatMap(grantsOf))
-
   // Milliseconds go by faster than writes: a client that outlives a restart comes with a revision from before all of these, and lists anew.
   const store = new ObjectStore({ firstRevision: clock.now() })
+  const authorizer = ruleAuthorizer(users.flatMap(grantsOf), storedRules(store))
+  const accounts = serviceAccountTokens(store, clock)
+  const known = tokenAuthenticator(tokens)
+  const authenticator: TokenAuthenticator = (bearer) => known(bearer) ?? accounts.authenticator(bearer)
   const catalog = new Catalog([
-    ...builtinResources,
+    ...builtinResources.map((row) => (row.storageKey === '/serviceaccounts' ? accounts.withTokens(row) : row)),
     customResourceDefinitions(clock),
-    ...reviewRows(authorizer, tokenAuthenticator(tokens)),
+    ...reviewRows(authorizer, authenticator),
   ])
   const services: Record<string, string> = { ...options.services }
-  const caller = createWebhookCaller({ services: mappedServices(() => services), clock })
-  const admission = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, logger })
+  const mapped = mappedServices(
+    () => services,
+    ({ namespace, name }) => store.get('/services', { namespace, name }) !== undefined,
+  )
+  const caller = createWebhookCaller({ services: { resolve: (service) => endpointOf(store, service) ?? mapped.resolve(service) }, clock })
+  const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, logger })
+  const admission = withPodSecurity(webhooks, storedPods(store))
   const registry = new Registry({ store, catalog, admission, clock })
 
   const requests: RequestRecord[] = []
@@ -133,7 +142,17 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     if (requests.length > maxRequests) requests.splice(0, maxRequests / 10)
   }
   const server = await listen(options, (port) =>
-    startApiServer({ registry, catalog, tls: { ...serving, ca: authority.cert }, port, tokens, authorizer, clock, logger, onRequest }),
+    startApiServer({
+      registry,
+      catalog,
+      tls: { ...serving, ca: authority.cert },
+      port,
+      tokens: authenticator,
+      authorizer,
+      clock,
+      logger,
+      onRequest,
+    }),
   )
   const connectionOf = (bearer: string, name: string): Connection => ({
     server: server.url,
@@ -155,7 +174,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   }
   const kubeconfig = { server: server.url, ca: authority.cert, userName: adminName, token }
   try {
-    await createNamespaces(client, [...ownNamespaces, ...(options.namespaces ?? ['test-mypod'])])
+    await createOwnObjects(client, options.namespaces ?? ['test-mypod'], server.port)
     if (options.controllers !== false) {
       await registerNodes(client, nodes, { now: clock.now(), version: serverVersion.gitVersion })
       running.push(runControllers({ client, source: catalogTypes(catalog), ca: authority.cert, nodes, logger, clock }, stop.signal))
@@ -203,14 +222,4 @@ async function listen(
 
 function grantsOf({ name: user, rules, namespaceRules = {} }: DevClusterUser): Grant[] {
   return [{ user, rules }, ...Object.entries(namespaceRules).map(([namespace, own]) => ({ user, namespace, rules: own }))]
-}
-
-async function createNamespaces(client: Client, names: readonly string[]): Promise<void> {
-  await Promise.all(
-    [...new Set(names)].map((name) =>
-      client.create(namespaceType, { metadata: { name } }).catch((error: unknown) => {
-        if (!isAlreadyExists(error)) throw error
-      }),
-    ),
-  )
 }

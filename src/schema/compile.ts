@@ -5,7 +5,8 @@ import type { FieldError } from '../api/field-error.ts'
 import { formatFieldError } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { applyDefaults } from './default.ts'
+import { coerceResources, holdsResources } from './coerce.ts'
+import { applyDefaults, dropNulls } from './default.ts'
 import { buildRootNode } from './node.ts'
 import { prune } from './prune.ts'
 import { explainRefusal } from './refusal.ts'
@@ -16,17 +17,21 @@ export interface CompiledSchema {
   readonly schema: StructuralSchema
   /**
    * Removes what the schema does not name, but never apiVersion, kind and metadata. The same object when nothing was removed.
-   * `unknown` are the removed fields' paths, such as `spec.foo` and `spec.list[0].bar`, in document order.
+   * `unknown` are the removed fields' paths, such as `spec.foo` and `spec.list[0].bar`, sorted; those of embedded metadata come last.
+   * `malformed` says of an embedded resource why the API server does not even read the object.
    */
-  prune(object: JsonObject): { object: JsonObject; unknown: readonly string[] }
+  prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
   /**
    * Drops nulls (of fields that are not nullable and have no default) and fills in defaults. The same object when nothing changed.
    * Defaults that are objects are shared and frozen.
    */
   default(object: JsonObject): JsonObject
+  /** What this schema leaves of an object that comes from another version: pruned, and without nulls, but with no defaults. */
+  convert(object: JsonObject): JsonObject
   /**
    * Everything that is wrong with the structure of the object, unsorted; empty when it is valid. The object's own metadata is not
-   * looked at (`validateObjectMeta`). An update need not mend lists that were no proper sets or maps in `oldObject` already.
+   * looked at (`validateObjectMeta`). An update need not mend what it leaves as it is in `oldObject`, nor lists while any was no
+   * proper set or map before.
    */
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
 }
@@ -57,14 +62,21 @@ export function compileSchema(schema: StructuralSchema): CompiledSchema {
 function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
   const root = buildRootNode(schema)
   const prunable = { ...root, embeddedResource: true }
+  const hasResources = holdsResources(root)
   // Compiling for ajv is the dear part, and a process that only reads never needs it.
   let check: ValidateFunction | undefined
+  const pruneObject: CompiledSchema['prune'] = (object) => {
+    const { value, unknown } = prune(prunable, object)
+    const sorted = unknown.length > 1 ? unknown.toSorted() : unknown
+    if (!hasResources) return { object: value, unknown: sorted }
+    const coerced = coerceResources(root, value)
+    const malformed = coerced.error === undefined ? {} : { malformed: coerced.error }
+    return { object: coerced.value, unknown: [...sorted, ...coerced.unknown], ...malformed }
+  }
   return Object.freeze({
     schema,
-    prune: (object) => {
-      const { value, unknown } = prune(prunable, object)
-      return { object: value, unknown }
-    },
+    prune: pruneObject,
+    convert: (object) => dropNulls(root, pruneObject(object).object) as JsonObject,
     default: (object) => applyDefaults(root, object) as JsonObject,
     // The rules in x-kubernetes-validations are not evaluated. They come after the structure: the API server skips them
     // where an error of type, required, enum, length or count stands.

@@ -16,6 +16,29 @@ export function applyDefaults(node: Node, value: JsonValue): JsonValue {
   return defaultFields(node, value)
 }
 
+/** The value without the nulls that mean "not set" and are replaced by no default. */
+export function dropNulls(node: Node, value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value
+  const { items } = node
+  if (Array.isArray(value)) {
+    if (items === undefined) return value
+    const next = value.map((item) => dropNulls(items, item))
+    return next.some((item, index) => item !== value[index]) ? next : value
+  }
+  let copy: JsonObject | undefined
+  for (const key of Object.keys(value)) {
+    const child = node.properties.get(key) ?? (typeof node.additional === 'object' ? node.additional : undefined)
+    const item = value[key]
+    if (child === undefined || item === undefined) continue
+    const next = item === null && !child.nullable && child.default === undefined ? undefined : dropNulls(child, item)
+    if (next === item) continue
+    copy ??= { ...value }
+    if (next === undefined) delete copy[key]
+    else setOwn(copy, key, next)
+  }
+  return copy ?? value
+}
+
 function defaultItems(items: SchemaNode, list: JsonValue[]): JsonValue[] {
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {
@@ -31,7 +54,7 @@ function defaultItems(items: SchemaNode, list: JsonValue[]): JsonValue[] {
 
 function defaultFields(node: Node, object: JsonObject): JsonObject {
   const { properties, defaulted } = node
-  const additional = node.additional === 'any' ? undefined : node.additional
+  const additional = typeof node.additional === 'object' ? node.additional : undefined
   let copy: JsonObject | undefined
   if (properties.size > 0 || additional !== undefined) {
     for (const key in object) {

@@ -3,7 +3,7 @@ import type { FieldError } from '../api/field-error.ts'
 import { invalid, required } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
 import { getOwn, isObject } from '../api/json.ts'
-import { dns1035Label } from '../api/names.ts'
+import { dns1035Label, pathSegmentName } from '../api/names.ts'
 import { validateObjectMeta } from '../api/object-meta.ts'
 import { childPath } from './path.ts'
 
@@ -40,10 +40,4 @@ function metadataErrors(metadata: unknown, path: string): FieldError[] {
   const named = typeof metadata.name === 'string' && metadata.name !== '' ? metadata : { ...metadata, name: 'unnamed' }
   const namespaced = typeof metadata.namespace === 'string' && metadata.namespace !== ''
   return validateObjectMeta(named, { namespaced, name: pathSegmentName }, path)
-}
-
-/** What any object may be called at all: the name is a segment of its URL. */
-function pathSegmentName(name: string): string[] {
-  if (name === '.' || name === '..') return [`may not be '${name}'`]
-  return ['/', '%'].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`)
 }

@@ -11,12 +11,18 @@ import { embeddedResourceErrors } from './embedded-resource.ts'
 import { listErrors } from './list-types.ts'
 import type { SchemaNode, SchemaType } from './node.ts'
 import { isInteger, numberErrors } from './numbers.ts'
-import { childPath, childless, fieldOf, indexPath, keyPath } from './path.ts'
+import type { OldValue } from './ratchet.ts'
+import { isUnchanged, oldField, oldItem } from './ratchet.ts'
+import { childPath, childless, fieldChildPath, fieldOf, indexPath, keyPath } from './path.ts'
 
-/** What is wrong, and apart from it what is wrong with lists that must be sets or maps: an update may leave that as it was. */
+/** What is wrong, apart by how an update treats it. */
 export interface Explanation {
+  /** Tolerated where nothing was changed. */
   readonly errors: FieldError[]
+  /** Of lists that must be sets or maps: tolerated when the old object had such errors, too. */
   readonly lists: FieldError[]
+  /** Of embedded resources: never tolerated. */
+  readonly resources: FieldError[]
 }
 
 /** The place of a value: as schema errors write it, and as list and embedded-resource errors do, which put a map's keys in brackets. */
@@ -25,9 +31,10 @@ interface Place {
   readonly field: string
 }
 
-export function explain(root: SchemaNode, value: JsonValue, path = ''): Explanation {
-  const found: Explanation = { errors: [], lists: [] }
-  explainValue(root, value, { path, field: path }, found)
+/** Everything that is wrong with a value. What an update has left as it was in `old` is not told. */
+export function explain(root: SchemaNode, value: JsonValue, old?: OldValue): Explanation {
+  const found: Explanation = { errors: [], lists: [], resources: [] }
+  explainValue(root, value, { path: '', field: '' }, found, old)
   return found
 }
 
@@ -35,7 +42,15 @@ export function explain(root: SchemaNode, value: JsonValue, path = ''): Explanat
  * Adds what is wrong with a value, and returns the API server's count of what was right:
  * where no branch of anyOf or oneOf is valid, it tells the errors of the one with the greatest count.
  */
-function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation): number {
+function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
+  const before = found.errors.length
+  const matches = explainAnew(node, value, at, found, old)
+  if (found.errors.length > before && isUnchanged(node, value, old)) found.errors.length = before
+  return matches
+}
+
+/** `old` matters below the value alone. */
+function explainAnew(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {
     found.errors.push(tooDeep(at.field, value))
     return 0
@@ -52,8 +67,8 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
   } else if (typeof value === 'number') {
     found.errors.push(...numberErrors(node.numbers, value, at.path))
     matches += 2
-  } else if (Array.isArray(value)) matches += 2 + explainArray(node, value, at, found)
-  else if (typeof value === 'object') matches += 1 + explainObject(node, value, at, found)
+  } else if (Array.isArray(value)) matches += 2 + explainArray(node, value, at, found, old)
+  else if (typeof value === 'object') matches += 1 + explainObject(node, value, at, found, old)
   return matches
 }
 
@@ -70,6 +85,8 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const format = node.format?.name ?? node.numbers.format
   const hasFormat = actual === 'null' || actual === 'string' || actual === 'array' || format === undefined
   if (types.length === 0 ? hasFormat : matchesType(node, actual)) return true
+  const isText = actual === 'string' || actual === 'array'
+  if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
   // Where there is a format, what cannot have one is measured by it, and named by the format that Go has for it.
   // (The API server itself lets a list pass where a string of a format is asked for. That is refused here: code relies on the type.)
   if (hasFormat) found.errors.push(typeError(path, types.join(','), actual))
@@ -109,13 +126,14 @@ function codePoints(text: string): number {
   return count
 }
 
-function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Explanation): number {
+function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Explanation, old: OldValue): number {
   let matches = 0
   const { minItems, maxItems } = node.schema
   const { path } = at
   if (node.items !== undefined) {
     for (const [index, item] of list.entries()) {
-      matches += explainValue(node.items, item, { path: indexPath(path, index), field: indexPath(at.field, index) }, found)
+      const place = { path: indexPath(path, index), field: indexPath(at.field, index) }
+      matches += explainValue(node.items, item, place, found, oldItem(node, old, item))
     }
   }
   if (minItems !== undefined && list.length < minItems) {
@@ -126,9 +144,9 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
   return matches
 }
 
-function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: Explanation): number {
+function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: Explanation, old: OldValue): number {
   let matches = 0
-  if (node.embeddedResource) found.errors.push(...embeddedResourceErrors(object, at.field))
+  if (node.embeddedResource) found.resources.push(...embeddedResourceErrors(object, at.field))
   const { minProperties, maxProperties } = node.schema
   const { path } = at
   const size = minProperties === undefined && maxProperties === undefined ? 0 : Object.keys(object).length
@@ -140,10 +158,18 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
     const value = object[key]
     const child = node.properties.get(key)
     if (value === undefined) continue
-    if (child !== undefined) matches += explainValue(child, value, { path: childPath(path, key), field: childPath(at.field, key) }, found)
-    else if (typeof node.additional === 'object') {
-      matches += explainValue(node.additional, value, { path: childPath(path, key), field: keyPath(at.field, key) }, found)
+    const schema = child ?? (typeof node.additional === 'object' ? node.additional : undefined)
+    if (schema === undefined) {
+      if (node.additional === 'none') found.errors.push(invalid(fieldOf(path), key, `${path}.${key} in body is a forbidden property`))
+      continue
     }
+    const place = {
+      path: child === undefined ? `${path}.${key}` : childPath(path, key),
+      field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
+    }
+    // The type of the whole object is the same before and after, whatever was written.
+    const isType = path === '' && (key === 'apiVersion' || key === 'kind')
+    matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }
   for (const key of node.schema.required ?? []) {
     if (getOwn(object, key) === undefined) found.errors.push(required(childPath(path, key)))
@@ -162,8 +188,8 @@ function explainJunctors(node: SchemaNode, value: JsonValue, at: Place, found: E
   const nothing: Branch = { errors: [], matches: 0 }
   let matches = 0
   const branch = (child: SchemaNode): Branch => {
-    const inside: Explanation = { errors: [], lists: [] }
-    const count = explainValue(child, value, at, inside)
+    const inside: Explanation = { errors: [], lists: [], resources: [] }
+    const count = explainValue(child, value, at, inside, undefined)
     return { errors: inside.errors, matches: count }
   }
   const add = (problem: string | undefined, { errors, matches: count }: Branch): void => {

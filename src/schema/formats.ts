@@ -45,8 +45,6 @@ const checks: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date', isDate],
   ['duration', isDuration],
   ['datetime', isDateTime],
-  // In the API server's list, but without a check.
-  ['quantity', () => true],
   ['k8sshortname', (text) => text.length <= 63 && new RegExp(`^${label}$`).test(text)],
   ['k8slongname', (text) => text.length <= 253 && new RegExp(`^${label}(?:\\.${label})*$`).test(text)],
 ])

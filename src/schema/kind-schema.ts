@@ -6,6 +6,7 @@ import { apiVersionOf } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
 import { getOwn } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
+import { pathSegmentName } from '../api/names.ts'
 import { validateObjectMeta } from '../api/object-meta.ts'
 import type { CompiledSchema } from './compile.ts'
 import { compileSchema } from './compile.ts'
@@ -40,7 +41,11 @@ export function validateObject(kind: Kind, object: JsonObject, options: Validate
   const wrongType = [...mustBe('apiVersion', object, apiVersionOf({ group: kind.group, version })), ...mustBe('kind', object, kind.kind)]
   if (wrongType.length > 0) return wrongType
   return [
-    ...validateObjectMeta(getOwn(object, 'metadata'), { namespaced: kind.namespaced }),
+    ...validateObjectMeta(getOwn(object, 'metadata'), {
+      namespaced: kind.namespaced,
+      // What is there already keeps its name, whatever the rules for new ones are.
+      ...(options.oldObject === undefined ? {} : { name: pathSegmentName }),
+    }),
     ...schemaOf(kind, version).validate(object, options.oldObject),
   ]
 }

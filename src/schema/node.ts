@@ -23,8 +23,8 @@ export interface SchemaNode {
   readonly properties: ReadonlyMap<string, SchemaNode>
   /** The properties that have a default. */
   readonly defaulted: readonly { readonly key: string; readonly value: JsonValue }[]
-  /** The schema of a map's values; `any` for `additionalProperties: true`. */
-  readonly additional: SchemaNode | 'any' | undefined
+  /** The schema of a map's values; `any` and `none` for `additionalProperties` that are true and false. */
+  readonly additional: SchemaNode | 'any' | 'none' | undefined
   readonly items: SchemaNode | undefined
   readonly preserveUnknownFields: boolean
   readonly embeddedResource: boolean
@@ -36,6 +36,8 @@ export interface SchemaNode {
   readonly enum: readonly JsonValue[] | undefined
   /** Only when the API server knows the format for this type. */
   readonly format: Format | undefined
+  /** A default's: any format, known or not, for any type. */
+  readonly anyFormat: boolean
   readonly pattern: Pattern | undefined
   readonly numbers: NumberRules
   readonly allOf: readonly SchemaNode[]
@@ -45,8 +47,8 @@ export interface SchemaNode {
 }
 
 /** Builds the node of a schema that `checkStructural` found nothing wrong with. */
-export function buildNode(schema: StructuralSchema, isRootMetadata = false): SchemaNode {
-  const build = (child: StructuralSchema): SchemaNode => buildNode(child)
+export function buildNode(schema: StructuralSchema, { isRootMetadata = false, anyFormat = false } = {}): SchemaNode {
+  const build = (child: StructuralSchema): SchemaNode => buildNode(child, { anyFormat })
   const types = typesOf(schema)
   const additional = schema.additionalProperties
   const properties = new Map(Object.entries(schema.properties ?? {}).map(([key, child]) => [key, build(child)]))
@@ -58,7 +60,7 @@ export function buildNode(schema: StructuralSchema, isRootMetadata = false): Sch
     nullable: schema.nullable === true,
     properties,
     defaulted: [...properties].flatMap(([key, child]) => (child.default === undefined ? [] : [{ key, value: child.default }])),
-    additional: typeof additional === 'object' ? build(additional) : additional === true ? 'any' : undefined,
+    additional: typeof additional === 'object' ? (additional === null ? undefined : build(additional)) : booleanAdditional(additional),
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
@@ -69,7 +71,12 @@ export function buildNode(schema: StructuralSchema, isRootMetadata = false): Sch
     listType: listType === 'set' || listType === 'map' ? listType : undefined,
     listMapKeys: schema['x-kubernetes-list-map-keys'] ?? [],
     enum: schema.enum === undefined || schema.enum.length === 0 ? undefined : schema.enum.filter((value) => value !== null),
-    format: types.length <= 1 && (types[0] ?? 'string') === 'string' ? formatOf(schema.format) : undefined,
+    format: anyFormat
+      ? (formatOf(schema.format) ?? unknownFormat(schema.format))
+      : types.length === 0 || types.includes('string')
+        ? formatOf(schema.format)
+        : undefined,
+    anyFormat,
     pattern: schema.pattern === undefined || schema.pattern === '' ? undefined : compilePattern(schema.pattern),
     numbers: numberRules(schema, types),
     allOf: (schema.allOf ?? []).map(build),
@@ -78,6 +85,14 @@ export function buildNode(schema: StructuralSchema, isRootMetadata = false): Sch
     not: schema.not === undefined ? undefined : build(schema.not),
   }
   return { ...node, default: prepareDefault(node, schema.default) }
+}
+
+function booleanAdditional(additional: boolean | undefined): 'any' | 'none' | undefined {
+  return additional === undefined ? undefined : additional ? 'any' : 'none'
+}
+
+function unknownFormat(name: string | undefined): Format | undefined {
+  return name ? { name, test: () => true } : undefined
 }
 
 /** A default is pruned by its own schema, completed with the defaults below it, and then the same value for all objects. */
@@ -91,7 +106,7 @@ export function buildRootNode(schema: StructuralSchema): SchemaNode {
   const root = buildNode(schema)
   const metadata = schema.properties?.metadata
   if (metadata === undefined) return root
-  return { ...root, properties: new Map(root.properties).set('metadata', buildNode(metadata, true)) }
+  return { ...root, properties: new Map(root.properties).set('metadata', buildNode(metadata, { isRootMetadata: true })) }
 }
 
 function typesOf(schema: StructuralSchema): readonly SchemaType[] {

@@ -72,16 +72,17 @@ export function numberErrors(rules: NumberRules, value: number, path: string): F
   const check = (bound: number | undefined, what: string, holds: (bound: number, integer: boolean) => boolean, detail: string): void => {
     if (bound === undefined) return
     const integer = checkRange(bound, what) && isInteger(value)
-    const compared = integer ? Math.trunc(bound) : bound
+    const compared = integer ? toInt64(bound) : bound
     if (holds(compared, integer)) return
-    const format = integer ? String : formatFloat
+    const format = integer ? formatInteger : formatFloat
     errors.push(numberError(path, format(value), `${path} in body should be ${detail} ${format(compared)}`))
   }
   checkRange(value, 'Checked')
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = rules
-  if (multipleOf !== undefined && isInteger(value) && Math.trunc(multipleOf) <= 0 && inRange(rules, multipleOf)) {
-    const factor = String(Math.trunc(multipleOf))
-    errors.push(numberError(path, factor, `factor MultipleOf declared for ${path} must be positive: ${factor}`))
+  const factor = multipleOf === undefined || !isInteger(value) ? multipleOf : toInt64(multipleOf)
+  if (factor !== undefined && factor <= 0 && checkRange(multipleOf!, 'MultipleOf')) {
+    const text = isInteger(value) ? String(factor) : formatFloat(factor)
+    errors.push(numberError(path, text, `factor MultipleOf declared for ${path} must be positive: ${text}`))
   } else check(multipleOf, 'MultipleOf', (factor, integer) => isMultiple(value, factor, integer), 'a multiple of')
   check(
     minimum,
@@ -96,6 +97,16 @@ export function numberErrors(rules: NumberRules, value: number, path: string): F
     exclusiveMaximum ? 'less than' : 'less than or equal to',
   )
   return errors
+}
+
+/** As Go converts a float on amd64: what does not fit is the least integer. */
+function toInt64(value: number): number {
+  return Math.abs(value) < maxInt64 ? Math.trunc(value) : -maxInt64
+}
+
+/** An integer with all its digits. */
+function formatInteger(value: number): string {
+  return Number.isSafeInteger(value) ? String(value) : BigInt(value).toString()
 }
 
 function numberError(path: string, value: string, detail: string): FieldError {

@@ -10,6 +10,11 @@ export function childPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
 
+/** The same in errors of lists and embedded resources, where a field without a name looks like an index. */
+export function fieldChildPath(path: string, key: string): string {
+  return key === '' ? `${path}[]` : childPath(path, key)
+}
+
 export function indexPath(path: string, index: number): string {
   return `${path}[${index}]`
 }

@@ -57,7 +57,7 @@ function pruneFields(node: Node | undefined, object: JsonObject, walk: Walk, kee
     }
     const value = object[key]
     walk.segments.push(key)
-    const next = pruneValue(child ?? (additional === 'any' ? undefined : additional), value, walk)
+    const next = pruneValue(child ?? (typeof additional === 'object' ? additional : undefined), value, walk)
     walk.segments.pop()
     if (next === value) continue
     copy ??= { ...object }

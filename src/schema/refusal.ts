@@ -14,14 +14,17 @@ export function explainRefusal(
   object: JsonObject,
   oldObject: JsonObject | undefined,
 ): readonly FieldError[] {
-  const { errors, lists } = explain(root, object)
-  if (errors.length === 0 && lists.length === 0) {
+  const old = oldObject === undefined ? undefined : { value: oldObject }
+  const { errors, lists, resources } = explain(root, object, old)
+  if (errors.length + lists.length + resources.length === 0) {
+    // What ajv does not like may be as it was.
+    if (old !== undefined && explain(root, object).errors.length > 0) return []
     // The two disagree, which is a defect of ours.
     const path = pathOf(refusal?.instancePath ?? '')
     return [invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`)]
   }
   const tolerated = lists.length > 0 && oldObject !== undefined && explain(root, oldObject).lists.length > 0
-  return unique(tolerated ? errors : [...errors, ...lists])
+  return unique([...errors, ...resources, ...(tolerated ? [] : lists)])
 }
 
 /** What is used of ajv's own error. */

@@ -1,10 +1,12 @@
 /** allOf, anyOf, oneOf and not: they may say what values are valid, but nothing about what the object is made of. */
 import type { FieldError } from '../api/field-error.ts'
-import { forbidden, invalid, required } from '../api/field-error.ts'
+import { forbidden, required } from '../api/field-error.ts'
 import { jsonEqual } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { childPath, indexPath, keyPath } from './path.ts'
-import { patternProblem } from './patterns.ts'
+import { childPath, keyPath } from './path.ts'
+import { patternErrors } from './structural-invariants.ts'
+import type { SchemaAt } from './structural-parts.ts'
+import { branchesOf, isSchema, ownProperty } from './structural-parts.ts'
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
@@ -16,7 +18,6 @@ const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['title', 'must be empty to be structural'],
   ['description', 'must be empty to be structural'],
   ['nullable', 'must be false to be structural'],
-  ['externalDocs', 'must be undefined to be structural'],
   ['x-kubernetes-preserve-unknown-fields', 'must be false to be structural'],
   ['x-kubernetes-embedded-resource', 'must be false to be structural'],
   ['x-kubernetes-int-or-string', 'must be false to be structural'],
@@ -26,54 +27,33 @@ const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ]
 
-interface Branch {
-  readonly schema: StructuralSchema
-  readonly path: string
-}
-
-/** Schemas are read from files: whatever their type says, anything may stand there. */
-export function isSchema(schema: unknown): schema is StructuralSchema {
-  return typeof schema === 'object' && schema !== null && !Array.isArray(schema)
-}
-
-/** What is wrong with the junctors of a schema. */
+/** What is wrong with the branches of a schema. */
 export function junctorErrors(schema: StructuralSchema, path: string): FieldError[] {
   const first = schema.allOf?.[0]
   return branchesOf(schema, path).flatMap((branch) => {
     // Two ways to write int-or-string: anyOf itself, and anyOf in the first of allOf.
     if (isIntOrString(schema) && schema.anyOf?.includes(branch.schema) === true) return []
-    const inFirst = branch.schema === first && isIntOrString(first)
-    return [...branchErrors(branch, inFirst), ...completenessErrors(branch, schema, path)]
+    return branchErrors(branch, first !== undefined && branch.schema === first && isIntOrString(first))
   })
 }
 
 function isIntOrString(schema: StructuralSchema): boolean {
-  return jsonEqual(schema.anyOf, intOrString)
+  return jsonEqual(schema.anyOf?.map(plain), intOrString)
 }
 
-function branchesOf(schema: StructuralSchema, path: string): Branch[] {
-  const several = (keyword: 'allOf' | 'anyOf' | 'oneOf'): Branch[] =>
-    (schema[keyword] ?? []).map((branch, index) => ({ schema: branch, path: indexPath(childPath(path, keyword), index) }))
-  const not = schema.not === undefined ? [] : [{ schema: schema.not, path: childPath(path, 'not') }]
-  return [...several('anyOf'), ...several('allOf'), ...several('oneOf'), ...not]
+/** Without keywords that say nothing. */
+function plain(schema: StructuralSchema): StructuralSchema {
+  return Object.fromEntries(
+    Object.entries(schema).filter(([keyword, value]) => keyword === 'required' || isSet(keyword as keyof StructuralSchema, value)),
+  )
 }
 
-function branchErrors({ schema, path }: Branch, skipAnyOf = false): FieldError[] {
-  if (!isSchema(schema)) return [invalid(path, schema, 'must be a schema')]
-  const isSet = (keyword: keyof StructuralSchema): boolean => {
-    const value: unknown = schema[keyword]
-    return value !== undefined && value !== false && value !== '' && !(Array.isArray(value) && value.length === 0)
-  }
-  const problem = schema.pattern === undefined ? undefined : patternProblem(schema.pattern)
-  const errors = structure.filter(([keyword]) => isSet(keyword)).map(([keyword, detail]) => forbidden(childPath(path, keyword), detail))
-  if (problem !== undefined)
-    errors.push(invalid(childPath(path, 'pattern'), schema.pattern, `must be a valid regular expression, but isn't: ${problem}`))
-  if (schema.uniqueItems === true) {
-    errors.push(
-      forbidden(childPath(path, 'uniqueItems'), 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'),
-    )
-  }
-  if (schema.items !== undefined) errors.push(...branchErrors({ schema: schema.items, path: childPath(path, 'items') }))
+function branchErrors({ schema, path }: SchemaAt, skipAnyOf = false): FieldError[] {
+  const errors = structure
+    .filter(([keyword]) => isSet(keyword, schema[keyword]))
+    .map(([keyword, detail]) => forbidden(childPath(path, keyword), detail))
+  errors.push(...patternErrors(schema, path))
+  if (isSchema(schema.items)) errors.push(...branchErrors({ schema: schema.items, path: childPath(path, 'items') }))
   for (const [key, child] of Object.entries(schema.properties ?? {})) {
     const place = keyPath(childPath(path, 'properties'), key)
     if (key === 'metadata') errors.push(forbidden(place, 'must not be specified in a nested context'))
@@ -85,18 +65,27 @@ function branchErrors({ schema, path }: Branch, skipAnyOf = false): FieldError[]
   return errors
 }
 
-/** Each field that a branch speaks of must be specified outside of it, too. */
-function completenessErrors(branch: Branch, outside: StructuralSchema | undefined, path: string): FieldError[] {
-  if (!isSchema(branch.schema)) return []
+function isSet(keyword: keyof StructuralSchema, value: unknown): boolean {
+  // A default may be anything; of the rest, what is empty is not there.
+  if (value === undefined || value === null) return false
+  return keyword === 'default' || !(value === false || value === '' || (Array.isArray(value) && value.length === 0))
+}
+
+/** Each field that a branch at the root speaks of must be specified outside of it, too. Nobody looks at the branches below. */
+export function completenessErrors(schema: StructuralSchema, path: string): FieldError[] {
+  return branchesOf(schema, path).flatMap((branch) => branchCompleteness(branch, schema, path))
+}
+
+function branchCompleteness(branch: SchemaAt, outside: StructuralSchema | undefined, path: string): FieldError[] {
   if (outside === undefined) return [required(path, `because it is defined in ${branch.path}`)]
   const { items, properties } = branch.schema
-  const errors = branchesOf(branch.schema, branch.path).flatMap((nested) => completenessErrors(nested, outside, path))
-  if (items !== undefined)
-    errors.push(...completenessErrors({ schema: items, path: childPath(branch.path, 'items') }, outside.items, childPath(path, 'items')))
+  const errors = branchesOf(branch.schema, branch.path).flatMap((nested) => branchCompleteness(nested, outside, path))
+  if (isSchema(items)) {
+    errors.push(...branchCompleteness({ schema: items, path: childPath(branch.path, 'items') }, outside.items, childPath(path, 'items')))
+  }
   for (const [key, child] of Object.entries(properties ?? {})) {
     const nested = { schema: child, path: keyPath(childPath(branch.path, 'properties'), key) }
-    const counterpart = Object.hasOwn(outside.properties ?? {}, key) ? outside.properties?.[key] : undefined
-    errors.push(...completenessErrors(nested, counterpart, keyPath(childPath(path, 'properties'), key)))
+    errors.push(...branchCompleteness(nested, ownProperty(outside, key), keyPath(childPath(path, 'properties'), key)))
   }
   return errors
 }

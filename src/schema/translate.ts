@@ -133,8 +133,15 @@ function objectChecks(node: SchemaNode): AnySchemaObject {
     // ajv knows no field of that name.
     protoProperty: proto === undefined ? undefined : translate(proto),
     additionalProperties: typeof node.additional === 'object' ? translate(node.additional) : undefined,
-    objectCheck: node.embeddedResource ? (object: JsonObject) => embeddedResourceErrors(object, '').length === 0 : undefined,
+    objectCheck: objectCheck(node),
   })
+}
+
+function objectCheck({ embeddedResource, additional, properties }: SchemaNode): ((object: JsonObject) => boolean) | undefined {
+  if (!embeddedResource && additional !== 'none') return undefined
+  return (object) =>
+    (!embeddedResource || embeddedResourceErrors(object, '').length === 0) &&
+    (additional !== 'none' || Object.keys(object).every((key) => properties.has(key)))
 }
 
 function junctorChecks(node: SchemaNode): AnySchemaObject {

@@ -12,10 +12,17 @@ import { defaultNodes } from '../devcluster/controllers/node.ts'
 import { startDevCluster } from '../devcluster/dev-cluster.ts'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 import { newToken } from '../devcluster/pki/state.ts'
+import type { Operator } from '../manager/operator.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
 import type { Environment } from './binaries.ts'
+import type { FaultProxy } from './faults/fault-proxy.ts'
+import { startFaultProxy } from './faults/fault-proxy.ts'
+import type { StartedOperator, StartOperatorOptions } from './operator.ts'
+import { startOperator } from './operator.ts'
 import { startRealControlPlane } from './real-control-plane.ts'
+import type { ControlPlaneServiceAccount } from './service-account.ts'
+import { createServiceAccounts, inTheNameOf, userOfServiceAccount, withToken } from './service-account.ts'
 import type { ControlPlaneUser, Created } from './users.ts'
 import { createNamespaces, grant } from './users.ts'
 
@@ -31,25 +38,66 @@ export interface ControlPlaneOptions {
   readonly nodes?: readonly NodeOptions[]
   /** Created besides Kubernetes' own. Default none. */
   readonly namespaces?: readonly string[]
+  /** Besides the administrator. Default none. */
   readonly users?: readonly ControlPlaneUser[]
+  /** ServiceAccounts that are created, with what they may do. Default none. */
+  readonly serviceAccounts?: readonly ControlPlaneServiceAccount[]
   /** Default: nothing is logged. */
   readonly logger?: Logger
   /** Where the programs are looked for, and the kubeconfig of an existing cluster. Default: this process' variables. */
   readonly env?: Environment
 }
 
+/** As whom to ask: one of the users of the options, or any ServiceAccount (`namespace/name`) that exists when the first request is made. */
+export type Identity = string | { readonly serviceAccount: string }
+
+/** A control plane that has started. */
 export interface ControlPlane {
   readonly backend: ControlPlaneBackend
   /** As the administrator. */
   readonly connection: Connection
   /** As the administrator; it is closed with the control plane. */
   readonly client: Client
-  /** As one of the users of the options. */
-  connectionFor(userName: string): Connection
+  /**
+   * As one of the users of the options, or as a ServiceAccount, for `createClient` or for an operator under test.
+   *
+   * @example
+   * const reader = createClient(controlPlane.connectionFor('reader'))
+   * const operator = createClient(controlPlane.connectionFor({ serviceAccount: 'system/operator' }))
+   *
+   * @throws {ProreusError} `PRO_INPUT` when the options have no such user.
+   */
+  connectionFor(identity: Identity): Connection
   /** The administrator's kubeconfig: a path, as for the variable KUBECONFIG. */
   readonly kubeconfig: string
-  /** The requests that were answered, oldest first. Not for an existing cluster. */
+  /**
+   * The requests that were answered, oldest first: verb, user, path and status code. A watch counts when it has begun or ended.
+   * An existing cluster does not tell: `PRO_INPUT`.
+   */
   requests(): Promise<readonly RequestRecord[]>
+  /** Forgets old states: continue tokens and exact versions from before get 410, within moments. Not for an existing cluster. */
+  compact(): Promise<void>
+  /**
+   * Another address of this control plane, on which faults can be switched on: give its `connection` or `kubeconfig` to what is under test,
+   * and keep `client` for the test itself. It stops with the control plane.
+   *
+   * @example
+   * const proxy = await controlPlane.faultProxy()
+   * proxy.answer(503, { count: 3 })
+   * proxy.cut()
+   */
+  faultProxy(): Promise<FaultProxy>
+  /**
+   * Installs the kinds and webhooks of operators and runs them in this process, with certificates of their own; resolves when the caches are
+   * filled and the API server can call the webhooks. A real one begins to call them some moments later: wait for the effect with `until`.
+   * An existing cluster must be able to reach this machine's loopback for that. They stop before the control plane.
+   *
+   * @example
+   * const operator = await controlPlane.startOperator([hello])
+   *
+   * @throws {ProreusError} what the installation or the start failed with, e.g. `PRO_PERMISSION` or `PRO_CONFIG_INVALID`.
+   */
+  startOperator(operators: readonly Operator[], options?: StartOperatorOptions): Promise<StartedOperator>
   /** Ends everything and leaves nothing behind; in an existing cluster, takes away what was created for the options. */
   stop(): Promise<void>
 }
@@ -66,16 +114,17 @@ export interface ControlPlane {
  * `PRO_KUBECONFIG` when there is no existing cluster.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const { backend = 'embedded', controllers = true, nodes = defaultNodes, namespaces = [], users = [] } = options
+  const { backend = 'embedded', controllers = true, nodes = defaultNodes, namespaces = [], serviceAccounts = [] } = options
   const { logger = silentLogger(), env = process.env } = options
-  const full = { controllers, nodes, namespaces, users, logger, env }
+  const users = [...(options.users ?? []), ...serviceAccounts.map(userOfServiceAccount)]
+  const full = { controllers, nodes, namespaces, users, serviceAccounts, logger, env }
   switch (backend) {
     case 'embedded':
-      return startEmbedded(full)
+      return withCompany(await startEmbedded(full))
     case 'binaries':
-      return startRealControlPlane(full)
+      return withCompany(await startRealControlPlane(full))
     case 'existing':
-      return useExisting(full)
+      return withCompany(await useExisting(full))
     default:
       throw new ProreusError(
         'PRO_INPUT',
@@ -86,7 +135,32 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 type FullOptions = Required<Omit<ControlPlaneOptions, 'backend'>>
 
-async function startEmbedded({ users, controllers, nodes, namespaces, logger }: FullOptions): Promise<ControlPlane> {
+/** A control plane without what can be started beside it. */
+export type BareControlPlane = Omit<ControlPlane, 'faultProxy' | 'startOperator'>
+
+/** What is started beside it ends before it, the latest first. */
+function withCompany(controlPlane: BareControlPlane): ControlPlane {
+  const company: Promise<{ stop(): Promise<void> }>[] = []
+  const join = <T extends { stop(): Promise<void> }>(started: Promise<T>): Promise<T> => {
+    company.push(started)
+    return started
+  }
+  let stopped: Promise<void> | undefined
+  const stop = async (): Promise<void> => {
+    // An operator whose API server is cut off may fail at its end, and has told so by `ended`.
+    for (const started of company.reverse()) await started.then((each) => each.stop()).catch(() => undefined)
+    await controlPlane.stop()
+  }
+  return {
+    ...controlPlane,
+    faultProxy: () => join(startFaultProxy(controlPlane.connection)),
+    startOperator: (operators, options) => join(startOperator(controlPlane, operators, options)),
+    stop: () => (stopped ??= stop()),
+  }
+}
+
+async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
+  const { users, serviceAccounts, controllers, nodes, namespaces, logger } = options
   const cluster = await startDevCluster({
     port: 0,
     controllers,
@@ -99,22 +173,31 @@ async function startEmbedded({ users, controllers, nodes, namespaces, logger }: 
   const kubeconfig = join(directory, 'kubeconfig')
   await cluster.writeKubeconfig(kubeconfig)
   const client = createClient(cluster.connection)
+  const stop = async (): Promise<void> => {
+    await client.close()
+    await cluster.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+  try {
+    await createServiceAccounts(client, serviceAccounts)
+  } catch (error) {
+    await stop()
+    throw error
+  }
   return {
     backend: 'embedded',
     connection: cluster.connection,
     client,
-    connectionFor: (name) => cluster.connectionFor(name),
+    connectionFor: (identity) =>
+      typeof identity === 'string' ? cluster.connectionFor(identity) : inTheNameOf(client, cluster.connection, identity.serviceAccount),
     kubeconfig,
     requests: () => Promise.resolve([...cluster.requests]),
-    async stop() {
-      await client.close()
-      await cluster.close()
-      await rm(directory, { recursive: true, force: true })
-    },
+    compact: () => Promise.resolve(cluster.compact()),
+    stop,
   }
 }
 
-async function useExisting({ users, namespaces, env }: FullOptions): Promise<ControlPlane> {
+async function useExisting({ users, serviceAccounts, namespaces, env }: FullOptions): Promise<BareControlPlane> {
   const connection = await loadConnection({ env })
   const client = createClient(connection)
   const created: Created[] = []
@@ -124,6 +207,7 @@ async function useExisting({ users, namespaces, env }: FullOptions): Promise<Con
   }
   try {
     created.push(...(await createNamespaces(client, namespaces)))
+    created.push(...(await createServiceAccounts(client, serviceAccounts)))
     created.push(
       ...(await grant(
         client,
@@ -143,18 +227,20 @@ async function useExisting({ users, namespaces, env }: FullOptions): Promise<Con
     connection,
     client,
     kubeconfig: env.KUBECONFIG || join(env.HOME || homedir(), '.kube', 'config'),
-    connectionFor(name) {
-      const user = users.find((one) => one.name === name)
+    connectionFor(identity) {
+      if (typeof identity !== 'string') return withToken(client, connection, identity.serviceAccount)
+      const user = users.find(({ name }) => name === identity)
       if (user === undefined)
-        throw new ProreusError('PRO_INPUT', `There is no user ${JSON.stringify(name)} here: name it in the option users.`)
+        throw new ProreusError('PRO_INPUT', `There is no user ${JSON.stringify(identity)} here: name it in the option users.`)
       // The administrator cannot make tokens for users, but may act as any.
       const groups = [...(user.groups ?? []), 'system:authenticated']
       return {
         ...connection,
-        headers: { 'Impersonate-User': name, 'Impersonate-Group': groups },
-        describe: `${connection.describe}, as ${name}`,
+        headers: { 'Impersonate-User': identity, 'Impersonate-Group': groups },
+        describe: `${connection.describe}, as ${identity}`,
       }
     },
+    compact: () => Promise.reject(new ProreusError('PRO_INPUT', 'The storage of an existing cluster is left alone.')),
     requests: () =>
       Promise.reject(
         new ProreusError('PRO_INPUT', 'An existing cluster does not tell its requests: ask a control plane of another backend.'),

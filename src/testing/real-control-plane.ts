@@ -19,10 +19,13 @@ import type { Logger } from '../telemetry/logger.ts'
 import { auditPolicy, readAuditLog } from './audit.ts'
 import type { Environment, ProgramName } from './binaries.ts'
 import { programVersion, requirePrograms } from './binaries.ts'
-import type { ControlPlane } from './control-plane.ts'
+import { compactEtcd } from './compact-etcd.ts'
+import type { BareControlPlane } from './control-plane.ts'
 import { kwokConfiguration } from './kwok-stages.ts'
 import { Processes } from './processes.ts'
 import type { StartedProgram } from './processes.ts'
+import type { ControlPlaneServiceAccount } from './service-account.ts'
+import { createServiceAccounts, withToken } from './service-account.ts'
 import type { ControlPlaneUser } from './users.ts'
 import { createNamespaces, grant } from './users.ts'
 
@@ -31,6 +34,7 @@ export interface RealControlPlaneOptions {
   readonly nodes: readonly NodeOptions[]
   readonly namespaces: readonly string[]
   readonly users: readonly ControlPlaneUser[]
+  readonly serviceAccounts: readonly ControlPlaneServiceAccount[]
   readonly logger: Logger
   readonly env: Environment
 }
@@ -57,7 +61,7 @@ type OwnUser = (typeof ownUsers)[number]['as']
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is not here, `PRO_API_UNREACHABLE` when one does not start.
  */
-export async function startRealControlPlane(options: RealControlPlaneOptions): Promise<ControlPlane> {
+export async function startRealControlPlane(options: RealControlPlaneOptions): Promise<BareControlPlane> {
   const needed: ProgramName[] = ['etcd', 'kube-apiserver']
   if (options.controllers) needed.push('kube-controller-manager', 'kube-scheduler')
   if (hasNodes(options)) needed.push('kwok')
@@ -81,7 +85,7 @@ async function start(
   options: RealControlPlaneOptions,
   paths: Readonly<Record<ProgramName, string>>,
   processes: Processes,
-): Promise<ControlPlane> {
+): Promise<BareControlPlane> {
   const { users, logger } = options
   const { directory } = processes
   const file = (name: string): string => join(directory, name)
@@ -130,6 +134,7 @@ async function start(
       )
     }
     await Promise.all([createNamespaces(client, options.namespaces), grant(client, users, 'proreus-test')])
+    await createServiceAccounts(client, options.serviceAccounts)
     if (hasNodes(options)) {
       started.push(await processes.start('kwok', paths.kwok, kwokArguments(file)))
       await registerNodes(client, options.nodes, { now: systemClock.now(), version: programVersion('kube-apiserver', options.env) })
@@ -144,13 +149,18 @@ async function start(
     client,
     connection,
     kubeconfig: file(`${adminName}.kubeconfig`),
-    connectionFor(name) {
-      const token = userTokens.get(name)
+    connectionFor(identity) {
+      if (typeof identity !== 'string') return withToken(client, connection, identity.serviceAccount)
+      const token = userTokens.get(identity)
       if (token === undefined)
-        throw new ProreusError('PRO_INPUT', `There is no user ${JSON.stringify(name)} in this control plane: name it in the option users.`)
-      return connectionOf(token, name)
+        throw new ProreusError(
+          'PRO_INPUT',
+          `There is no user ${JSON.stringify(identity)} in this control plane: name it in the option users.`,
+        )
+      return connectionOf(token, identity)
     },
     requests: () => readAuditLog(file('audit.log')),
+    compact: () => compactEtcd(etcdUrl),
     async stop() {
       await Promise.all([client.close(), processes.stop()])
     },

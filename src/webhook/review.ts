@@ -10,7 +10,7 @@ export interface AdmissionRequest {
   readonly uid: string
   readonly kind: GroupVersionKind
   readonly operation: Operation
-  /** Empty while the API server has still to generate it. */
+  /** Empty while the API server has still to generate it. The review of a collection's deletion names none; then it is that of the old object. */
   readonly name: string
   readonly namespace: string
   readonly subResource: string
@@ -63,7 +63,7 @@ export function decodeReview(body: unknown): AdmissionRequest {
     uid,
     kind: { group: textOf(kind.group), version: kind.version, kind: kind.kind },
     operation: operation as Operation,
-    name: textOf(request.name),
+    name: textOf(request.name) || nameOf(oldObject),
     namespace: textOf(request.namespace),
     subResource: textOf(request.subResource),
     userInfo: isObject(userInfo) && typeof userInfo.username === 'string' ? (userInfo as unknown as UserInfo) : { username: '' },
@@ -71,6 +71,10 @@ export function decodeReview(body: unknown): AdmissionRequest {
     object,
     oldObject,
   }
+}
+
+function nameOf(object: JsonObject | undefined): string {
+  return isObject(object?.metadata) ? textOf(object.metadata.name) : ''
 }
 
 function textOf(value: unknown): string {

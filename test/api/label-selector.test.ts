@@ -9,7 +9,7 @@ import {
 } from '../../src/api/label-selector.ts'
 
 t.test('selects as kubectl -l does', async (t) => {
-  const labels = { app: 'web', tier: 'front', empty: '' }
+  const labels = { app: 'web', tier: 'front', empty: '', size: '3' }
   const cases: [string, boolean][] = [
     ['', true],
     ['app=web', true],
@@ -23,13 +23,23 @@ t.test('selects as kubectl -l does', async (t) => {
     ['!missing', true],
     ['empty=', true],
     ['app=', false],
+    ['app in (,api)', false],
+    ['empty in ()', true],
+    ['size>2', true],
+    ['size>3', false],
+    ['size<4,app', true],
+    ['app>1', false],
   ]
   for (const [selector, expected] of cases) t.equal(matchesLabels(parseLabelSelector(selector), labels), expected, selector)
 })
 
 t.test('refuses what is no selector', async (t) => {
-  for (const selector of ['a=b,', 'a in b', 'a in (', '=b', 'a b', '!', 'a in ()']) {
-    t.throws(() => parseLabelSelector(selector), { name: 'SyntaxError', message: /^unable to parse requirement: found / }, selector)
+  for (const selector of ['a=b,', 'a in b', 'a in (', '=b', 'a b', '!', ',', '-a', 'a=$', 'a>x', 'x/y/z']) {
+    t.throws(
+      () => parseLabelSelector(selector),
+      { name: 'SyntaxError', message: /^(unable to parse requirement: )?(found |<nil>|values)/ },
+      selector,
+    )
   }
 })
 

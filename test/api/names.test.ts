@@ -18,7 +18,7 @@ t.test('names that it refuses, in its words', async (t) => {
   t.match(dns1035Label('1a')[0], /^a DNS-1035 label must consist of/)
   t.match(
     qualifiedName('a/b/c')[0],
-    /^a qualified name must consist of .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/,
+    /^a valid label key must consist of .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/,
   )
   t.same(qualifiedName('/b'), ['prefix part must be non-empty'])
   t.match(qualifiedName('-bad')[0], /^name part must consist of/)

@@ -58,7 +58,7 @@ t.test('lists in pages, then watches from there with bookmarks', async (t) => {
   ])
   t.same(seen, ['= a b c', 'synced'])
   t.ok(reflector.synced)
-  t.match(script.lastWatch.options, { namespace: 'ns', resourceVersion: '7', allowWatchBookmarks: true, timeoutSeconds: 450 })
+  t.match(script.lastWatch.options, { namespace: 'ns', resourceVersion: '7', allowWatchBookmarks: true, timeoutSeconds: 75 })
 
   script.lastWatch.send('ADDED', object('d', 8))
   script.lastWatch.send('DELETED', object('a', 9))
@@ -256,40 +256,57 @@ t.test('waits as long as a busy server asks', async (t) => {
   t.equal(script.lists.length, 1)
 })
 
-t.test('notices a connection that is silent for longer than any watch may last', async (t) => {
+t.test('notices a connection that is silent for longer than the watch may last', async (t) => {
   const { script, clock, log, reflector } = setUp(t)
   await eventually(() => script.watches.length === 1)
-  await clock.advance(200_000)
+  t.equal(script.lastWatch.options.timeoutSeconds, 60)
+  await clock.advance(50_000)
   script.lastWatch.send('ADDED', object('a', 30))
   await eventually(() => reflector.resourceVersion === '30')
-  await clock.advance(329_000)
+  await clock.advance(89_000)
   t.equal(script.watches.length, 1)
   t.notOk(script.lastWatch.ended)
   await clock.advance(2_000)
   await eventually(() => script.watches.length === 2)
   t.equal(script.lastWatch.options.resourceVersion, '30')
   t.equal(script.lists.length, 1)
-  t.same(log.told(), ['warn: The watch of widgets.example.com was silent for 330 s: its connection is dead.'])
+  t.same(log.told(), ['warn: The watch of widgets.example.com was silent for 90 s: its connection is dead.'])
 })
 
-t.test('notices it sooner when the server had sent bookmarks', async (t) => {
+t.test('lets watches last once the server has sent a bookmark, and notices a missing one', async (t) => {
   const { script, clock, log, reflector } = setUp(t)
   await eventually(() => script.watches.length === 1)
-  for (const version of ['30', '31']) {
-    await clock.advance(60_000)
+  await clock.advance(58_000)
+  script.lastWatch.bookmark('30')
+  script.lastWatch.end()
+  await eventually(() => script.watches.length === 2)
+  t.match(script.lastWatch.options, { resourceVersion: '30', timeoutSeconds: 300 })
+  for (const version of ['31', '32']) {
+    await clock.advance(62_000)
     script.lastWatch.bookmark(version)
     await eventually(() => reflector.resourceVersion === version)
   }
-  await clock.advance(100_000)
-  script.lastWatch.send('ADDED', object('a', 32))
-  await eventually(() => reflector.resourceVersion === '32')
-  await clock.advance(179_000)
+  await clock.advance(50_000)
+  script.lastWatch.send('ADDED', object('a', 33))
+  await eventually(() => reflector.resourceVersion === '33')
+  await clock.advance(89_000)
   t.notOk(script.lastWatch.ended)
   await clock.advance(2_000)
-  await eventually(() => script.watches.length === 2)
-  t.equal(script.lastWatch.options.resourceVersion, '32')
+  await eventually(() => script.watches.length === 3)
+  t.equal(script.lastWatch.options.resourceVersion, '33')
   t.equal(script.lists.length, 1)
-  t.same(log.told(), ['warn: The watch of widgets.example.com was silent for 180 s: its connection is dead.'])
+  t.same(log.told(), ['warn: The watch of widgets.example.com was silent for 90 s: its connection is dead.'])
+})
+
+t.test('and notices it in a watch that was dead from its beginning', async (t) => {
+  const { script, clock } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.bookmark('30')
+  script.lastWatch.end()
+  await eventually(() => script.watches.length === 2)
+  await clock.advance(91_000)
+  await eventually(() => script.watches.length === 3)
+  t.equal(script.lastWatch.options.resourceVersion, '30')
 })
 
 t.test('freezes what it gives, without managed fields and without touching what it got', async (t) => {

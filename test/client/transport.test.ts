@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ProreusError } from '../../src/api/errors.ts'
@@ -259,6 +259,50 @@ t.test('gives up a request that gets no answer in time', async (t) => {
   await clock.advance(60_000)
   t.match(await answer, { code: 'PRO_API_UNREACHABLE', message: /did not answer in time/ })
   t.match(reports, [{ code: 'error' }])
+})
+
+t.test('after that makes new connections: those that are kept may be as dead', async (t) => {
+  let silent = false
+  const { server, transport } = await setUp(t, () => (silent ? undefined : { body: {} }), { timeoutMs: 200 })
+  await Promise.all([transport.request(get), transport.request(get)])
+  t.equal(server.sockets, 2)
+  silent = true
+  await t.rejects(transport.request(get), { code: 'PRO_API_UNREACHABLE' })
+  silent = false
+  await transport.request(get)
+  t.equal(server.sockets, 3)
+})
+
+t.test('while it still connects, a request ends when its time is up or it is aborted, and closing takes a second', async (t) => {
+  const sockets = new Set<Socket>()
+  const mute = createServer((socket) => void sockets.add(socket.on('error', () => undefined)))
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    mute.close()
+  })
+  // The handshake is never answered.
+  const connection = { server: `https://127.0.0.1:${(mute.address() as AddressInfo).port}`, describe: 'a test' }
+  const clock = new FakeClock()
+  const transport = createTransport(connection, { clock, timeoutMs: 3000 })
+  const late = failureOf(transport.request(get))
+  await clock.untilPending()
+  await clock.advance(3000)
+  t.match(await late, { code: 'PRO_API_UNREACHABLE', message: /did not answer in time/ })
+
+  const stop = new AbortController()
+  const aborted = transport.stream({ ...get, signal: stop.signal })
+  await clock.untilPending()
+  stop.abort(new Error('enough'))
+  await t.rejects(aborted, { message: 'enough' })
+
+  const running = failureOf(transport.request(get))
+  await clock.untilPending()
+  const closed = transport.close()
+  await clock.untilPending(2)
+  await clock.advance(1000)
+  await closed
+  t.match(await running, { code: 'PRO_ABORTED' })
 })
 
 t.test('rejects with the reason of the abort', async (t) => {

@@ -9,8 +9,8 @@ import { caseArbitrary } from '../support/schema-arbitraries.ts'
 
 function verdicts(schema: StructuralSchema, object: JsonObject): { ajv: boolean; renderer: boolean } {
   const root = buildRootNode(schema)
-  const { errors, lists } = explain(root, object)
-  return { ajv: compileCheck(root)(object) === true, renderer: errors.length + lists.length === 0 }
+  const { errors, lists, resources } = explain(root, object)
+  return { ajv: compileCheck(root)(object) === true, renderer: errors.length + lists.length + resources.length === 0 }
 }
 
 t.test('ajv accepts exactly what the renderer finds nothing wrong with', async (t) => {

@@ -60,5 +60,7 @@ function json(text: string): JsonObject {
 }
 
 function warningsOf(header: string | string[] | undefined): string[] {
-  return [header ?? []].flat().flatMap((line) => [...line.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text!.replaceAll(/\\(.)/g, '$1')))
+  return [header ?? []]
+    .flat()
+    .flatMap((line) => [...line.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text!.replaceAll(/\\(.)/g, '$1')))
 }

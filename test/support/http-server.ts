@@ -4,6 +4,7 @@ import { Agent, request } from 'undici'
 import { systemClock } from '../../src/api/clock.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { deepFreeze } from '../../src/api/json.ts'
+import { tokenAuthenticator } from '../../src/devcluster/http/authenticate.ts'
 import { ruleAuthorizer } from '../../src/devcluster/http/authorizer.ts'
 import type { Grant } from '../../src/devcluster/http/authorizer.ts'
 import { reviewRows } from '../../src/devcluster/http/reviews.ts'
@@ -127,9 +128,10 @@ export function scriptedRegistry(methods: Partial<Resources> = {}): Resources {
       throw notFound(info, key.name)
     },
     list: () => ({ items: [], metadata: { resourceVersion: '1' } }),
+    waitFor: () => Promise.resolve(),
     async *watch() {},
     create: (_info, _namespace, decoded) => Promise.resolve(decoded.object),
-    update: (_info, _key, decoded) => Promise.resolve(decoded.object),
+    put: (_info, _key, decoded) => Promise.resolve({ object: decoded.object, created: false }),
     patch: (_info, _key, patch) => Promise.resolve({ object: { patched: patch.type }, created: false }),
     delete: () => Promise.resolve({ object: { kind: 'Status', apiVersion: 'v1', status: 'Success' }, accepted: false }),
     deleteCollection: () => Promise.resolve({ kind: 'FooList', apiVersion: 'a.example.com/v1', metadata: {}, items: [] }),
@@ -185,7 +187,7 @@ export async function startTestServer(
     registry: options.registry instanceof Registry ? options.registry : scriptedRegistry(options.registry),
     catalog,
     tls: certificate,
-    tokens: users,
+    tokens: tokenAuthenticator(users),
     authorizer,
     clock: systemClock,
     logger: options.logger ?? silentLogger(),

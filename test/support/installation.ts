@@ -1,14 +1,18 @@
 /** `config/default` as kubectl renders it, and its Deployment's process as a kubelet would start it. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
 import type { Deployment } from '../../src/api/builtin.ts'
 import { configMap } from '../../src/api/builtin.ts'
-import type { PolicyRule } from '../../src/api/policy-rule.ts'
+import { resourceType } from '../../src/api/group-version-kind.ts'
+import type { KubernetesObject } from '../../src/api/object.ts'
 import type { Client } from '../../src/client/client.ts'
-import type { DevCluster, DevClusterUser } from '../../src/devcluster/dev-cluster.ts'
-import { finished, kubectlPath, repository, startProreus, until, type Running } from './process.ts'
+import type { ControlPlane } from '../../src/testing/control-plane.ts'
+import { podHost } from './pod-network.ts'
+import { finished, kubectlPath, proreusCommand, repository, until, type Running } from './process.ts'
 
+export const installation = 'config/default'
 export const operatorNamespace = 'proreus-system'
 export const serviceAccountUser = `system:serviceaccount:${operatorNamespace}:proreus`
 
@@ -16,9 +20,6 @@ export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly name: string; readonly namespace?: string }
-  readonly rules?: readonly PolicyRule[]
-  readonly roleRef?: { readonly kind: string; readonly name: string }
-  readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[]
 }
 
 /** The objects of a folder with a kustomization, in the order in which kubectl sends them. */
@@ -28,71 +29,42 @@ export async function rendered(folder: string): Promise<readonly Manifest[]> {
   return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest)
 }
 
-/** The operator's service account as a user of an embedded cluster, allowed exactly what the manifests bind to it. */
-export function serviceAccountOf(manifests: readonly Manifest[]): DevClusterUser {
-  const rules: PolicyRule[] = []
-  const namespaceRules: Record<string, PolicyRule[]> = {}
-  for (const binding of manifests) {
-    const isOurs = binding.subjects?.some(
-      ({ kind, name, namespace }) => kind === 'ServiceAccount' && name === 'proreus' && namespace === operatorNamespace,
-    )
-    if (isOurs !== true) continue
-    const { namespace } = binding.metadata
-    const { roleRef } = binding
-    const role = manifests.find(
-      ({ kind, metadata }) =>
-        kind === roleRef?.kind && metadata.name === roleRef.name && (kind === 'ClusterRole' || metadata.namespace === namespace),
-    )
-    if (role?.rules === undefined) throw new Error(`${binding.kind} ${binding.metadata.name} binds a role that is not there`)
-    if (binding.kind === 'ClusterRoleBinding') rules.push(...role.rules)
-    else (namespaceRules[namespace!] ??= []).push(...role.rules)
-  }
-  return {
-    name: serviceAccountUser,
-    token: 'the-token-of-the-service-account',
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${operatorNamespace}`],
-    rules,
-    namespaceRules,
-  }
-}
-
-/** What Kubernetes puts into a Pod: the variables that lead to the API server, and the mounted service account. */
-export interface PodEnvironment {
-  readonly env: Readonly<Record<string, string>>
-  /** Stands for /var/run/secrets/kubernetes.io/serviceaccount. */
-  readonly serviceAccountDir: string
-}
-
-/** Prepares `directory` as the service account's mount: its token, and the authority that Kubernetes puts into each namespace. */
-export async function podEnvironment(cluster: DevCluster, client: Client, token: string, directory: string): Promise<PodEnvironment> {
+/** Prepares `directory` as the service account's mount: a token, and the authority that Kubernetes puts into each namespace. */
+export async function mountServiceAccount(client: Client, directory: string): Promise<void> {
   const rootCa = await until('the namespace has the root CA', () =>
     client.get(configMap, { namespace: operatorNamespace, name: 'kube-root-ca.crt' }).catch(() => undefined),
   )
+  const { status } = (await client.raw(`/api/v1/namespaces/${operatorNamespace}/serviceaccounts/proreus/token`, {
+    method: 'POST',
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
+    contentType: 'application/json',
+  })) as { status: { token: string } }
   mkdirSync(directory, { recursive: true })
-  writeFileSync(join(directory, 'token'), token, { mode: 0o600 })
+  writeFileSync(join(directory, 'token'), status.token, { mode: 0o600 })
   writeFileSync(join(directory, 'ca.crt'), rootCa.data!['ca.crt']!)
   writeFileSync(join(directory, 'namespace'), operatorNamespace)
-  const { hostname, port } = new URL(cluster.url)
-  return { env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port }, serviceAccountDir: directory }
 }
 
 /** A running `proreus run` with the arguments and environment of the Deployment. */
 export interface OperatorPod extends Running {
-  readonly webhook: string
+  readonly address: string
+  readonly webhookPort: number
   readonly probes: string
   readonly metrics: string
 }
 
-/** Several Pods share this machine's ports, so each takes free ones. */
-const ownAddresses = [
-  '--webhook-host=127.0.0.1',
-  '--webhook-port=0',
-  '--health-probe-bind-address=127.0.0.1:0',
-  '--metrics-bind-address=127.0.0.1:0',
-]
+export interface OperatorPodOptions {
+  readonly controlPlane: ControlPlane
+  readonly deployment: Deployment
+  readonly serviceAccountDir: string
+  /** Where it runs. */
+  readonly directory: string
+}
 
-/** Starts the Deployment's process in `directory`; resolves when it says that it has started. */
-export async function startOperatorPod(deployment: Deployment, pod: PodEnvironment, directory: string): Promise<OperatorPod> {
+/** Starts the Deployment's process; resolves when it says that it has started. It ends with the test. */
+export async function startOperatorPod(t: Test, options: OperatorPodOptions): Promise<OperatorPod> {
+  const { controlPlane, deployment, serviceAccountDir, directory } = options
+  const host = await podHost(t, controlPlane)
   const [container] = deployment.spec!.template.spec!.containers
   const given = (container!.env ?? []).map(({ name, value, valueFrom }): [string, string] => {
     if (valueFrom === undefined) return [name, value ?? '']
@@ -101,21 +73,24 @@ export async function startOperatorPod(deployment: Deployment, pod: PodEnvironme
     return [name, deployment.metadata.namespace!]
   })
   mkdirSync(directory, { recursive: true })
-  const running = startProreus([...container!.args!, ...ownAddresses], {
+  const running = host.start(proreusCommand([...container!.args!, ...host.args]), {
     cwd: directory,
-    env: { PATH: process.env.PATH, HOME: directory, SERVICE_ACCOUNT_DIR: pod.serviceAccountDir, ...pod.env, ...Object.fromEntries(given) },
+    env: { PATH: process.env.PATH, HOME: directory, ...host.env, ...Object.fromEntries(given) },
+    serviceAccountDir,
   })
+  t.teardown(() => running.stop('SIGKILL'))
   try {
     const ports = await until('proreus run has started', () => {
       if (running.child.exitCode !== null) throw new Error(`it ended with ${running.child.exitCode}`)
       return startedLine(running.output())
     })
-    const at = (port: number): string => `127.0.0.1:${port}`
+    const { address } = host
     return {
       ...running,
-      webhook: `https://${at(ports.webhookPort)}`,
-      probes: `http://${at(ports.probePort)}`,
-      metrics: `http://${at(ports.metricsPort)}`,
+      address,
+      webhookPort: ports.webhookPort,
+      probes: `http://${address}:${ports.probePort}`,
+      metrics: `http://${address}:${ports.metricsPort}`,
     }
   } catch (error) {
     await running.stop('SIGKILL')
@@ -136,4 +111,27 @@ function startedLine(output: string): StartedLine | undefined {
     .slice(0, -1)
     .filter((line) => line.startsWith('{'))
   return lines.map((line) => JSON.parse(line) as StartedLine).find(({ msg }) => msg === 'started')
+}
+
+interface EndpointSlice extends KubernetesObject {
+  readonly addressType: string
+  readonly endpoints: readonly { readonly addresses: readonly string[]; readonly conditions: { readonly ready: boolean } }[]
+  readonly ports: readonly { readonly name: string; readonly port: number; readonly protocol: string }[]
+}
+const endpointSlice = resourceType<EndpointSlice>({
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+})
+
+/** Leads the requests of the webhooks' Service to this Pod, and to no other one any more. */
+export async function routeTo(client: Client, { address, webhookPort }: OperatorPod): Promise<void> {
+  const labels = { 'kubernetes.io/service-name': 'proreus-webhook', 'endpointslice.kubernetes.io/managed-by': 'the-test' }
+  await client.apply(endpointSlice, {
+    metadata: { namespace: operatorNamespace, name: 'proreus-webhook-of-the-test', labels },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: [address], conditions: { ready: true } }],
+    ports: [{ name: 'webhook', port: webhookPort, protocol: 'TCP' }],
+  })
 }

@@ -1,4 +1,4 @@
-/** An embedded cluster and the MyPod operator in this process, as a user who may do what its ClusterRole says and no more. */
+/** The MyPod operator in this process, on any control plane, as a user who may do what its ClusterRole says and no more. */
 import type { Test } from 'tap'
 import { pod, type Pod } from '../../src/api/builtin.ts'
 import { systemClock } from '../../src/api/clock.ts'
@@ -6,22 +6,27 @@ import type { JsonObject } from '../../src/api/json.ts'
 import type { ObjectInput } from '../../src/api/object.ts'
 import type { PolicyRule } from '../../src/api/policy-rule.ts'
 import type { Client } from '../../src/client/client.ts'
-import type { DevCluster, DevClusterUser } from '../../src/devcluster/dev-cluster.ts'
+import { mutatingName, validatingName } from '../../src/manager/names.ts'
 import { run } from '../../src/manager/run.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../../src/manifests/install.ts'
 import { managerRole } from '../../src/manifests/rbac.ts'
-import { mutatingName, validatingName } from '../../src/manager/names.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { mypod, type MyPod } from '../../src/operators/mypod/kind.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { clientFor, find } from './devcluster-client.ts'
-import { startTestCluster } from './devcluster-kubectl.ts'
+import type { ControlPlane } from '../../src/testing/control-plane.ts'
+import type { ControlPlaneUser } from '../../src/testing/users.ts'
+import { conformanceControlPlane } from '../conformance/backends.ts'
+import { find } from './devcluster-client.ts'
 import { until } from './process.ts'
 
 export const namespace = 'test-mypod'
 const operators = [mypodOperator]
 const operatorUser = 'operator'
+
+export const seconds = 1000
+/** The grace period that a Pod has by default. */
+export const grace = 30 * seconds
 
 /** The operator while it runs. */
 export interface RunningOperator {
@@ -33,77 +38,92 @@ export interface RunningOperator {
 }
 
 export interface MyPodWorld {
-  readonly cluster: DevCluster
+  readonly controlPlane: ControlPlane
   /** As the administrator. */
   readonly client: Client
   /** Starts the operator and waits until its webhooks are called. */
   startOperator(): Promise<RunningOperator>
+  /** Waits until the garbage collector knows the kind: it looks for new ones only every half minute. */
+  whenCollected(): Promise<void>
   /** How many requests were answered so far: where `writesSince` counts from. */
-  mark(): number
-  /** What the operator has changed in the cluster since then, as `verb path`. */
-  writesSince(mark: number): string[]
+  mark(): Promise<number>
+  /** What the operator has changed since then, or had judged by a dry run, as `verb path`. */
+  writesSince(mark: number): Promise<string[]>
   /** What it was not allowed to do. */
-  refusals(): string[]
+  refusals(): Promise<string[]>
   podOf(name: string, inNamespace?: string): Promise<Pod | undefined>
   mypodOf(name: string, inNamespace?: string): Promise<MyPod | undefined>
   /** Waits until the Pod of this name is there and satisfies `done`. */
   untilPod(name: string, what: string, done?: (pod: Pod) => boolean, timeoutMs?: number): Promise<Pod>
   /** Waits until the MyPod of this name satisfies `done`. */
   untilMyPod(name: string, what: string, done: (object: MyPod) => boolean, timeoutMs?: number): Promise<MyPod>
+  /** Creates a MyPod and waits until its Pod runs and its status says so. */
+  running(name: string, spec?: Partial<MyPod['spec']>): Promise<{ object: MyPod; live: Pod }>
 }
 
-/** Starts a cluster that knows the kind; the operator is started by the test. */
-export async function startMyPodWorld(t: Test, users: readonly DevClusterUser[] = []): Promise<MyPodWorld> {
+/** Starts a control plane that knows the kind; the operator is started by the test. */
+export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[] = []): Promise<MyPodWorld> {
   const rules = managerRole(operators, 'manager', [mutatingName, validatingName])['rules'] as unknown as PolicyRule[]
-  const cluster = await startTestCluster(t, { users: [...users, { name: operatorUser, token: operatorUser, rules }] })
-  const client = clientFor(t, cluster.connection)
+  const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace], users: [...users, { name: operatorUser, rules }] })
+  const { client } = controlPlane
   const directory = t.testdir()
   await installKinds(client, operators, systemClock)
+
   const podOf = (name: string, inNamespace = namespace): Promise<Pod | undefined> => find(client, pod, { namespace: inNamespace, name })
   const mypodOf = (name: string, inNamespace = namespace): Promise<MyPod | undefined> =>
     find(client, mypod, { namespace: inNamespace, name })
+  /** Waits until there is an object, and it satisfies `done`. */
+  const untilFound = <O>(what: string, read: () => Promise<O | undefined>, done: (object: O) => boolean, timeoutMs?: number): Promise<O> =>
+    until(
+      what,
+      async () => {
+        const found = await read()
+        return found !== undefined && done(found) && found
+      },
+      timeoutMs,
+    )
+  const untilPod: MyPodWorld['untilPod'] = (name, what, done = () => true, timeoutMs) =>
+    untilFound(`the Pod ${name} ${what}`, () => podOf(name), done, timeoutMs)
+  const untilMyPod: MyPodWorld['untilMyPod'] = (name, what, done, timeoutMs) =>
+    untilFound(`the MyPod ${name} ${what}`, () => mypodOf(name), done, timeoutMs)
+  const requestsOfOperator = async (since: number) =>
+    (await controlPlane.requests()).slice(since).filter(({ user }) => user === operatorUser)
 
   return {
-    cluster,
+    controlPlane,
     client,
     podOf,
     mypodOf,
-    mark: () => cluster.requests.length,
-    writesSince: (mark) =>
-      cluster.requests
-        .slice(mark)
-        .filter(
-          ({ user, verb, path }) => user === operatorUser && !['get', 'list', 'watch'].includes(verb) && !path.includes('accessreviews'),
-        )
-        .map(({ verb, path }) => `${verb} ${path}`),
-    refusals: () =>
-      cluster.requests.filter(({ user, code }) => user === operatorUser && code === 403).map(({ verb, path }) => `${verb} ${path}`),
-    untilPod: (name, what, done = () => true, timeoutMs) =>
-      until(
-        `the Pod ${name} ${what}`,
-        async () => {
-          const found = await podOf(name)
-          return found !== undefined && done(found) && found
-        },
-        timeoutMs,
-      ),
-    untilMyPod: (name, what, done, timeoutMs) =>
-      until(
-        `the MyPod ${name} ${what}`,
-        async () => {
-          const found = await mypodOf(name)
-          return found !== undefined && done(found) && found
-        },
-        timeoutMs,
-      ),
-
+    untilPod,
+    untilMyPod,
+    async running(name, spec = {}) {
+      await client.create(mypod, mypodNamed(name, spec))
+      const object = await untilMyPod(name, 'is ready', (found) => conditionOf(found, 'Ready')?.status === 'True')
+      return { object, live: (await podOf(name))! }
+    },
+    async whenCollected() {
+      const key = { namespace, name: 'probe-of-garbage-collector' }
+      // Nobody but the garbage collector takes away the finalizer that this policy sets.
+      await client.create(mypod, { metadata: key, spec: { podSpec: { containers: [{ name: 'main', image: 'x' }] } } })
+      await client.delete(mypod, key, { propagationPolicy: 'Orphan' })
+      await until('the garbage collector knows the kind', async () => (await mypodOf(key.name)) === undefined, 90_000)
+    },
+    mark: async () => (await controlPlane.requests()).length,
+    async writesSince(mark) {
+      const writes = (await requestsOfOperator(mark)).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
+      return writes.filter(({ path }) => !path.includes('accessreviews')).map(({ verb, path }) => `${verb} ${path}`)
+    },
+    async refusals() {
+      const refused = (await requestsOfOperator(0)).filter(({ code }) => code === 401 || code === 403)
+      return refused.map(({ verb, path }) => `${verb} ${path}`)
+    },
     async startOperator() {
       const stop = new AbortController()
       const started = Promise.withResolvers<void>()
       const metrics = new Metrics()
       let alive = true
       const done = run(operators, {
-        connection: cluster.connectionFor(operatorUser),
+        connection: controlPlane.connectionFor(operatorUser),
         signal: stop.signal,
         certificates: { kind: 'files', directory: `${directory}/certs` },
         webhook: { host: '127.0.0.1', port: 0 },
@@ -127,6 +147,7 @@ export async function startMyPodWorld(t: Test, users: readonly DevClusterUser[] 
       }
       t.teardown(end)
       await started.promise
+      await untilCalled(client)
       return {
         isAlive: () => alive,
         stop: end,
@@ -139,6 +160,18 @@ export async function startMyPodWorld(t: Test, users: readonly DevClusterUser[] 
       }
     },
   }
+}
+
+/** A real API server learns of a changed webhook configuration from its own watch: some moments after the write. */
+async function untilCalled(client: Client): Promise<void> {
+  // About an object that the schema refuses the operator asks the API server nothing.
+  const refused = mypodNamed('asks-for-webhooks', { podSpec: { containers: [] } })
+  await until('the webhooks are called', () =>
+    client.create(mypod, refused, { dryRun: true }).then(
+      () => false,
+      (error: unknown) => error instanceof Error && error.message.includes('denied the request'),
+    ),
+  )
 }
 
 type Spec = MyPod['spec']

@@ -64,14 +64,19 @@ export interface Running {
 }
 
 export function startProreus(args: readonly string[], options: { cwd: string; env?: NodeJS.ProcessEnv }): Running {
-  const child = spawn(process.execPath, [...bin, ...args], {
-    cwd: options.cwd,
-    env: options.env ?? process.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const [program, ...rest] = proreusCommand(args)
+  return follow(spawn(program!, rest, { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] }))
+}
+
+/** The program and arguments of `proreus …`. */
+export function proreusCommand(args: readonly string[]): string[] {
+  return [process.execPath, ...bin, ...args]
+}
+
+/** Collects what a child process says. */
+export function follow(child: ChildProcess): Running {
   let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
   return {
     child,

@@ -1,60 +1,9 @@
 /** Generators of structural schemas, and of objects that nearly match them. */
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
-import { setOwn } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { checkStructural } from '../../src/schema/structural.ts'
-
-/** Names that every object of JavaScript has are as good as any other. */
-const keys = ['a', 'b', 'c', 'constructor', '__proto__', 'x-y']
-const keyArbitrary = fc.constantFrom('a', 'a', 'b', 'b', 'c', 'c', ...keys)
-
-const stringArbitrary = fc.oneof(
-  fc.constantFrom(
-    '',
-    'a',
-    'aa',
-    'ab',
-    'b',
-    'A',
-    '12',
-    '10.0.0.1',
-    '::1',
-    '2020-02-30',
-    '2020-02-29',
-    '1h',
-    'é',
-    '👍',
-    '👍👍',
-    '"q"\n',
-    'a.b',
-    '1.5Gi',
-  ),
-  fc.string({ maxLength: 6 }),
-)
-const integerArbitrary = fc.oneof(
-  fc.integer({ min: -4, max: 8 }),
-  fc.constantFrom(2 ** 31 - 1, 2 ** 31, -(2 ** 31), -(2 ** 31) - 1, 2 ** 52, 1e19),
-)
-const numberArbitrary = fc.oneof(integerArbitrary, fc.constantFrom(0.5, 1.5, -1.5, 2.25, 0.1, 0.3, 1e300, 3.5e38))
-const scalarArbitrary = fc.oneof(stringArbitrary, numberArbitrary, fc.boolean(), fc.constant(null))
-
-export const jsonArbitrary: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 3, withCrossShrink: true },
-    scalarArbitrary,
-    fc.array(tie('value'), { maxLength: 3 }),
-    objectOf(fc.array(fc.tuple(keyArbitrary, tie('value')), { maxLength: 3 })),
-  ),
-})).value
-
-function objectOf<Value extends JsonValue>(entries: fc.Arbitrary<(readonly [string, Value])[]>): fc.Arbitrary<JsonObject> {
-  return entries.map((list) => {
-    const object: JsonObject = {}
-    for (const [key, value] of list) setOwn(object, key, value)
-    return object
-  })
-}
+import { formatTexts, keyArbitrary, objectFrom, scalarArbitrary, valueFor } from './schema-values.ts'
 
 function optional<T extends object>(model: { [Key in keyof T]: fc.Arbitrary<T[Key]> }): fc.Arbitrary<Partial<T>> {
   return fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<Partial<T>>
@@ -64,16 +13,27 @@ const small = fc.integer({ min: 0, max: 3 })
 const stringKeywords = optional<StructuralSchema>({
   minLength: small,
   maxLength: small,
-  pattern: fc.constantFrom('^a', 'b$', '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', '(?i)A', '^(a+)+$', '.', '\\d', '^(?:a|b){1,2}$'),
-  format: fc.constantFrom('ipv4', 'date', 'date-time', 'duration', 'email', 'uri', 'no-such-format', 'int32', 'byte'),
+  pattern: fc.constantFrom(
+    '^a',
+    'b$',
+    '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+    '(?i)A',
+    '^(a+)+$',
+    '.',
+    '\\d',
+    '^(?:a|b){1,2}$',
+    '\\pL',
+    '^\'<&>"\\\\',
+  ),
+  format: fc.constantFrom(...Object.keys(formatTexts), 'no-such-format', 'int32', 'double', 'binary', 'dateTime', 'IPV4', 'u-u-i-d'),
 })
-const bound = fc.oneof(fc.integer({ min: -2, max: 4 }), fc.constantFrom(0.5, 1.5, -1.5, 2 ** 31, 2 ** 31 - 1))
+const bound = fc.oneof(fc.integer({ min: -2, max: 4 }), fc.constantFrom(0.5, 1.5, -1.5, 1e-7, 1e6, 2 ** 31, 2 ** 31 - 1, 2 ** 53, 1e21))
 const numberKeywords = optional<StructuralSchema>({
   minimum: bound,
   maximum: bound,
   exclusiveMinimum: fc.boolean(),
   exclusiveMaximum: fc.boolean(),
-  multipleOf: fc.constantFrom(1, 2, 3, 0.1, 0.5, 1.5),
+  multipleOf: fc.constantFrom(1, 2, 3, 0.1, 0.5, 1.5, 1e6, 0, -1),
   format: fc.constantFrom('int32', 'int64', 'float', 'double', 'ipv4'),
 })
 const objectKeywords = optional<StructuralSchema>({ minProperties: small, maxProperties: small })
@@ -105,7 +65,7 @@ function branchArbitrary(schema: StructuralSchema, depth: number): fc.Arbitrary<
           fc.tuple(...restricted.map((name) => branchArbitrary(schema.properties![name]!, depth - 1))).map((branches) => ({
             ...keywords,
             ...(required.length > 0 ? { required } : {}),
-            ...(restricted.length > 0 ? { properties: objectFrom(restricted.map((name, index) => [name, branches[index]!])) } : {}),
+            ...(restricted.length > 0 ? { properties: schemasFrom(restricted.map((name, index) => [name, branches[index]!])) } : {}),
           })),
         )
       : schema.type === 'array'
@@ -118,10 +78,8 @@ function branchArbitrary(schema: StructuralSchema, depth: number): fc.Arbitrary<
     .map(([a, b]) => ({ ...a, ...b }))
 }
 
-function objectFrom<Value>(entries: readonly (readonly [string, Value])[]): Record<string, Value> {
-  const object: Record<string, Value> = {}
-  for (const [key, value] of entries) setOwn(object as unknown as JsonObject, key, value as JsonValue)
-  return object
+function schemasFrom(entries: readonly (readonly [string, StructuralSchema])[]): Record<string, StructuralSchema> {
+  return objectFrom(entries as unknown as readonly (readonly [string, JsonValue])[]) as Record<string, StructuralSchema>
 }
 
 /** A schema for something inside an object. */
@@ -131,7 +89,7 @@ function fieldSchema(depth: number): fc.Arbitrary<StructuralSchema> {
     few(numberKeywords).map((keywords): StructuralSchema => ({ type: 'integer', ...keywords })),
     few(numberKeywords).map((keywords): StructuralSchema => ({ type: 'number', ...keywords })),
     fc.constant<StructuralSchema>({ type: 'boolean' }),
-    fc.constant<StructuralSchema>({ 'x-kubernetes-int-or-string': true }),
+    few(stringKeywords).map((keywords): StructuralSchema => ({ 'x-kubernetes-int-or-string': true, ...keywords })),
     fc.constant<StructuralSchema>({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }),
     fc.constant<StructuralSchema>({ 'x-kubernetes-preserve-unknown-fields': true }),
   )
@@ -164,7 +122,7 @@ function objectSchema(depth: number): fc.Arbitrary<StructuralSchema> {
     .chain(([properties, keywords, preserve]) =>
       fc.subarray([...properties.map(([key]) => key), 'c']).map((required): StructuralSchema => ({
         type: 'object',
-        properties: objectFrom(properties),
+        properties: schemasFrom(properties),
         ...keywords,
         ...(required.length > 0 && required.length < 3 ? { required } : {}),
         ...(preserve ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
@@ -174,7 +132,7 @@ function objectSchema(depth: number): fc.Arbitrary<StructuralSchema> {
 
 function mapSchema(depth: number): fc.Arbitrary<StructuralSchema> {
   return fc
-    .tuple(fc.oneof(fieldSchema(depth - 1), fc.constant(true)), few(objectKeywords))
+    .tuple(fc.oneof(fieldSchema(depth - 1), fieldSchema(depth - 1), fc.boolean()), few(objectKeywords))
     .map(([additionalProperties, keywords]) => ({ type: 'object', additionalProperties, ...keywords }))
 }
 
@@ -187,21 +145,33 @@ function listSchema(depth: number): fc.Arbitrary<StructuralSchema> {
     items,
     'x-kubernetes-list-type': 'set',
   }))
-  const map = fc.boolean().map((both): StructuralSchema => ({
+  const map = fc.tuple(fc.boolean(), fieldSchema(depth - 1), few(arrayKeywords)).map(([both, value, keywords]): StructuralSchema => ({
     type: 'array',
     items: {
       type: 'object',
       required: ['a'],
-      properties: { a: { type: 'string' }, b: { type: 'integer', default: 1 }, c: { type: 'string' } },
+      properties: { a: { type: 'string' }, b: { type: 'integer', default: 1 }, c: value },
     },
+    ...keywords,
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': both ? ['a', 'b'] : ['a'],
   }))
-  return fc.oneof(plain, set, map)
+  const compounds = fieldSchema(0).map((c): StructuralSchema => ({
+    type: 'array',
+    items: { type: 'object', properties: { a: { type: 'integer' }, c }, 'x-kubernetes-map-type': 'atomic' },
+    'x-kubernetes-list-type': 'set',
+  }))
+  return fc.oneof({ weight: 3, arbitrary: plain }, set, compounds, { weight: 2, arbitrary: map })
 }
 
 function resourceSchema(): fc.Arbitrary<StructuralSchema> {
-  return fc.constant({ type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true } as const)
+  const open: StructuralSchema = { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true }
+  const closed = fieldSchema(0).map((spec): StructuralSchema => ({
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    properties: { apiVersion: { type: 'string' }, kind: { type: 'string', enum: ['Pod', 'pod'] }, metadata: { type: 'object' }, spec },
+  }))
+  return fc.oneof(fc.constant(open), closed)
 }
 
 function inRoot(schema: StructuralSchema): StructuralSchema {
@@ -215,57 +185,6 @@ function inRoot(schema: StructuralSchema): StructuralSchema {
 export const schemaArbitrary: fc.Arbitrary<StructuralSchema> = fieldSchema(3)
   .map(inRoot)
   .filter((schema) => checkStructural(schema).length === 0)
-
-/** A value that has a fair chance to match. */
-export function valueFor(schema: StructuralSchema): fc.Arbitrary<JsonValue> {
-  return fc.oneof({ weight: 10, arbitrary: near(schema) }, { weight: 1, arbitrary: jsonArbitrary })
-}
-
-function near(schema: StructuralSchema): fc.Arbitrary<JsonValue> {
-  const { type, properties = {}, additionalProperties, items } = schema
-  const listed = schema.enum === undefined ? [] : [fc.constantFrom(...schema.enum)]
-  if (schema['x-kubernetes-embedded-resource'] === true) return resourceArbitrary
-  if (schema['x-kubernetes-int-or-string'] === true) return fc.oneof(...listed, integerArbitrary, stringArbitrary)
-  if (type === 'object') {
-    const known = Object.entries(properties).map(([key, child]) =>
-      fc.option(valueFor(child), { freq: 4 }).map((value) => [key, value] as const),
-    )
-    const values = typeof additionalProperties === 'object' ? valueFor(additionalProperties) : jsonArbitrary
-    const others = fc.array(fc.tuple(keyArbitrary, values), { maxLength: additionalProperties === undefined ? 1 : 3 })
-    return objectOf(
-      fc
-        .tuple(others, fc.tuple(...known))
-        .map(([a, b]) => [...a, ...b.filter(([, value]) => value !== null)] as (readonly [string, JsonValue])[]),
-    )
-  }
-  if (type === 'array') return fc.array(items === undefined ? jsonArbitrary : valueFor(items), { maxLength: 4 })
-  if (type === 'integer') return fc.oneof(...listed, integerArbitrary)
-  if (type === 'number') return fc.oneof(...listed, numberArbitrary)
-  if (type === 'boolean') return fc.boolean()
-  if (type === 'string') return fc.oneof(...listed, stringArbitrary)
-  return jsonArbitrary
-}
-
-const resourceArbitrary: fc.Arbitrary<JsonObject> = objectOf(
-  fc
-    .record(
-      {
-        apiVersion: fc.constantFrom<JsonValue>('v1', 'apps/v1', 'a/b/c', '', 5),
-        kind: fc.constantFrom<JsonValue>('Pod', 'pod', 'Not a kind', '', null),
-        metadata: fc.constantFrom<JsonValue>(
-          {},
-          { name: 'a' },
-          { name: 'a/b' },
-          { name: 'a', labels: { '-': '-' } },
-          { namespace: 'N' },
-          'text',
-        ),
-        spec: jsonArbitrary,
-      },
-      { requiredKeys: [] },
-    )
-    .map((record) => Object.entries(record) as [string, JsonValue][]),
-)
 
 /** A schema with an object for it. */
 export const caseArbitrary: fc.Arbitrary<{ schema: StructuralSchema; object: JsonObject }> = schemaArbitrary.chain((schema) =>

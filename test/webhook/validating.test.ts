@@ -36,6 +36,18 @@ t.test("joins the kind's own errors and the cluster's; a status of its own is pa
   })
 })
 
+t.test('the deletion of a collection names nobody: the name is that of the old object', async (t) => {
+  const names: string[] = []
+  const { ask } = await fixture(t, {
+    validateDelete: (_object, { name }) => {
+      names.push(name)
+      return []
+    },
+  })
+  t.match(await ask('validate', { operation: 'DELETE', name: undefined, object: null, oldObject: good }), { allowed: true })
+  t.strictSame(names, ['w'])
+})
+
 t.test('a delete is allowed unless validateDelete objects', async (t) => {
   const { ask } = await fixture(t)
   t.match(await ask('validate', { operation: 'DELETE', oldObject: good }), { allowed: true })

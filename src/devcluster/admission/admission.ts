@@ -18,7 +18,12 @@ export interface AdmissionAttributes {
   readonly object?: JsonObject
   /** Absent on CREATE. */
   readonly oldObject?: JsonObject
-  readonly context: RequestContext
+  readonly context: RequestContext & RequestTime
+}
+
+export interface RequestTime {
+  /** When the time of the whole request is over; webhooks get what is left of it at most. */
+  readonly deadline?: number
 }
 
 export interface Admission {

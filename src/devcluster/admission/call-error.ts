@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { isObject } from '../../api/json.ts'
 import type { JsonValue } from '../../api/json.ts'
 import { messageOf } from '../../api/errors.ts'
+import { quote } from '../../api/field-error.ts'
 
 interface NodeError extends Error {
   readonly code?: string
@@ -40,9 +41,9 @@ export function describeNetworkError(error: unknown, serverName: string): string
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return verification(altNameProblem(cause.cert?.subjectaltname ?? '', serverName))
   const problem = certificateProblems[code]
   if (problem !== undefined) return verification(problem)
-  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
-    return 'tls: first record does not look like a TLS handshake'
-  }
+  // What speaks no TLS speaks HTTP, as far as anybody puts it where a webhook should be.
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'http: server gave HTTP response to HTTPS client'
+  if (code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') return 'tls: first record does not look like a TLS handshake'
   return messageOf(error)
 }
 
@@ -82,13 +83,38 @@ const answers: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 }
 
+/** What a body is called that does not come to its end. */
+export function describeReadError(error: unknown): string {
+  const { code } = rootOf(error)
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' ? 'unexpected EOF' : describeNetworkError(error, '')
+}
+
+/** The REST client shows so much of an answer. */
+const maxShownAnswer = 2048
+
 /** What an answer with another code than 2xx is called. */
-export function describeAnswer(statusCode: number, text: string, parsed: JsonValue | undefined): string {
-  if (isObject(parsed) && parsed.kind === 'Status' && typeof parsed.message === 'string' && parsed.message !== '') return parsed.message
+export function describeAnswer(statusCode: number, contentType: string, text: string): string {
+  const parsed = statusIn(text)
+  if (parsed !== undefined) return parsed
   const known = answers[statusCode]
   if (known !== undefined) return known
-  const shown = text.trim() === '' ? 'unknown' : text.trim().slice(0, 2048)
-  if (statusCode === 403 || statusCode === 406 || statusCode === 413 || statusCode === 415) return shown
-  if (statusCode >= 500) return `an error on the server (${JSON.stringify(shown)}) has prevented the request from succeeding`
+  // Only text is shown.
+  const shown = contentType === '' || contentType.startsWith('text/') ? text.slice(0, maxShownAnswer).trim() : 'unknown'
+  if (statusCode === 406 && (shown === '' || shown === 'unknown'))
+    return 'the server was unable to respond with a content type that the client supports'
+  if (statusCode === 403 || statusCode === 406 || statusCode === 415) return shown
+  if (statusCode >= 500) return `an error on the server (${quote(shown)}) has prevented the request from succeeding`
   return `the server responded with the status code ${statusCode} but did not return more information`
+}
+
+/** The message of a `Status`, if that is what was answered. */
+function statusIn(text: string): string | undefined {
+  try {
+    const parsed = JSON.parse(text) as JsonValue
+    return isObject(parsed) && parsed.kind === 'Status' && typeof parsed.message === 'string' && parsed.message !== ''
+      ? parsed.message
+      : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,21 +1,27 @@
 /** Calls webhooks over HTTPS: one keep-alive agent for each address and trust, HTTP/1.1 alone, as the API server does. */
 import { isIP } from 'node:net'
-import { Agent, request } from 'undici'
+import { Agent } from 'undici'
 import type { Clock } from '../../api/clock.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { describeAnswer, describeNetworkError } from './call-error.ts'
+import { failure } from '../../api/status.ts'
+import type { ExchangeContext, Target } from './exchange.ts'
+import { post, serverNameOf } from './exchange.ts'
+import { StatusError } from '../registry/status-error.ts'
 import type { HookClientConfig } from './hook.ts'
 import { CallError } from './review.ts'
 import type { ServiceResolver } from './service-resolver.ts'
 
 export interface WebhookCaller {
   /** POSTs a review and gives the decoded answer. Throws `CallError` in the API server's words. */
-  call(
-    config: HookClientConfig,
-    body: JsonObject,
-    options: { readonly timeoutSeconds: number; readonly signal: AbortSignal },
-  ): Promise<JsonValue>
+  call(config: HookClientConfig, body: JsonObject, options: CallOptions): Promise<JsonValue>
   close(): Promise<void>
+}
+
+export interface CallOptions {
+  readonly timeoutSeconds: number
+  /** When the time of the whole request is over. */
+  readonly deadline?: number | undefined
+  readonly signal: AbortSignal
 }
 
 /** The API server keeps this many clients; a changed caBundle makes a new one. */
@@ -23,19 +29,11 @@ const maxAgents = 200
 /** Go's keep-alive pool lets a connection idle for this long. */
 const keepAliveMs = 90_000
 
-interface Target {
-  /** What error texts show. */
-  readonly shownUrl: string
-  readonly url: string
-  readonly serverName: string
-  readonly host: string
-}
-
 export function createWebhookCaller(options: { readonly services: ServiceResolver; readonly clock: Clock }): WebhookCaller {
   const agents = new Map<string, Agent>()
 
-  function agentFor(target: Target, caBundle: string | undefined): Agent {
-    const key = `${new URL(target.url).origin}\0${target.serverName}\0${caBundle ?? ''}`
+  function agentFor(url: URL, serverName: string, caBundle: string | undefined): Agent {
+    const key = `${url.origin}\0${serverName}\0${caBundle ?? ''}`
     const known = agents.get(key)
     if (known !== undefined) {
       // The latest used one last: the first is the one to drop.
@@ -53,7 +51,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       connect: {
         ...(caBundle === undefined || caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64').toString('utf8') }),
         // TLS has no server name for an address.
-        ...(isIP(target.serverName) === 0 ? { servername: target.serverName } : {}),
+        ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
       },
     })
     agents.set(key, agent)
@@ -67,44 +65,21 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
     return agent
   }
 
-  async function post(target: Target, config: HookClientConfig, body: JsonObject, signal: AbortSignal): Promise<JsonValue> {
-    const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)
-    let answer: { statusCode: number; text: string }
-    try {
-      const { statusCode, body: stream } = await request(target.url, {
-        method: 'POST',
-        dispatcher: agentFor(target, config.caBundle),
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json, */*',
-          'user-agent': 'kube-apiserver-admission',
-          host: target.host,
-        },
-        body: JSON.stringify(body),
-        // The deadline of the call is the only one.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        signal,
-      })
-      answer = { statusCode, text: await stream.text() }
-    } catch (error) {
-      throw failed(`Post "${target.shownUrl}": ${describeNetworkError(signal.aborted ? signal.reason : error, target.serverName)}`)
-    }
-    const parsed = parse(answer.text)
-    if (answer.statusCode < 200 || answer.statusCode > 299) throw failed(describeAnswer(answer.statusCode, answer.text, parsed))
-    if (parsed === undefined) throw failed("couldn't get version/kind; json parse error: the response is no JSON")
-    return parsed
-  }
+  const context: ExchangeContext = { agentFor, clock: options.clock }
 
   return {
-    async call(config, body, { timeoutSeconds, signal }) {
-      const target = targetOf(config, timeoutSeconds, options.services)
-      const deadline = new AbortController()
-      const timer = options.clock.after(timeoutSeconds * 1000, () =>
-        deadline.abort(new DOMException('the call took too long', 'TimeoutError')),
-      )
+    async call(config, body, { timeoutSeconds, deadline = Infinity, signal }) {
+      const { clock, services } = options
+      const left = deadline - clock.now()
+      if (left <= 0) throw requestTimedOut()
+      const ms = Math.min(timeoutSeconds * 1000, left)
+      const target = targetOf(config, Math.ceil(ms / 1000), services)
+      const end = new AbortController()
+      const timer = clock.after(ms, () => end.abort(new DOMException('the call took too long', 'TimeoutError')))
       try {
-        return await post(target, config, body, AbortSignal.any([signal, deadline.signal]))
+        return await post(context, target, config.caBundle, JSON.stringify(body), AbortSignal.any([signal, end.signal]))
+      } catch (error) {
+        throw end.signal.aborted && ms === left ? requestTimedOut() : error
       } finally {
         timer.cancel()
       }
@@ -115,6 +90,11 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       await Promise.all(open.map((agent) => agent.destroy()))
     },
   }
+}
+
+/** The request has no time left, whatever the failure policy of the webhook that took it. */
+function requestTimedOut(): StatusError {
+  return new StatusError(failure(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {}))
 }
 
 function targetOf(config: HookClientConfig, timeoutSeconds: number, services: ServiceResolver): Target {
@@ -134,14 +114,5 @@ function targetOf(config: HookClientConfig, timeoutSeconds: number, services: Se
   }
   const url = `${config.url ?? ''}${query}`
   if (!URL.canParse(url)) throw new CallError(`could not get REST client: unable to parse ${JSON.stringify(config.url ?? '')}`)
-  const { hostname, host } = new URL(url)
-  return { shownUrl: url, url, serverName: hostname.replace(/^\[|\]$/g, ''), host }
-}
-
-function parse(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
+  return { shownUrl: url, url, serverName: serverNameOf(new URL(url)), host: new URL(url).host }
 }

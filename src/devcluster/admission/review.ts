@@ -8,6 +8,7 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook } from './hook.ts'
 import { isNamespaceType } from './matcher.ts'
+import { base64Problem, knownStatus, reviewProblem } from './response-shape.ts'
 
 /** What goes wrong with a call, as opposed to a denial: the failure policy decides about it. */
 export class CallError extends Error {
@@ -57,9 +58,17 @@ export function reviewRequest(hook: Hook, attributes: AdmissionAttributes, info:
     object: inVersion(attributes.object, info, attributes.info) ?? null,
     oldObject: inVersion(attributes.oldObject, info, attributes.info) ?? null,
     dryRun: context.dryRun,
-    options: context.options ?? null,
+    options: optionsOf(attributes),
   }
   return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request } }
+}
+
+/** A patch is an update or, of what is not there, a creation: so are its options. */
+function optionsOf({ operation, context: { options } }: AdmissionAttributes): JsonObject | null {
+  if (options === undefined) return null
+  if (options.kind !== 'PatchOptions') return options
+  const { force: _force, ...rest } = options
+  return { ...rest, kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions' }
 }
 
 function kindOf(info: ResourceInfo, subresource: string): JsonObject {
@@ -88,17 +97,26 @@ export function inVersion(object: JsonObject | undefined, info: ResourceInfo, fr
 
 /** Checks a response as the API server does. Throws `CallError`. */
 export function readResponse(answer: JsonValue, request: ReviewRequest, mutating: boolean): ReviewResponse {
+  const failed = (text: string): CallError => new CallError(`failed to call webhook: ${text}`)
   const invalid = (text: string): CallError => new CallError(`received invalid webhook response: ${text}`)
   if (!isObject(answer)) throw invalid('webhook response was absent')
-  if (answer.apiVersion !== request.apiVersion || answer.kind !== 'AdmissionReview') {
-    throw invalid(`expected webhook response of ${request.apiVersion}, Kind=AdmissionReview, got ${describeKind(answer)}`)
-  }
+  const otherType = typeProblem(answer, request)
+  if (otherType !== undefined) throw failed(otherType)
+  const problem = reviewProblem(answer)
+  if (problem !== undefined) throw failed(problem)
   const { response } = answer
   if (!isObject(response)) throw invalid('webhook response was absent')
+  const notBase64 = typeof response.patch === 'string' ? base64Problem(response.patch) : undefined
+  if (notBase64 !== undefined) throw failed(notBase64)
   const isBeta = request.apiVersion.endsWith('/v1beta1')
   // The beta API was lax here, and webhooks rely on it.
-  if (!isBeta && response.uid !== request.uid) {
-    throw invalid(`expected response.uid=${quote(request.uid)}, got ${quote(typeof response.uid === 'string' ? response.uid : '')}`)
+  if (!isBeta) {
+    if (response.uid !== request.uid) {
+      throw invalid(`expected response.uid=${quote(request.uid)}, got ${quote(typeof response.uid === 'string' ? response.uid : '')}`)
+    }
+    if (answer.apiVersion !== request.apiVersion || answer.kind !== 'AdmissionReview') {
+      throw invalid(`expected webhook response of ${request.apiVersion}, Kind=AdmissionReview, got ${describeKind(answer)}`)
+    }
   }
   const patch =
     typeof response.patch === 'string' && response.patch !== '' ? Buffer.from(response.patch, 'base64').toString('utf8') : undefined
@@ -113,14 +131,30 @@ export function readResponse(answer: JsonValue, request: ReviewRequest, mutating
   }
   return {
     allowed: response.allowed === true,
-    status: isObject(response.status) ? response.status : undefined,
+    status: isObject(response.status) ? knownStatus(response.status) : undefined,
     warnings: Array.isArray(response.warnings) ? response.warnings.filter((warning) => typeof warning === 'string') : [],
     patch: mutating ? patch : undefined,
-    patchType: patchType ?? 'JSONPatch',
+    patchType: isBeta ? 'JSONPatch' : (patchType ?? 'JSONPatch'),
   }
 }
 
+/** What is wrong with the type of an answer: the API server knows the reviews of both versions and `Status`, and converts none of them. */
+function typeProblem({ apiVersion, kind }: JsonObject, request: ReviewRequest): string | undefined {
+  if (!isText(apiVersion) || !isText(kind)) return undefined
+  if (apiVersion === request.apiVersion && kind === 'AdmissionReview') return undefined
+  const wanted = parseApiVersion(request.apiVersion).version
+  const isKnown = knownVersions.some((version) => apiVersion === `admission.k8s.io/${version}`) && kind === 'AdmissionReview'
+  if (isKnown || (apiVersion === 'v1' && kind === 'Status')) {
+    return `converting (${parseApiVersion(apiVersion).version}.${kind}) to (${wanted}.AdmissionReview): unknown conversion`
+  }
+  return `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
 function describeKind({ apiVersion, kind }: JsonObject): string {
-  const { group, version } = parseApiVersion(typeof apiVersion === 'string' ? apiVersion : '')
-  return `${group === '' && version === '' ? '/' : apiVersionOf({ group, version })}, Kind=${typeof kind === 'string' ? kind : ''}`
+  const { group, version } = parseApiVersion(isText(apiVersion) ? apiVersion : '')
+  return `${group === '' && version === '' ? '/' : apiVersionOf({ group, version })}, Kind=${isText(kind) ? kind : ''}`
 }

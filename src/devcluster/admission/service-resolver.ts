@@ -12,15 +12,23 @@ export interface ServiceResolver {
   resolve(service: ServiceReference): string
 }
 
-/** Services by `namespace/name`, or `namespace/name:port` where a Service has several. */
-export function mappedServices(services: () => Readonly<Record<string, string>>): ServiceResolver {
+/**
+ * Services by `namespace/name`, or `namespace/name:port` where a Service has several.
+ * `exists` tells whether there is such a Service, for the words about one that leads nowhere.
+ */
+export function mappedServices(
+  services: () => Readonly<Record<string, string>>,
+  exists: (service: ServiceReference) => boolean = () => true,
+): ServiceResolver {
   return {
     resolve({ namespace, name, port }) {
       const known = services()
       const key = `${namespace}/${name}`
       const address = Object.hasOwn(known, `${key}:${port}`) ? known[`${key}:${port}`] : Object.hasOwn(known, key) ? known[key] : undefined
-      if (address === undefined) throw new CallError(`no endpoints available for service "${name}"`)
-      return address
+      if (address !== undefined) return address
+      throw new CallError(
+        exists({ namespace, name, port }) ? `no endpoints available for service "${name}"` : `service "${name}" not found`,
+      )
     },
   }
 }

@@ -1,9 +1,11 @@
 /** What webhook admission needs to know, read from the store. */
 import type { JsonObject } from '../../api/json.ts'
+import type { Labels } from '../../api/label-selector.ts'
 import { followType } from '../follow.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import { labelsOf } from './matcher.ts'
+import type { PodSecurityState } from './pod-security.ts'
 import type { WebhookState } from './webhook-admission.ts'
 
 const storageKeys = {
@@ -11,15 +13,28 @@ const storageKeys = {
   validating: 'admissionregistration.k8s.io/validatingwebhookconfigurations',
 } as const
 
+/** What the plugin PodSecurity needs to know. */
+export function storedPods(store: ObjectStore): PodSecurityState {
+  return {
+    namespaceLabels: (name) => namespaceLabels(store, name),
+    podsIn(namespace) {
+      const { keys, get } = store.snapshot('/pods', namespace)
+      return keys.map((key) => get(key)!)
+    },
+  }
+}
+
+function namespaceLabels(store: ObjectStore, name: string): Labels | undefined {
+  const namespace = store.get('/namespaces', { name })
+  return namespace === undefined ? undefined : labelsOf(namespace)
+}
+
 export function storedWebhooks(store: ObjectStore, catalog: Catalog): WebhookState {
   const mutating = currentObjects(store, storageKeys.mutating)
   const validating = currentObjects(store, storageKeys.validating)
   return {
     configurations: (kind) => (kind === 'mutating' ? mutating() : validating()),
-    namespaceLabels(name) {
-      const namespace = store.get('/namespaces', { name })
-      return namespace === undefined ? undefined : labelsOf(namespace)
-    },
+    namespaceLabels: (name) => namespaceLabels(store, name),
     otherVersions: (info) => catalog.all().filter((row) => row.storageKey === info.storageKey && row.version !== info.version),
   }
 }

@@ -6,14 +6,17 @@ import { isObject, jsonEqual } from '../../api/json.ts'
 import type { Status, StatusDetails } from '../../api/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { jsonPatch } from '../patch/json-patch.ts'
+import { goKindOf } from './answer.ts'
 import { StatusError, badRequest, internalError } from '../registry/status-error.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { scanJson } from '../http/duplicate-keys.ts'
 import type { Admission, AdmissionAttributes } from './admission.ts'
 import type { WebhookCaller } from './caller.ts'
 import type { Hook } from './hook.ts'
 import { hooksOf } from './hook.ts'
 import type { MatchState } from './matcher.ts'
 import { matchHook } from './matcher.ts'
+import { inNamespace, readPatched } from './patched-object.ts'
 import type { ReviewResponse } from './review.ts'
 import { CallError, inVersion, readResponse, reviewRequest } from './review.ts'
 
@@ -40,9 +43,10 @@ export function createWebhookAdmission(options: {
       throw new CallError('matchConditions are not supported by this API server: remove them from the webhook configuration')
     const review = reviewRequest(hook, attributes, info)
     const { timeoutSeconds, clientConfig } = hook
-    const answer = await caller.call(clientConfig, review.body, { timeoutSeconds, signal: attributes.context.signal })
+    const { deadline, signal } = attributes.context
+    const answer = await caller.call(clientConfig, review.body, { timeoutSeconds, deadline, signal })
     const response = readResponse(answer, review, mutating)
-    for (const warning of response.warnings) attributes.context.warn(warning)
+    for (const warning of response.warnings.filter(isPrintable)) attributes.context.warn(warning)
     if (!response.allowed) throw new StatusError(denial(hook, response.status))
     return response
   }
@@ -55,15 +59,19 @@ export function createWebhookAdmission(options: {
     logger.warn({ webhook: hook.name }, `failing open: ${text}`)
   }
 
+  /** What a hook makes of the object; undefined when it leaves it alone. */
   async function mutateOnce(
     hook: Hook,
     attributes: AdmissionAttributes,
     info: ResourceInfo,
     redefault: (object: JsonObject) => JsonObject,
-  ): Promise<JsonObject | undefined> {
+  ): Promise<{ readonly object: JsonObject; readonly changed: boolean } | undefined> {
     const response = await call(hook, attributes, info, true)
-    const patched = applyPatch(hook, response, inVersion(attributes.object, info, attributes.info))
-    return patched === undefined ? attributes.object : redefault(inVersion(patched, attributes.info, info)!)
+    const before = inVersion(attributes.object, info, attributes.info)
+    const patched = applyPatch(hook, response, before, attributes.subresource === '' ? info : undefined)
+    if (patched === undefined) return undefined
+    // What defaults take back was a change all the same.
+    return { object: redefault(inVersion(patched, attributes.info, info)!), changed: !jsonEqual(before!, patched) }
   }
 
   return {
@@ -81,19 +89,21 @@ export function createWebhookAdmission(options: {
           if (info === undefined) continue
           try {
             const after = await mutateOnce(hook, current, info, redefault)
-            if (!jsonEqual(object, after)) {
+            if (after !== undefined) object = after.object
+            if (after?.changed === true) {
               for (const earlier of invoked) outdated.add(earlier)
               invoked = []
             }
-            object = after
-            if (hook.reinvocationPolicy === 'IfNeeded') invoked.push(hook)
           } catch (error) {
             failOpenOrThrow(hook, error)
           }
+          // One whose call failed may have something to say all the same, next time.
+          if (hook.reinvocationPolicy === 'IfNeeded') invoked.push(hook)
         }
         if (outdated.size === 0) break
       }
-      return object
+      if (object === undefined || object === attributes.object || attributes.subresource !== '') return object
+      return inNamespace(object, attributes.info.namespaced ? attributes.namespace : undefined)
     },
 
     async validate(attributes) {
@@ -120,16 +130,20 @@ function memoized<Input extends object, Output>(compute: (input: Input) => Outpu
   }
 }
 
-/** The object with the response's patch applied; undefined when the response changes nothing. */
-function applyPatch(hook: Hook, { patch, patchType }: ReviewResponse, object: JsonObject | undefined): JsonObject | undefined {
+/** What can stand in a `Warning` header; the API server drops the rest. */
+function isPrintable(warning: string): boolean {
+  return warning !== '' && !/\p{Cc}/u.test(warning)
+}
+
+/** The object with the response's patch applied, read as its type where that is known; undefined when the response changes nothing. */
+function applyPatch(
+  hook: Hook,
+  { patch, patchType }: ReviewResponse,
+  object: JsonObject | undefined,
+  info: ResourceInfo | undefined,
+): JsonObject | undefined {
   if (patch === undefined) return undefined
-  let operations: unknown
-  try {
-    operations = JSON.parse(patch)
-  } catch (error) {
-    throw internalError(messageOf(error))
-  }
-  if (!Array.isArray(operations)) throw internalError('json: cannot unmarshal object into Go value of type jsonpatch.Patch')
+  const operations = operationsOf(patch)
   if (operations.length === 0) return undefined
   if (object === undefined) {
     throw internalError(`admission webhook ${quote(hook.name)} attempted to modify the object, which is not supported for this operation`)
@@ -137,29 +151,42 @@ function applyPatch(hook: Hook, { patch, patchType }: ReviewResponse, object: Js
   if (patchType !== 'JSONPatch') throw new CallError(`unsupported patch type ${quote(patchType)}`)
   let patched: JsonValue
   try {
-    patched = jsonPatch(object, operations as JsonValue[])
+    patched = jsonPatch(object, [...operations])
   } catch (error) {
     throw internalError(messageOf(error))
   }
   if (!isObject(patched)) throw internalError('the patched object is no JSON object')
-  return patched
+  return info === undefined ? patched : readPatched(info, patched)
+}
+
+/** The operations of a patch, none for `null`. Throws `CallError` for what is no JSON patch. */
+function operationsOf(patch: string): readonly JsonValue[] {
+  const undecodable = (detail: string): CallError => new CallError(`received undecodable patch in webhook response: ${detail}`)
+  const { error } = scanJson(patch)
+  if (error !== undefined) throw undecodable(error)
+  const operations = JSON.parse(patch) as JsonValue
+  if (operations === null) return []
+  if (!Array.isArray(operations)) throw undecodable(`json: cannot unmarshal ${goKindOf(operations)} into Go value of type jsonpatch.Patch`)
+  const odd = operations.find((operation) => operation !== null && !isObject(operation))
+  if (odd !== undefined) throw undecodable(`json: cannot unmarshal ${goKindOf(odd)} into Go value of type jsonpatch.Operation`)
+  return operations
 }
 
 /** The answer for a denied write: the webhook's own status, with its name before the message. */
 function denial(hook: Hook, status: JsonObject = {}): Status {
   const denied = `admission webhook ${quote(hook.name)} denied the request`
+  const { metadata, message, reason, details, code } = status
   const text = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
-  const explanation = text(status.message) ?? text(status.reason)
-  const reason = text(status.reason)
+  const explanation = text(message) ?? text(reason)
   return {
     kind: 'Status',
     apiVersion: 'v1',
-    metadata: {},
-    status: 'Failure',
+    metadata: isObject(metadata) ? metadata : {},
+    // Neither a status of success nor a code below 400: a denial must not look like a success.
+    status: (status.status === 'Success' ? undefined : (text(status.status) as Status['status'])) ?? 'Failure',
     message: explanation === undefined ? `${denied} without explanation` : `${denied}: ${explanation}`,
-    ...(reason === undefined ? {} : { reason }),
-    ...(isObject(status.details) ? { details: status.details as StatusDetails } : {}),
-    // A code below 400 would make a denial look like a success.
-    code: typeof status.code === 'number' && status.code >= 400 ? status.code : 400,
+    ...(text(reason) === undefined ? {} : { reason: text(reason)! }),
+    ...(isObject(details) ? { details: details as StatusDetails } : {}),
+    code: typeof code === 'number' && code >= 400 ? code : 400,
   }
 }

@@ -62,6 +62,8 @@ export function compare(before: JsonObject, after: JsonObject, typing: Typing): 
 
 function compareValues(before: JsonValue, after: JsonValue, typing: Typing): Comparison {
   if (before === after) return { changed: emptySet, removed: emptySet }
+  // What was null was there: who fills it does not come to own it as such.
+  if (before === null && typeof after === 'object') return compareValues(Array.isArray(after) ? [] : {}, after, typing)
   const [old, now] = [partsOf(before, typing), partsOf(after, typing)]
   if (old === undefined || now === undefined || Array.isArray(before) !== Array.isArray(after)) {
     if (jsonEqual(before, after)) return { changed: emptySet, removed: emptySet }

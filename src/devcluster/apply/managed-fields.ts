@@ -90,7 +90,7 @@ export function trackedPart(info: ResourceInfo, object: JsonObject, subresource:
 
 /** The object that nobody has written anything of, to compare a new one with. */
 export function untouched(info: ResourceInfo): JsonObject {
-  return info.custom ? { metadata: {} } : { metadata: {}, spec: {}, status: {} }
+  return info.custom ? { metadata: {} } : { metadata: {}, spec: {}, status: {}, ...info.strategy.unowned }
 }
 
 /**
@@ -108,7 +108,9 @@ export function managersAfterUpdate(info: ResourceInfo, live: JsonObject | undef
     .map((entry) => ({ ...entry, fields: difference(entry.fields, gone) }))
   const own = managers.find((entry) => sameManager(entry, writer))
   const fields = union(difference(own?.fields ?? emptySet, removed), changed)
-  return [...others, { ...writer, time: formatTime(writer.now), fields }]
+  // The API server notes no time for the number that a scale subresource sets.
+  const time = writer.subresource === 'scale' ? undefined : formatTime(writer.now)
+  return [...others, { ...writer, time, fields }]
 }
 
 /** The managers that a written object itself carries, or those of the live object where it carries none. */

@@ -23,13 +23,48 @@ function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): Jso
   const [before, wanted] = [itemsByElement(live, typing), itemsByElement(config, typing)]
   if (before === undefined || wanted === undefined) return config
   const item = typing.item()
-  const merged = new Map(
-    [...before].map(([element, value]) => [element, wanted.has(element) ? mergeConfig(value, wanted.get(element)!, item) : value]),
-  )
-  for (const [element, value] of wanted) if (!before.has(element)) merged.set(element, value)
-  // The applier's order holds where it names every item; otherwise the others keep their places.
-  const complete = [...before.keys()].every((element) => wanted.has(element))
-  return [...(complete ? wanted : merged).keys()].map((element) => merged.get(element)!)
+  return mergedOrder([...before.keys()], [...wanted.keys()]).map((element) => {
+    const config = wanted.get(element)
+    return config === undefined ? before.get(element)! : mergeConfig(before.get(element), config, item)
+  })
+}
+
+/**
+ * The order of a merged list: the applier's items in the applier's order, and the others where they were among the items
+ * that both have. An item of the applier alone comes before the live ones that follow (structured-merge-diff `typed/merge.go`).
+ */
+function mergedOrder(live: readonly string[], applied: readonly string[]): string[] {
+  const [inLive, inApplied] = [new Set(live), new Set(applied)]
+  const shared = applied.filter((element) => inLive.has(element))
+  const order: string[] = []
+  const taken = new Set<string>()
+  const take = (element: string): void => {
+    order.push(element)
+    taken.add(element)
+    if (shared[0] === element) shared.shift()
+  }
+  let [l, r] = [0, 0]
+  while (l < live.length || r < applied.length) {
+    const [mine, theirs] = [live[l], applied[r]]
+    if (mine !== undefined && mine === theirs) {
+      take(mine)
+      l += 1
+      r += 1
+    } else if (mine !== undefined && theirs !== undefined && inApplied.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
+      // Both have it, but it is not its turn.
+      l += 1
+    } else if (mine !== undefined && !inApplied.has(mine)) {
+      order.push(mine)
+      l += 1
+    } else {
+      if (mine !== undefined && taken.has(mine)) l += 1
+      if (theirs !== undefined) {
+        take(theirs)
+        r += 1
+      }
+    }
+  }
+  return order
 }
 
 /**

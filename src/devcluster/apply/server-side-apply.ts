@@ -9,6 +9,7 @@ import { appliedFields, compare } from './compare.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, emptySet, formatElement, intersection, isEmptySet, pathsOf, union } from './field-set.ts'
 import type { ManagerEntry, Writer } from './managed-fields.ts'
+import { lastAppliedFields, lastAppliedManager, withLastApplied } from './last-applied.ts'
 import { readManagers, sameManager, trackedPart, untouched, writeManagers } from './managed-fields.ts'
 import { mergeConfig, pruneFields } from './merge.ts'
 import type { Typing } from './typing.ts'
@@ -19,6 +20,8 @@ export interface ApplyRequest {
   /** The object as it is, in the version of `info`; undefined: it will be created. */
   readonly live: JsonObject | undefined
   readonly config: JsonObject
+  /** The configuration as it was sent: what error texts name. */
+  readonly named: JsonObject
   readonly force: boolean
   readonly writer: Writer
 }
@@ -27,9 +30,9 @@ export interface ApplyRequest {
  * The live object with the configuration applied and `managedFields` brought up to date.
  * Throws a 409 `StatusError` when another manager owns a field that would change, unless forced.
  */
-export function applyConfiguration({ info, live, config, force, writer }: ApplyRequest): JsonObject {
+export function applyConfiguration({ info, live, config, named, force, writer }: ApplyRequest): JsonObject {
   const typing = typingOf(info)
-  checkLists(info, config, typing)
+  checkLists(info, config, named, typing)
   const claimed = claimedFields(info, trackedPart(info, config, writer.subresource), typing)
 
   const managers = live === undefined ? [] : managersBefore(info, live, typing)
@@ -43,7 +46,13 @@ export function applyConfiguration({ info, live, config, force, writer }: ApplyR
   const conflicts = others
     .map((entry) => ({ entry, fields: intersection(entry.fields, changed) }))
     .filter(({ fields }) => !isEmptySet(fields))
-  if (conflicts.length > 0 && !force) throw conflictError(conflicts)
+  if (conflicts.length > 0 && !force) {
+    const allowed = live !== undefined && writer.manager === lastAppliedManager ? lastAppliedFields(info, live, typing) : emptySet
+    const left = conflicts
+      .map(({ entry, fields }) => ({ entry, fields: difference(fields, allowed) }))
+      .filter(({ fields }) => !isEmptySet(fields))
+    if (left.length > 0) throw conflictError(left)
+  }
 
   const left = others.map((entry) => ({ ...entry, fields: difference(entry.fields, changed) }))
   const ownedByOthers = left.reduce((all, entry) => union(all, entry.fields), emptySet)
@@ -52,10 +61,12 @@ export function applyConfiguration({ info, live, config, force, writer }: ApplyR
   const { removed } = compare(trackedPart(info, merged, writer.subresource), trackedPart(info, pruned, writer.subresource), typing)
   const kept = left.map((entry) => ({ ...entry, fields: difference(entry.fields, removed) }))
 
-  const unchanged = own !== undefined && isEmptySet(difference(own.fields, claimed)) && isEmptySet(difference(claimed, own.fields))
-  const time = unchanged && isEmptySet(changed) ? own.time : formatTime(writer.now)
+  // Only who changes something is noted with a time.
+  const time = isEmptySet(changed) && isEmptySet(removed) ? own?.time : formatTime(writer.now)
   const managedFields = writeManagers([...kept, { ...writer, time, fields: claimed }])
-  return { ...pruned, metadata: { ...(isObject(pruned.metadata) ? pruned.metadata : {}), managedFields } }
+  const metadata = isObject(pruned.metadata) ? pruned.metadata : {}
+  const applied = { ...pruned, metadata: { ...metadata, managedFields } }
+  return live !== undefined && writer.manager === lastAppliedManager ? withLastApplied(applied, live, named) : applied
 }
 
 /** The fields that a configuration claims; that it has metadata, or an empty built-in spec or status, claims nothing. */
@@ -100,12 +111,11 @@ function conflictError(conflicts: readonly { entry: ManagerEntry; fields: FieldS
 
 function formatManager(entry: ManagerEntry): string {
   const name = entry.subresource === '' ? quote(entry.manager) : `${quote(entry.manager)} with subresource ${quote(entry.subresource)}`
-  if (entry.operation === 'Apply') return name
-  return entry.time === undefined ? `${name} using ${entry.apiVersion}` : `${name} using ${entry.apiVersion} at ${entry.time}`
+  return entry.operation === 'Apply' ? name : `${name} using ${entry.apiVersion}`
 }
 
 /** A configuration must say of each list item which one it is, and say it once. */
-function checkLists(info: ResourceInfo, config: JsonObject, typing: Typing): void {
+function checkLists(info: ResourceInfo, config: JsonObject, named: JsonObject, typing: Typing): void {
   const check = (value: JsonValue, type: Typing, path: string): void => {
     if (isObject(value)) {
       if (type.atomicMap) return
@@ -118,11 +128,11 @@ function checkLists(info: ResourceInfo, config: JsonObject, typing: Typing): voi
           const keys = type.keys.map(quote).join(', ')
           throw typedPatchError(
             info,
-            config,
+            named,
             `${path}: element ${index}: associative list with keys has an element that omits key field ${keys}`,
           )
         }
-        if (seen.has(element)) throw typedPatchError(info, config, `${path}: duplicate entries for key ${formatElement(element)}`)
+        if (seen.has(element)) throw typedPatchError(info, named, `${path}: duplicate entries for key ${formatElement(element)}`)
         seen.add(element)
         check(item, type.item(), path + formatElement(element))
       })
@@ -132,9 +142,10 @@ function checkLists(info: ResourceInfo, config: JsonObject, typing: Typing): voi
 }
 
 /** 500, as the API server answers a configuration that does not fit the type's schema. */
-export function typedPatchError(info: ResourceInfo, config: JsonObject, detail: string): Error {
-  const { namespace, name } = isObject(config.metadata) ? config.metadata : {}
-  const apiVersion = typeof config.apiVersion === 'string' ? config.apiVersion : ''
+export function typedPatchError(info: Pick<ResourceInfo, 'group' | 'kind'>, named: JsonObject, detail: string): Error {
+  const { namespace, name } = isObject(named.metadata) ? named.metadata : {}
+  const version = typeof named.apiVersion === 'string' ? named.apiVersion : ''
+  const apiVersion = info.group === '' ? `/${version}` : version
   const key = `${typeof namespace === 'string' ? namespace : ''}/${typeof name === 'string' ? name : ''}`
   return bareError(`failed to create typed patch object (${key}; ${apiVersion}, Kind=${info.kind}): ${detail}`)
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../api/clock.ts'
 import { Cache } from '../../cache/cache.ts'
 import type { Client } from '../../client/client.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
+import type { EventRecorder } from '../../telemetry/event-recorder.ts'
 import { createEventRecorder } from '../../telemetry/event-recorder.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { Metrics } from '../../telemetry/metrics.ts'
@@ -30,8 +31,9 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   const logger = quiet(options.logger)
   const metrics = new Metrics()
   const cache = new Cache(client, { logger, clock })
+  const eventsOf = (component: string, instance = ''): EventRecorder => createEventRecorder(client, { component, instance, logger, clock })
   const start = (definition: ControllerDefinition, component: string, instance = ''): Promise<void> => {
-    const events = createEventRecorder(client, { component, instance, logger, clock })
+    const events = eventsOf(component, instance)
     // What runs when the cluster stops has nobody left to work for.
     return definition.start({ client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
   }
@@ -41,7 +43,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
     start(namespaceController(source), 'namespace-controller'),
     start(serviceAccountController(options.ca), 'serviceaccount-controller'),
     cache.start(signal),
-    runGarbageCollector({ client, source, logger, clock }, signal),
+    runGarbageCollector({ client, source, logger, clock, events: eventsOf('garbage-collector-controller') }, signal),
   ])
 }
 

@@ -1,7 +1,7 @@
 /** Who depends on whom: all objects of all types, by informers that come and go with the types. */
 import type { Clock, Timer } from '../../api/clock.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
-import { groupResourceOf } from '../../api/group-version-kind.ts'
+import { groupResourceOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { Informer } from '../../cache/informer.ts'
 import type { Client } from '../../client/client.ts'
@@ -33,6 +33,7 @@ interface Followed {
 }
 
 const byOwner = 'owner'
+const byUid = 'uid'
 /** A type that is no longer served is followed a little longer, for its last deletions are still on their way. */
 const leaveAfterMs = 1_000
 /** Deleted owners that are remembered; as many as Kubernetes remembers. */
@@ -82,6 +83,11 @@ export class DependencyGraph {
     return this.#gone.has(uid)
   }
 
+  /** The object of a type that has this uid, in whatever namespace. */
+  find(type: ResourceType, uid: string): ReadonlyObject | undefined {
+    return this.#followed.get(idOf(type))?.informer.store.byIndex(byUid, uid)[0]
+  }
+
   /** The objects that name this uid as an owner. */
   dependentsOf(uid: string): readonly GraphObject[] {
     return [...this.#followed.values()].flatMap(({ informer }) =>
@@ -118,21 +124,30 @@ export class DependencyGraph {
     for (const { type, object } of dependents) this.#options.changed(type, object.metadata)
   }
 
+  #ownersChanged({ namespace, ownerReferences = [] }: ReadonlyObject['metadata']): void {
+    for (const { apiVersion, kind, name } of ownerReferences) {
+      const owner = this.#options.source.byKind(parseApiVersion(apiVersion).group, kind)
+      if (owner !== undefined) this.#options.changed(owner, owner.namespaced ? { name, namespace } : { name })
+    }
+  }
+
   #start(type: ResourceType): Followed {
     const { client, clock, changed } = this.#options
     // A type that goes away, or that is not there yet, is no news to anybody here.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
     const informer = new Informer({ client, clock, type, logger })
     informer.addIndex({ name: byOwner, keysOf: ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) ?? [] })
+    informer.addIndex({ name: byUid, keysOf: ({ metadata }) => [metadata.uid] })
     informer.addHandler({
       added: ({ metadata }) => changed(type, metadata),
-      updated: ({ metadata }) => changed(type, metadata),
+      updated: ({ metadata }, { metadata: before }) => {
+        changed(type, metadata)
+        // An owner may have waited for what the object no longer keeps it from.
+        if (metadata.ownerReferences !== before.ownerReferences) this.#ownersChanged(before)
+      },
       deleted: ({ metadata }) => {
         this.#lost(metadata.uid)
-        for (const { apiVersion, kind, name } of metadata.ownerReferences ?? []) {
-          const owner = this.#options.source.byKind(apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '', kind)
-          if (owner !== undefined) changed(owner, owner.namespaced ? { name, namespace: metadata.namespace } : { name })
-        }
+        this.#ownersChanged(metadata)
       },
     })
     const stop = new AbortController()

@@ -2,12 +2,14 @@
 import type { Clock } from '../../api/clock.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
+import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { formatKey, parseKey } from '../../api/object.ts'
 import { isConflict, isNotFound } from '../../client/api-error.ts'
 import type { Client } from '../../client/client.ts'
 import { WorkQueue } from '../../controller/queue.ts'
 import type { Logger } from '../../telemetry/logger.ts'
+import type { EventRecorder } from '../../telemetry/event-recorder.ts'
 import { DependencyGraph } from './dependency-graph.ts'
 import type { ReadonlyObject, Reference } from './owners.ts'
 import { findOwners, foregroundFinalizer, isBeingDeleted, isOrphaning, isWaitingForDependents, orphanFinalizer } from './owners.ts'
@@ -18,9 +20,12 @@ export interface GarbageCollectorOptions {
   readonly source: TypeSource
   readonly logger: Logger
   readonly clock: Clock
+  readonly events: EventRecorder
 }
 
 const workers = 4
+/** Reports of foreign owners that are remembered. */
+const maxReported = 500
 
 /** Runs until the signal aborts; resolves when the last worker has ended. */
 export async function runGarbageCollector(options: GarbageCollectorOptions, signal: AbortSignal): Promise<void> {
@@ -69,8 +74,12 @@ class Collector {
   readonly #source: TypeSource
   readonly #graph: DependencyGraph
   readonly #signal: AbortSignal
+  readonly #events: EventRecorder
+  /** References that were reported, the oldest first: each is told once. */
+  readonly #reported = new Set<string>()
 
-  constructor({ client, source }: GarbageCollectorOptions, graph: DependencyGraph, signal: AbortSignal) {
+  constructor({ client, source, events }: GarbageCollectorOptions, graph: DependencyGraph, signal: AbortSignal) {
+    this.#events = events
     this.#client = client
     this.#source = source
     this.#graph = graph
@@ -89,14 +98,35 @@ class Collector {
   async #judge(type: ResourceType, object: ReadonlyObject): Promise<void> {
     const sources = { client: this.#client, source: this.#source, isGone: (uid: string) => this.#graph.isGone(uid) }
     const { solid, waiting, absent, unknown } = await findOwners(object, sources, this.#signal)
+    for (const reference of [...absent, ...unknown]) this.#reportForeign(object, reference)
     if (solid.length > 0) {
       if (waiting.length + absent.length > 0) await this.#dropReferences(type, object, [...waiting, ...absent])
       return
     }
     // As long as nobody knows about one owner, the object is kept.
     if (unknown.length > 0) return
-    const hasDependents = (): boolean => this.#graph.dependentsOf(object.metadata.uid).length > 0
-    await this.#delete(type, object, waiting.length > 0 && hasDependents() ? 'Foreground' : policyOf(object))
+    const dependents = waiting.length > 0 ? this.#graph.dependentsOf(object.metadata.uid) : []
+    if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
+    // Who waits for an object that will wait for it would wait forever: the object lets its owners go first.
+    const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
+    const current = circle ? await this.#unblockOwners(type, object) : object
+    if (current !== undefined) await this.#delete(type, current, 'Foreground')
+  }
+
+  /** Says that an owner is in another namespace, where a reference cannot reach it. */
+  #reportForeign(object: ReadonlyObject, { apiVersion, kind, name, uid }: Reference): void {
+    const type = this.#source.byKind(parseApiVersion(apiVersion).group, kind)
+    const owner = type === undefined ? undefined : this.#graph.find(type, uid)
+    const namespace = object.metadata.namespace ?? ''
+    if (owner?.metadata.namespace === undefined || owner.metadata.namespace === namespace) return
+    const report = `${object.metadata.uid} ${uid}`
+    if (this.#reported.has(report)) return
+    this.#reported.add(report)
+    const [oldest] = this.#reported
+    if (this.#reported.size > maxReported && oldest !== undefined) this.#reported.delete(oldest)
+    const reference = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`
+    const text = `ownerRef ${reference} does not exist in namespace "${namespace}"`
+    this.#events.event(object, 'Warning', 'OwnerRefInvalidNamespace', text)
   }
 
   async #delete(
@@ -137,6 +167,12 @@ class Collector {
     await this.#patchMetadata(type, metadata, { ownerReferences: left.length === 0 ? null : left })
   }
 
+  /** Makes no owner wait for the object. Gives it as it is then; undefined when it is gone. */
+  async #unblockOwners(type: ResourceType, { metadata }: ReadonlyObject): Promise<ReadonlyObject | undefined> {
+    const ownerReferences = metadata.ownerReferences?.map((reference) => ({ ...reference, blockOwnerDeletion: false })) ?? []
+    return this.#patchMetadata(type, metadata, { ownerReferences })
+  }
+
   async #dropFinalizer(type: ResourceType, { metadata }: ReadonlyObject, dropped: string): Promise<void> {
     const left = metadata.finalizers?.filter((finalizer) => finalizer !== dropped) ?? []
     await this.#patchMetadata(type, metadata, { finalizers: left.length === 0 ? null : left })
@@ -146,9 +182,9 @@ class Collector {
     type: ResourceType,
     { name, namespace, uid, resourceVersion }: ReadonlyObject['metadata'],
     changes: object,
-  ): Promise<void> {
+  ): Promise<ReadonlyObject | undefined> {
     const patch = { metadata: { uid, resourceVersion, ...changes } }
-    await ignoringMissing(this.#client.patch(type, { name, namespace }, patch, { signal: this.#signal }))
+    return ignoringMissing(this.#client.patch(type, { name, namespace }, patch, { signal: this.#signal }))
   }
 }
 
@@ -158,10 +194,11 @@ function policyOf({ metadata }: ReadonlyObject): 'Background' | 'Foreground' | '
   return metadata.finalizers?.includes(foregroundFinalizer) === true ? 'Foreground' : 'Background'
 }
 
-async function ignoringMissing(writing: Promise<unknown>): Promise<void> {
+async function ignoringMissing<T>(writing: Promise<T>): Promise<T | undefined> {
   try {
-    await writing
+    return await writing
   } catch (error) {
     if (!isNotFound(error)) throw error
+    return undefined
   }
 }

@@ -1,13 +1,18 @@
-/** Empties namespaces that are being deleted, and then lets them go. */
+/** Empties namespaces that are being deleted, says what is left in them, and then lets them go. */
+import type { Condition } from '../../api/conditions.ts'
 import type { Namespace } from '../../api/builtin.ts'
 import { namespace as namespaceType } from '../../api/builtin.ts'
 import type { DeepReadonly } from '../../api/json.ts'
+import { jsonEqual } from '../../api/json.ts'
+import type { JsonValue } from '../../api/json.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { isApiError, isNotFound } from '../../client/api-error.ts'
 import { objectPath, resourcePath } from '../../client/resource-path.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
 import { controller } from '../../controller/builder.ts'
 import type { ReconcileContext } from '../../controller/reconciler.ts'
+import type { Remainder } from './namespace-conditions.ts'
+import { namespaceConditions } from './namespace-conditions.ts'
 import type { TypeSource } from './type-source.ts'
 
 const finalizer = 'kubernetes'
@@ -30,34 +35,52 @@ export function namespaceController(source: TypeSource): ControllerDefinition {
       if (waitMs > 0) return { requeueAfter: waitMs }
       const types = source.types().filter(({ namespaced }) => namespaced)
       const left = await Promise.all(types.map((type) => deleteContent(type, namespace.metadata.name, context)))
-      if (left.some((hasContent) => hasContent)) return { requeueAfter: retryMs }
+      const remainders = left.filter((remainder) => remainder !== undefined)
+      await report(namespace, remainders, context)
+      if (remainders.length > 0) return { requeueAfter: retryMs }
       await finalize(namespace, context)
       return undefined
     },
   })
 }
 
-/** Deletes all objects of a type; true when some are left. */
-async function deleteContent(type: ResourceType, namespace: string, { client, signal }: ReconcileContext): Promise<boolean> {
+/** Deletes all objects of a type; gives what is left of them. */
+async function deleteContent(type: ResourceType, namespace: string, { client, signal }: ReconcileContext): Promise<Remainder | undefined> {
   const path = resourcePath(type, { namespace })
   try {
-    const hasContent = async (): Promise<boolean> => (await client.list(type, { namespace, limit: 1, signal })).items.length > 0
-    if (!(await hasContent())) return false
+    const { items: found } = await client.list(type, { namespace, limit: 1, signal })
+    if (found.length === 0) return undefined
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' }
     await client.raw(path, { method: 'DELETE', body, contentType: 'application/json', signal })
-    return await hasContent()
+    const { items } = await client.list(type, { namespace, signal })
+    return items.length === 0 ? undefined : { type, finalizers: items.map(({ metadata }) => metadata.finalizers ?? []) }
   } catch (error) {
     // The type has just gone away, and its objects with it; or it cannot be deleted at all.
-    if (isNotFound(error) || (isApiError(error) && error.statusCode === 405)) return false
+    if (isNotFound(error) || (isApiError(error) && error.statusCode === 405)) return undefined
     throw error
   }
 }
 
-async function finalize(namespace: DeepReadonly<Namespace>, { client, signal }: ReconcileContext): Promise<void> {
-  const { name } = namespace.metadata
-  const finalizers = namespace.spec?.finalizers?.filter((held) => held !== finalizer) ?? []
-  const body = { ...namespace, apiVersion: 'v1', kind: 'Namespace', spec: { ...namespace.spec, finalizers } }
+/** Writes the conditions, when they say something new. */
+async function report(
+  { metadata, status }: DeepReadonly<Namespace>,
+  remainders: readonly Remainder[],
+  { client, signal, clock }: ReconcileContext,
+): Promise<void> {
+  const conditions = namespaceConditions((status?.conditions ?? []) as readonly Condition[], remainders, clock.now())
+  if (jsonEqual(conditions as unknown as JsonValue, (status?.conditions ?? []) as unknown as JsonValue)) return
   try {
+    await client.patchStatus(namespaceType, { name: metadata.name }, { status: { conditions } }, { signal })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+async function finalize({ metadata: { name } }: DeepReadonly<Namespace>, { client, signal }: ReconcileContext): Promise<void> {
+  try {
+    const latest = await client.get(namespaceType, { name }, { signal })
+    const finalizers = latest.spec?.finalizers?.filter((held) => held !== finalizer) ?? []
+    const body = { ...latest, apiVersion: 'v1', kind: 'Namespace', spec: { ...latest.spec, finalizers } }
     await client.raw(objectPath(namespaceType, { name }, 'finalize'), { method: 'PUT', body, contentType: 'application/json', signal })
   } catch (error) {
     if (!isNotFound(error)) throw error

@@ -6,6 +6,9 @@ import { controller } from '../../controller/builder.ts'
 
 const accountName = 'default'
 const rootCaName = 'kube-root-ca.crt'
+const rootCaDescription =
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or ' +
+  'kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
 /** `ca`: the certificate authority of the API server, PEM. */
 export function serviceAccountController(ca: string): ControllerDefinition {
@@ -26,7 +29,7 @@ export function serviceAccountController(ca: string): ControllerDefinition {
       }
       const rootCa = cache.get(configMap, { namespace, name: rootCaName })
       if (rootCa === undefined) {
-        const annotations = { 'kubernetes.io/description': 'Contains a CA bundle that can be used to verify the kube-apiserver.' }
+        const annotations = { 'kubernetes.io/description': rootCaDescription }
         await client
           .create(configMap, { metadata: { namespace, name: rootCaName, annotations }, data: { 'ca.crt': ca } }, { signal })
           .catch(ignoreRaces)

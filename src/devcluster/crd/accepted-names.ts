@@ -1,4 +1,6 @@
-/** Which names a definition may use: those that no other established definition of its group has taken before. */
+/** Which names a definition may use: those that no other definition of its group has taken before. */
+import { jsonEqual } from '../../api/json.ts'
+import type { JsonValue } from '../../api/json.ts'
 import type { Definition, DefinitionNames } from './definition.ts'
 
 export interface NameConflict {
@@ -7,24 +9,44 @@ export interface NameConflict {
   readonly message: string
 }
 
-/** The first conflict of a definition's names with those that others of the same group use. */
-export function findNameConflict(definition: Definition, others: readonly Definition[]): NameConflict | undefined {
-  const { names, group } = definition.spec
-  const taken = others
-    .filter(({ spec, metadata }) => spec.group === group && metadata.name !== definition.metadata.name)
-    .flatMap(({ status }) => (status?.acceptedNames === undefined ? [] : [status.acceptedNames]))
-  const resources = new Set(taken.flatMap(resourceNames))
-  const kinds = new Set(taken.flatMap(({ kind, listKind }) => [kind, ...(listKind === undefined ? [] : [listKind])]))
-  const inUse = (value: string): string => `${JSON.stringify(value)} is already in use`
-  if (resources.has(names.plural)) return { reason: 'PluralConflict', message: inUse(names.plural) }
-  if (names.singular !== undefined && resources.has(names.singular)) return { reason: 'SingularConflict', message: inUse(names.singular) }
-  const shortName = names.shortNames?.find((name) => resources.has(name))
-  if (shortName !== undefined) return { reason: 'ShortNamesConflict', message: inUse(shortName) }
-  if (kinds.has(names.kind)) return { reason: 'KindConflict', message: inUse(names.kind) }
-  if (names.listKind !== undefined && kinds.has(names.listKind)) return { reason: 'ListKindConflict', message: inUse(names.listKind) }
-  return undefined
+export interface AcceptedNames {
+  /** The names that the definition is served under: what it wants, and for what others have, what it had. */
+  readonly names: DefinitionNames
+  /** The last thing that is taken by somebody else. */
+  readonly conflict: NameConflict | undefined
 }
 
-function resourceNames({ plural, singular, shortNames }: DefinitionNames): string[] {
-  return [plural, ...(singular === undefined ? [] : [singular]), ...(shortNames ?? [])].filter((name) => name !== '')
+/** Compares the names that a definition wants with those that others of the same group use. */
+export function acceptNames(definition: Definition, others: readonly Definition[]): AcceptedNames {
+  const wanted = definition.spec.names
+  const before: DefinitionNames = definition.status?.acceptedNames ?? { kind: '', plural: '' }
+  const taken = others
+    .filter(({ spec, metadata }) => spec.group === definition.spec.group && metadata.name !== definition.metadata.name)
+    .flatMap(({ status }) => (status?.acceptedNames === undefined ? [] : [status.acceptedNames]))
+  const resources = new Set(taken.flatMap(({ plural, singular, shortNames = [] }) => [plural, singular, ...shortNames]))
+  const kinds = new Set(taken.flatMap(({ kind, listKind }) => [kind, listKind]))
+
+  let names = { ...before }
+  let conflict: NameConflict | undefined
+  const accept = (field: keyof DefinitionNames, reason: string, used: ReadonlySet<string | undefined>): void => {
+    const value = wanted[field]
+    const own = [before[field] ?? []].flat()
+    const inUse = [value ?? []].flat().filter((name) => !own.includes(name) && used.has(name))
+    if (inUse.length > 0) {
+      const texts = inUse.map((name) => `${JSON.stringify(name)} is already in use`)
+      conflict = { reason, message: texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]` }
+    } else if (value === undefined) {
+      const { [field]: _gone, ...rest } = names
+      names = rest as DefinitionNames
+    } else if (!jsonEqual(names[field] as JsonValue, value as JsonValue)) {
+      names = { ...names, [field]: value }
+    }
+  }
+  accept('plural', 'PluralConflict', resources)
+  accept('singular', 'SingularConflict', resources)
+  accept('shortNames', 'ShortNamesConflict', resources)
+  accept('kind', 'KindConflict', kinds)
+  accept('listKind', 'ListKindConflict', kinds)
+  accept('categories', '', new Set())
+  return { names, conflict }
 }

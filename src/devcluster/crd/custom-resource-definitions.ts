@@ -3,9 +3,10 @@ import type { Clock } from '../../api/clock.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
 import { builtinResource } from '../resources/builtin-resource.ts'
-import { nameColumn, textColumn } from '../resources/columns.ts'
+import { creationTimeDescription, nameColumn, textColumn } from '../resources/columns.ts'
 import type { ResourceInfo, Shape } from '../resources/resource-info.ts'
 import { asDefinition, cleanupFinalizer, withCondition } from './definition.ts'
+import { schemaShape, unknownFormats } from './schema-shape.ts'
 import { validateDefinition } from './validate-definition.ts'
 
 export const definitionsKey = 'apiextensions.k8s.io/customresourcedefinitions'
@@ -23,7 +24,7 @@ const versionShape: Shape = {
     storage: 'bool',
     deprecated: 'bool',
     deprecationWarning: 'string',
-    schema: { type: 'CustomResourceValidation', fields: { openAPIV3Schema: 'any' } },
+    schema: { type: 'CustomResourceValidation', fields: { openAPIV3Schema: schemaShape } },
     subresources: {
       type: 'CustomResourceSubresources',
       fields: {
@@ -84,18 +85,22 @@ export function customResourceDefinitions(clock: Clock): ResourceInfo {
     status: true,
     strategy: {
       generation: true,
+      unowned: { spec: { names: {} }, status: { acceptedNames: {}, conditions: [] } },
       shape,
       default: withDefaults,
       prepareForCreate(object, context) {
         if (asDefinition(object).spec.conversion?.strategy === 'Webhook') context.warn(noConversion)
-        return { ...object, status: { acceptedNames: { kind: '', plural: '' }, storedVersions: storageVersions(object) } }
+        const storedVersions = storageVersions(object).slice(0, 1)
+        return { ...object, status: { conditions: null, acceptedNames: { kind: '', plural: '' }, storedVersions } }
       },
+      warnings: (object) => unknownFormats(object).map((format) => `unrecognized format ${JSON.stringify(format)}`),
       prepareForUpdate: (object, old, subresource) => (subresource === '' ? rememberingVersions(object, old) : object),
-      validate: (object, old) => validateDefinition(asDefinition(object), old && asDefinition(old)),
+      validate: (object, old, subresource) =>
+        subresource === 'status' ? [] : validateDefinition(asDefinition(object), old && asDefinition(old)),
       beginDelete: (object) => terminating(object, clock.now()),
       returnsDeleted: true,
     },
-    columns: [nameColumn, { ...textColumn('Created At', creationTime), type: 'date' }],
+    columns: [nameColumn, { ...textColumn('Created At', creationTime), type: 'date', description: creationTimeDescription }],
   })
 }
 
@@ -132,6 +137,11 @@ function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
   return added.length === 0 ? object : { ...object, status: { ...status, storedVersions: [...stored, ...added] } }
 }
 
+/** Definitions are marked by a code of their own in the API server: it counts no generation and notes no grace period. */
+function withoutGrace({ deletionGracePeriodSeconds: _grace, ...metadata }: JsonObject): JsonObject {
+  return typeof metadata.generation === 'number' ? { ...metadata, generation: metadata.generation - 1 } : metadata
+}
+
 /** What the API server does to a definition that is deleted while it is there: its custom resources go first. */
 function terminating(object: JsonObject, now: number): JsonObject {
   const definition = asDefinition(object)
@@ -149,7 +159,7 @@ function terminating(object: JsonObject, now: number): JsonObject {
   return {
     ...object,
     metadata: {
-      ...(object.metadata as JsonObject),
+      ...withoutGrace(object.metadata as JsonObject),
       finalizers: finalizers.includes(cleanupFinalizer) ? [...finalizers] : [...finalizers, cleanupFinalizer],
     },
     status: { ...(isObject(object.status) ? object.status : {}), conditions: conditions as unknown as JsonObject[] },

@@ -1,14 +1,14 @@
 /** From a CustomResourceDefinition to the rows of the table under which its custom resources are served. */
+import { isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { compileSchema } from '../../schema/compile.ts'
-import { methodNotAllowed } from '../registry/status-error.ts'
+import { forbidden } from '../registry/status-error.ts'
 import type { ResourceInfo, SubresourceInfo, Verb } from '../resources/resource-info.ts'
-import { storedVerbs } from '../resources/resource-info.ts'
 import type { Definition, DefinitionVersion } from './definition.ts'
 import { isConditionTrue } from './definition.ts'
 import { compileJsonPath } from './json-path.ts'
 import { printerColumns, selectableValue } from './printer-columns.ts'
-import { scaleSubresource } from './scale.ts'
+import { scaleSubresource, validateScale } from './scale.ts'
 
 /** One row for each served version; none as long as the definition is not established. */
 export function customResources(definition: Definition): readonly ResourceInfo[] {
@@ -30,6 +30,7 @@ function customResource(definition: Definition, version: DefinitionVersion): Res
     name: jsonPath.replace(/^\./, ''),
     path: compileJsonPath(jsonPath),
   }))
+  const { scale } = version.subresources ?? {}
   const terminating = isConditionTrue(definition, 'Terminating')
   return {
     group: spec.group,
@@ -41,18 +42,25 @@ function customResource(definition: Definition, version: DefinitionVersion): Res
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
     namespaced: spec.scope === 'Namespaced',
-    verbs: storedVerbs,
+    verbs: customVerbs,
     storageKey: storageKeyOf(definition),
     storageVersion: spec.versions.find(({ storage }) => storage)?.name ?? version.name,
-    subresources: subresourcesOf(names.kind, version),
+    subresources: subresourcesOf({ group: spec.group, kind: names.kind }, version),
     custom: true,
     schema: compileSchema(schema),
+    schemaOf: (name) => {
+      const stored = spec.versions.find((candidate) => candidate.name === name)?.schema?.openAPIV3Schema
+      return stored === undefined ? undefined : compileSchema(stored)
+    },
     openapi: schema,
     strategy: {
       generation: true,
+      ...(scale && { validate: (object, _old, subresource = '') => validateScale(scale, object, subresource) }),
       ...(terminating && {
-        prepareForCreate: () => {
-          throw methodNotAllowed('create not allowed while custom resource definition is terminating')
+        prepareForCreate: ({ metadata }) => {
+          const name = isObject(metadata) && typeof metadata.name === 'string' ? metadata.name : ''
+          const subject = { group: spec.group, kind: names.kind, plural: names.plural }
+          throw forbidden(subject, name, 'create not allowed while custom resource definition is terminating')
         },
       }),
     },
@@ -67,12 +75,17 @@ export function storageKeyOf({ spec }: Definition): string {
   return `${spec.group}/${spec.names.plural}`
 }
 
+/** In the order in which discovery lists them. */
+const customVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-function subresourcesOf(kind: string, { subresources }: DefinitionVersion): Readonly<Record<string, SubresourceInfo>> {
+function subresourcesOf(
+  subject: { readonly group: string; readonly kind: string },
+  { subresources }: DefinitionVersion,
+): Readonly<Record<string, SubresourceInfo>> {
   return {
-    ...(subresources?.status !== undefined && { status: { kind, verbs: subresourceVerbs } }),
-    ...(subresources?.scale !== undefined && { scale: scaleSubresource(subresources.scale) }),
+    ...(subresources?.status !== undefined && { status: { kind: subject.kind, verbs: subresourceVerbs } }),
+    ...(subresources?.scale !== undefined && { scale: scaleSubresource(subject, subresources.scale) }),
   }
 }
 

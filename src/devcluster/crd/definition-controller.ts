@@ -15,7 +15,7 @@ import { StatusError } from '../registry/status-error.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
-import { findNameConflict } from './accepted-names.ts'
+import { acceptNames } from './accepted-names.ts'
 import { customResources, storageKeyOf, storedResource } from './custom-resource.ts'
 import { definitionsKey } from './custom-resource-definitions.ts'
 import type { Definition } from './definition.ts'
@@ -72,9 +72,9 @@ export async function runDefinitionController(options: DefinitionControllerOptio
       for (const other of store.snapshot(definitionsKey).keys) enqueue(other)
       return
     }
-    const definition = await acceptNames(options, object, signal)
+    const definition = await updateStatus(options, object, signal)
     served.show(definition)
-    if (definition.metadata.deletionTimestamp === undefined || !definition.metadata.finalizers?.includes(cleanupFinalizer)) return
+    if (!isCleanedUp(definition)) return
     watchInstances(definition)
     await cleanUp(options, definition, signal)
   }
@@ -142,8 +142,20 @@ class ServedRows {
   }
 }
 
+/** Whether the custom resources go before the definition does. */
+function isCleanedUp({ metadata }: Definition): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(cleanupFinalizer) === true
+}
+
+const deletionInProgress = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+} as const
+
 /** Sets NamesAccepted and Established, and gives the definition as it then is. */
-async function acceptNames(
+async function updateStatus(
   { store, registry, catalog, clock }: DefinitionControllerOptions,
   object: JsonObject,
   signal: AbortSignal,
@@ -151,7 +163,7 @@ async function acceptNames(
   const definition = asDefinition(object)
   const snapshot = store.snapshot(definitionsKey)
   const others = snapshot.keys.map((key) => asDefinition(snapshot.get(key)!))
-  const conflict = findNameConflict(definition, others)
+  const { names, conflict } = acceptNames(definition, others)
   const now = clock.now()
   const before = definition.status?.conditions ?? []
   let conditions = withCondition(
@@ -167,9 +179,8 @@ async function acceptNames(
     const [status, reason] = conflict === undefined ? (['True', 'InitialNamesAccepted'] as const) : (['False', 'NotAccepted'] as const)
     conditions = withCondition(conditions, { type: 'Established', status, reason, message }, now)
   }
-  const names = definition.spec.names as unknown as JsonObject
-  const acceptedNames =
-    conflict === undefined ? names : ((definition.status?.acceptedNames ?? { kind: '', plural: '' }) as unknown as JsonObject)
+  if (isCleanedUp(definition)) conditions = withCondition(conditions, deletionInProgress, now)
+  const acceptedNames = names as unknown as JsonObject
   if (conditions === before && jsonEqual(acceptedNames, definition.status?.acceptedNames)) return definition
   const status = { ...(object.status as JsonObject), conditions: conditions as unknown as JsonObject[], acceptedNames }
   const info = catalog.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')!

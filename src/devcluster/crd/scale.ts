@@ -1,13 +1,24 @@
 /** The scale subresource of custom resources: an `autoscaling/v1 Scale` over paths of the object. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
-import type { StatusError } from '../registry/status-error.ts'
+import type { FieldError } from '../../api/field-error.ts'
+import { invalid } from '../../api/field-error.ts'
+import type { ErrorSubject, StatusError } from '../registry/status-error.ts'
 import { internalError, invalidObject } from '../registry/status-error.ts'
+import { scaleShape } from '../resources/shape.ts'
 import type { SubresourceInfo } from '../resources/resource-info.ts'
 import type { DefinitionScale } from './definition.ts'
 import { plainFields } from './json-path.ts'
 
-export function scaleSubresource({ specReplicasPath, statusReplicasPath, labelSelectorPath }: DefinitionScale): SubresourceInfo {
+/** The parts of a definition that name its custom resources in errors. */
+type Subject = Pick<ErrorSubject, 'group' | 'kind'>
+
+const maxReplicas = 2 ** 31 - 1
+
+export function scaleSubresource(
+  subject: Subject,
+  { specReplicasPath, statusReplicasPath, labelSelectorPath }: DefinitionScale,
+): SubresourceInfo {
   const specFields = plainFields(specReplicasPath) ?? []
   const statusFields = plainFields(statusReplicasPath) ?? []
   const selectorFields = labelSelectorPath === undefined ? undefined : plainFields(labelSelectorPath)
@@ -16,31 +27,74 @@ export function scaleSubresource({ specReplicasPath, statusReplicasPath, labelSe
     group: 'autoscaling',
     version: 'v1',
     verbs: ['get', 'patch', 'update'],
-    read(object) {
+    read(object, { writing = false } = {}) {
       const replicas = valueAt(object, specFields)
-      if (typeof replicas !== 'number') throw missingReplicas(specReplicasPath)
+      // A write may bring the number that is not there yet.
+      if (typeof replicas !== 'number' && !writing) throw missingReplicas(specReplicasPath)
       const selector = selectorFields === undefined ? undefined : valueAt(object, selectorFields)
       const observed = valueAt(object, statusFields)
       return {
         kind: 'Scale',
         apiVersion: 'autoscaling/v1',
         metadata: scaleMetadata(object),
-        spec: { replicas },
+        // Go leaves out a zero here, and not below.
+        spec: typeof replicas === 'number' && replicas !== 0 ? { replicas } : {},
         status: { replicas: typeof observed === 'number' ? observed : 0, ...(typeof selector === 'string' ? { selector } : {}) },
       }
     },
+    shape: scaleShape,
     write(object, written) {
       const replicas = isObject(written.spec) ? (getOwn(written.spec, 'replicas') ?? 0) : 0
-      if (typeof replicas !== 'number' || !Number.isInteger(replicas) || replicas < 0) {
-        const name = isObject(object.metadata) ? String(object.metadata.name) : ''
-        const message = `Invalid value: ${JSON.stringify(replicas)}: should be a non-negative integer`
-        throw invalidObject({ group: 'autoscaling', kind: 'Scale' }, name, [
-          { path: 'spec.replicas', reason: 'FieldValueInvalid', message },
-        ])
-      }
+      const errors = replicasErrors(specReplicasPath, replicas)
+      if (errors.length > 0) throw invalidObject(subject, isObject(object.metadata) ? String(object.metadata.name) : '', errors)
       return withValueAt(object, specFields, replicas)
     },
   }
+}
+
+/** What the scale subresource demands of every write of the object, or of its status. */
+export function validateScale(scale: DefinitionScale, object: JsonObject, subresource: string): FieldError[] {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
+  const number = (path: string): FieldError[] => {
+    const { value, problem } = lookup(object, path, 'int64')
+    return problem === undefined ? replicasErrors(path, value ?? 0) : [invalid(path, 0, problem)]
+  }
+  const selector = labelSelectorPath === undefined ? {} : lookup(object, labelSelectorPath, 'string')
+  return [
+    ...(subresource === 'status' ? [] : number(specReplicasPath)),
+    ...number(statusReplicasPath),
+    ...(selector.problem === undefined ? [] : [invalid(labelSelectorPath!, '', selector.problem)]),
+  ]
+}
+
+function replicasErrors(path: string, replicas: JsonValue): FieldError[] {
+  if (typeof replicas !== 'number') return []
+  if (replicas < 0) return [invalid(path, replicas, 'should be a non-negative integer')]
+  return replicas > maxReplicas ? [invalid(path, replicas, `should be less than or equal to ${maxReplicas}`)] : []
+}
+
+/** A value by its path, with the words of Go's accessors for one of another type. */
+function lookup(object: JsonObject, path: string, type: 'int64' | 'string'): { value?: JsonValue; problem?: string } {
+  let value: JsonValue | undefined = object
+  for (const field of plainFields(path) ?? []) {
+    if (value === undefined || value === null) return {}
+    if (!isObject(value)) return { problem: accessorProblem(path, value, 'map[string]interface{}') }
+    value = getOwn(value, field)
+  }
+  if (value === undefined || value === null) return {}
+  const fits = type === 'string' ? typeof value === 'string' : typeof value === 'number' && Number.isInteger(value)
+  return fits ? { value } : { problem: accessorProblem(path, value, type) }
+}
+
+function accessorProblem(path: string, value: JsonValue, expected: string): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return `${path} accessor error: ${text} is of the type ${goTypeOf(value)}, expected ${expected}`
+}
+
+function goTypeOf(value: JsonValue): string {
+  if (Array.isArray(value)) return '[]interface {}'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  return isObject(value) ? 'map[string]interface {}' : typeof value === 'boolean' ? 'bool' : typeof value
 }
 
 /** The API server's own words; its answer has no better code than 500 either. */

@@ -1,11 +1,14 @@
 /** What is wrong with a CustomResourceDefinition, in the words of apiextensions' own validation. */
 import type { FieldError } from '../../api/field-error.ts'
-import { invalid, notSupported, required, tooMany } from '../../api/field-error.ts'
+import { duplicate, forbidden, invalid, notSupported, required, tooMany } from '../../api/field-error.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject, jsonEqual } from '../../api/json.ts'
 import { dns1035Label, dns1123Subdomain } from '../../api/names.ts'
+import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { checkStructural } from '../../schema/structural.ts'
 import type { Definition, DefinitionColumn, DefinitionNames, DefinitionScale, DefinitionVersion } from './definition.ts'
 import { isConditionTrue } from './definition.ts'
-import { compileJsonPath, plainFields } from './json-path.ts'
+import { plainFields } from './json-path.ts'
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
@@ -15,11 +18,11 @@ const approvalAnnotation = 'api-approved.kubernetes.io'
 export function validateDefinition(definition: Definition, old?: Definition): FieldError[] {
   const { spec } = definition
   const errors = [
-    ...validateName(definition),
+    ...(old === undefined ? validateName(definition) : []),
     ...validateGroup(definition),
     ...enumerated('spec.scope', spec.scope, ['Cluster', 'Namespaced']),
     ...validateNames(spec.names ?? {}, 'spec.names'),
-    ...validateVersions(spec.versions ?? []),
+    ...validateVersions(spec.versions),
     ...validateConversion(definition),
   ]
   if (spec.preserveUnknownFields === true) {
@@ -34,7 +37,8 @@ export function validateDefinition(definition: Definition, old?: Definition): Fi
 function validateName({ metadata, spec }: Definition): FieldError[] {
   const name = metadata?.name
   if (typeof name !== 'string' || name === '') return []
-  return name === `${spec.names?.plural}.${spec.group}` ? [] : [invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')]
+  const expected = `${spec.names?.plural ?? ''}.${spec.group}`
+  return name === expected ? [] : [invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')]
 }
 
 function validateGroup({ metadata, spec }: Definition): FieldError[] {
@@ -80,94 +84,184 @@ function named(path: string, name: string | undefined, mixedCase?: string): Fiel
   return problems.length === 0 ? [] : [invalid(path, name, `${mixedCase ?? ''}${problems.join(',')}`)]
 }
 
-function validateVersions(versions: readonly DefinitionVersion[]): FieldError[] {
-  const path = 'spec.versions'
-  const errors = versions.flatMap((version, index) => validateVersion(version, `${path}[${index}]`))
+/** The parts of a version that the API server keeps once for all versions, and names so in its errors, where all versions agree. */
+const shareable = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
+
+type Shared = ReadonlySet<(typeof shareable)[number]>
+
+function validateVersions(given: readonly DefinitionVersion[] | undefined): FieldError[] {
+  const versions = given ?? []
+  const shared: Shared = new Set(shareable.filter((part) => versions.every((version) => jsonEqual(version[part], versions[0]?.[part]))))
+  const errors = versions.flatMap((version, index) => validateVersion(version, index, shared))
   const names = versions.map(({ name }) => name)
-  if (new Set(names).size !== names.length) errors.push(invalid(path, versions, 'must contain unique version names'))
+  const shown = given === undefined ? 'null' : JSON.stringify(versions.map((version) => internalVersion(version, shared)))
+  const refused = (detail: string): FieldError => ({
+    path: 'spec.versions',
+    reason: 'FieldValueInvalid',
+    message: `Invalid value: ${shown}: ${detail}`,
+  })
+  if (new Set(names).size !== names.length) errors.push(refused('must contain unique version names'))
   if (versions.filter(({ storage }) => storage).length !== 1) {
-    errors.push(invalid(path, versions, 'must have exactly one version marked as storage version'))
+    errors.push(refused('must have exactly one version marked as storage version'))
   }
   return errors
 }
 
-function validateVersion(version: DefinitionVersion, path: string): FieldError[] {
-  const problems = dns1035Label(version.name ?? '')
-  const schemaPath = `${path}.schema.openAPIV3Schema`
-  const schema = version.schema?.openAPIV3Schema
-  const errors = problems.length === 0 ? [] : [invalid(`${path}.name`, version.name ?? '', problems.join(','))]
-  if (schema === undefined) errors.push(required(schemaPath, 'schemas are required'))
-  else errors.push(...checkStructural(schema, schemaPath))
-  if (version.deprecationWarning !== undefined && version.deprecated !== true) {
-    errors.push(invalid(`${path}.deprecationWarning`, version.deprecationWarning, 'can only be set for deprecated versions'))
+/** A version as the API server quotes it in errors: its internal form. */
+function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject {
+  const own = (part: (typeof shareable)[number]): JsonValue => (shared.has(part) ? null : ((version[part] ?? null) as JsonValue))
+  return {
+    Name: version.name,
+    Served: version.served,
+    Storage: version.storage,
+    Deprecated: version.deprecated ?? false,
+    DeprecationWarning: version.deprecationWarning ?? null,
+    Schema: own('schema'),
+    Subresources: own('subresources'),
+    AdditionalPrinterColumns: own('additionalPrinterColumns'),
+    SelectableFields: own('selectableFields'),
   }
-  if (version.subresources?.scale !== undefined) errors.push(...validateScale(version.subresources.scale, `${path}.subresources.scale`))
-  errors.push(
-    ...(version.additionalPrinterColumns ?? []).flatMap((column, index) =>
-      validateColumn(column, `${path}.additionalPrinterColumns[${index}]`),
-    ),
-  )
-  errors.push(...validateSelectableFields(version, `${path}.selectableFields`))
-  return errors
 }
 
-function validateScale(scale: DefinitionScale, path: string): FieldError[] {
+function validateVersion(version: DefinitionVersion, index: number, shared: Shared): FieldError[] {
+  const path = `spec.versions[${index}]`
+  /** Where a part's errors are told: once, at the top, when it is shared. */
+  const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
+    shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`
   return [
-    ...scalePath(`${path}.specReplicasPath`, scale.specReplicasPath, /^\.spec\./, '.spec'),
-    ...scalePath(`${path}.statusReplicasPath`, scale.statusReplicasPath, /^\.status\./, '.status'),
-    ...(scale.labelSelectorPath
-      ? scalePath(`${path}.labelSelectorPath`, scale.labelSelectorPath, /^\.(spec|status)\./, 'either .spec or .status')
+    ...validateVersionName(version.name ?? '', index),
+    ...validateSchema(version, path, shared.has('schema'), index),
+    ...validateDeprecation(version, `${path}.deprecationWarning`),
+    ...validateScale(version.subresources?.scale, partPath('subresources')),
+    ...validateColumns(version.additionalPrinterColumns ?? [], partPath('additionalPrinterColumns')),
+    ...validateSelectableFields(version, partPath('selectableFields')),
+  ]
+}
+
+function validateVersionName(name: string, index: number): FieldError[] {
+  const problems = dns1035Label(name)
+  if (problems.length === 0) return []
+  const error = invalid(`spec.versions[${index}].name`, name, problems.join(','))
+  // The first version's name stands in an older field, too.
+  return index === 0 && name !== '' ? [{ ...error, path: 'spec.version' }, error] : [error]
+}
+
+function validateSchema({ schema }: DefinitionVersion, path: string, shared: boolean, index: number): FieldError[] {
+  const openAPIV3Schema = schema?.openAPIV3Schema
+  if (openAPIV3Schema === undefined) return [required(`${path}.schema.openAPIV3Schema`, shared ? '' : 'schemas are required')]
+  if (shared && index > 0) return []
+  return checkStructural(openAPIV3Schema, shared ? 'spec.validation.openAPIV3Schema' : `${path}.schema.openAPIV3Schema`)
+}
+
+const maxDeprecationWarning = 256
+
+function validateDeprecation({ deprecated, deprecationWarning }: DefinitionVersion, path: string): FieldError[] {
+  if (deprecationWarning === undefined) return []
+  const errors = deprecated === true ? [] : [invalid(path, deprecationWarning, 'can only be set for deprecated versions')]
+  if (deprecationWarning.length > maxDeprecationWarning) {
+    errors.push(invalid(path, deprecationWarning, `must be <= ${maxDeprecationWarning} characters long`))
+  }
+  const unprintable = deprecationWarning.search(/[\p{C}\p{Zl}\p{Zp}]/u)
+  if (unprintable >= 0) {
+    const detail = `must only contain printable UTF-8 characters; non-printable character found at index ${unprintable}`
+    errors.push(invalid(path, deprecationWarning, detail))
+  }
+  return errors
+}
+
+function validateScale(scale: DefinitionScale | undefined, path: string | undefined): FieldError[] {
+  if (scale === undefined || path === undefined) return []
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
+  return [
+    ...scalePath(`${path}.scale.specReplicasPath`, specReplicasPath, ['.spec.'], '.spec'),
+    ...scalePath(`${path}.scale.statusReplicasPath`, statusReplicasPath, ['.status.'], '.status'),
+    ...(labelSelectorPath
+      ? scalePath(`${path}.scale.labelSelectorPath`, labelSelectorPath, ['.spec.', '.status.'], 'either .spec or .status')
       : []),
   ]
 }
 
-function scalePath(path: string, value: string | undefined, root: RegExp, roots: string): FieldError[] {
-  if (!value) return [required(path)]
-  if (plainFields(value) === undefined) return [invalid(path, value, 'must be a simple json path without array notation')]
-  return root.test(value) ? [] : [invalid(path, value, `should be a json path under ${roots}`)]
+function scalePath(path: string, value: string | undefined, roots: readonly string[], rootNames: string): FieldError[] {
+  const errors = simplePath(path, value)
+  if (errors.length > 0 || value === undefined) return errors
+  return roots.some((root) => value.startsWith(root)) ? [] : [invalid(path, value, `should be a json path under ${rootNames}`)]
 }
 
-function validateColumn(column: DefinitionColumn, path: string): FieldError[] {
+function validateColumns(columns: readonly DefinitionColumn[], path: string | undefined): FieldError[] {
+  if (path === undefined) return []
+  return columns.flatMap((column, index) => validateColumn(column, `${path}[${index}]`))
+}
+
+function validateColumn({ name, type, format, jsonPath }: DefinitionColumn, path: string): FieldError[] {
+  const oneOf = (values: readonly string[]): string => `must be one of ${values.join(',')}`
   return [
-    ...(column.name ? [] : [required(`${path}.name`)]),
-    ...enumerated(`${path}.type`, column.type, columnTypes),
-    ...(column.format ? enumerated(`${path}.format`, column.format, columnFormats) : []),
-    ...simplePath(`${path}.jsonPath`, column.jsonPath),
+    ...(name ? [] : [required(`${path}.name`)]),
+    ...(!type
+      ? [required(`${path}.type`, oneOf(columnTypes))]
+      : columnTypes.includes(type)
+        ? []
+        : [invalid(`${path}.type`, type, oneOf(columnTypes))]),
+    ...(!format || columnFormats.includes(format) ? [] : [invalid(`${path}.format`, format, oneOf(columnFormats))]),
+    ...simplePath(`${path}.JSONPath`, jsonPath),
   ]
 }
 
+/** Of a path nothing but its beginning is looked at. */
 function simplePath(path: string, value: string | undefined): FieldError[] {
   if (!value) return [required(path)]
-  try {
-    if (!value.startsWith('.')) return [invalid(path, value, 'must be a simple json path starting with .')]
-    compileJsonPath(value)
-    return []
-  } catch (error) {
-    return [invalid(path, value, `must be a simple json path starting with .: ${(error as SyntaxError).message}`)]
-  }
+  return value.startsWith('.') ? [] : [invalid(path, value, 'must be a simple json path starting with .')]
 }
 
 /** Each selectable field costs one evaluation per object and event: the API server's own limit. */
 const maxSelectableFields = 8
 
-function validateSelectableFields(version: DefinitionVersion, path: string): FieldError[] {
+function validateSelectableFields(version: DefinitionVersion, path: string | undefined): FieldError[] {
   const fields = version.selectableFields ?? []
+  if (path === undefined || fields.length === 0) return []
+  const seen = new Set<string>()
   const errors = fields.flatMap(({ jsonPath }, index) => {
-    if (!jsonPath) return [required(`${path}[${index}].jsonPath`)]
-    return plainFields(jsonPath) === undefined
-      ? [invalid(`${path}[${index}].jsonPath`, jsonPath, 'is an invalid path: does not refer to a valid field')]
-      : []
+    const fieldPath = `${path}[${index}].jsonPath`
+    if (!jsonPath) return [required(fieldPath)]
+    if (seen.has(jsonPath)) return [duplicate(fieldPath, jsonPath)]
+    seen.add(jsonPath)
+    const problem = selectableProblem(jsonPath, version.schema?.openAPIV3Schema)
+    return problem === undefined ? [] : [invalid(fieldPath, jsonPath, problem)]
   })
   return fields.length > maxSelectableFields ? [...errors, tooMany(path, fields.length, maxSelectableFields)] : errors
 }
 
+function selectableProblem(jsonPath: string, root: StructuralSchema | undefined): string | undefined {
+  if (!/^[.[]/.test(jsonPath)) return `is an invalid path: expected [ or . but got: ${/^[^.[]*/.exec(jsonPath)![0]}`
+  const names = plainFields(jsonPath) ?? []
+  const schema = names.reduce<StructuralSchema | undefined>((at, name) => {
+    const properties = at?.properties
+    return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
+  }, root)
+  if (names.length === 0 || names[0] === 'metadata' || schema === undefined) return 'is an invalid path: does not refer to a valid field'
+  return ['string', 'boolean', 'integer'].includes(schema.type ?? '')
+    ? undefined
+    : 'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
+}
+
 function validateConversion({ spec }: Definition): FieldError[] {
-  const strategy = spec.conversion?.strategy
-  if (spec.conversion === undefined) return []
-  const errors = enumerated('spec.conversion.strategy', strategy, ['None', 'Webhook'])
-  if (strategy === 'Webhook' && spec.conversion.webhook === undefined) {
-    errors.push(required('spec.conversion.webhook.clientConfig', 'required when strategy is set to Webhook'))
+  const { conversion } = spec
+  if (conversion === undefined) return []
+  const errors = enumerated('spec.conversion.strategy', conversion.strategy, ['None', 'Webhook'])
+  const { conversionReviewVersions, clientConfig } = conversion.webhook ?? {}
+  const versions = Array.isArray(conversionReviewVersions) ? conversionReviewVersions : []
+  const [versionsPath, configPath] = ['spec.conversion.conversionReviewVersions', 'spec.conversion.webhookClientConfig']
+  if (conversion.strategy !== 'Webhook') {
+    const detail = 'should not be set when strategy is not set to Webhook'
+    if (isObject(clientConfig)) errors.push(forbidden(configPath, detail))
+    if (versions.length > 0) errors.push(forbidden(versionsPath, detail))
+    return errors
   }
+  if (versions.length === 0) errors.push(required(versionsPath))
+  else if (!versions.includes('v1') && !versions.includes('v1beta1'))
+    errors.push(invalid(versionsPath, versions, 'must include at least one of v1, v1beta1'))
+  if (!isObject(clientConfig)) errors.push(required(configPath, 'required when strategy is set to Webhook'))
+  else if ((clientConfig.url === undefined) === (clientConfig.service === undefined))
+    errors.push(required(configPath, 'exactly one of url or service is required'))
   return errors
 }
 
@@ -190,17 +284,23 @@ function validateChange({ spec }: Definition, old: Definition): FieldError[] {
 }
 
 function validateStoredVersions({ spec, status }: Definition): FieldError[] {
-  const names = (spec.versions ?? []).map(({ name }) => name)
   const path = 'status.storedVersions'
-  return (status?.storedVersions ?? []).flatMap((stored, index) =>
-    names.includes(stored)
+  const stored = status?.storedVersions ?? []
+  const names = (spec.versions ?? []).map(({ name }) => name)
+  if (stored.length === 0) return [invalid(path, null, 'must have at least one stored version')]
+  const errors = stored.flatMap((version, index) =>
+    names.includes(version)
       ? []
       : [
           invalid(
             `${path}[${index}]`,
-            stored,
-            `missing from spec.versions; ${stored} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${stored} and removes ${stored} from ${path}`,
+            version,
+            `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from ${path}`,
           ),
         ],
   )
+  // The last one counts where several claim to be it.
+  const current = (spec.versions ?? []).findLast(({ storage }) => storage)?.name
+  if (current !== undefined && !stored.includes(current)) errors.push(invalid(path, stored, `must have the storage version ${current}`))
+  return errors
 }

@@ -61,17 +61,27 @@ function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, authoriz
   }
   const user: UserInfo = {
     username,
-    groups: groups.length === 0 ? serviceAccountGroups(username) : groups,
+    groups: groups.length === 0 ? groupsOf(username) : groups,
     ...(uid === '' ? {} : { uid }),
     ...(Object.keys(extra).length === 0 ? {} : { extra }),
   }
   return username === 'system:anonymous' || groups.includes('system:unauthenticated') ? user : withGroups(user, authenticated)
 }
 
-/** The groups that a service account has by its name. */
-function serviceAccountGroups(username: string): string[] {
-  const match = /^system:serviceaccount:([^:]+):[^:]+$/.exec(username)
-  return match === null ? [] : ['system:serviceaccounts', `system:serviceaccounts:${match[1]}`]
+/** The groups that a user has by its name: service accounts have some. */
+function groupsOf(username: string): readonly string[] {
+  const namespace = /^system:serviceaccount:([^:]+):[^:]+$/.exec(username)?.[1]
+  return namespace === undefined ? [] : serviceAccountGroups(namespace)
+}
+
+/** The user that a ServiceAccount is. */
+export function serviceAccountName(namespace: string, name: string): string {
+  return `system:serviceaccount:${namespace}:${name}`
+}
+
+/** The groups that the ServiceAccounts of a namespace are in. */
+export function serviceAccountGroups(namespace: string): readonly string[] {
+  return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }
 
 function extraOf(headers: IncomingHttpHeaders): Record<string, string[]> {

@@ -48,11 +48,11 @@ const basicUser: readonly PolicyRule[] = [
 /** Paths that every authenticated user may read (the ClusterRoles `system:discovery` and `system:public-info-viewer`). */
 const publicPaths = /^\/(api|apis|openapi)(\/.*)?$|^\/(healthz|livez|readyz)(\/.*)?$|^\/version\/?$|^\/$/
 
-/** An authorizer that knows the given rules, and that `system:masters` may do everything. */
-export function ruleAuthorizer(grants: readonly Grant[] = []): Authorizer {
+/** An authorizer that knows the given rules and the stored ones, and that `system:masters` may do everything. */
+export function ruleAuthorizer(grants: readonly Grant[] = [], stored: () => readonly Grant[] = () => []): Authorizer {
   const rulesOf = (user: UserInfo, namespace: string): readonly PolicyRule[] => {
     if (user.groups.includes(masters)) return [everything]
-    const own = grants.filter(
+    const own = [...grants, ...stored()].filter(
       (grant) =>
         (grant.namespace === undefined || grant.namespace === namespace) &&
         (grant.user === user.username || (grant.group !== undefined && user.groups.includes(grant.group))),
@@ -66,7 +66,8 @@ export function ruleAuthorizer(grants: readonly Grant[] = []): Authorizer {
       if (user.groups.includes(masters)) return { allowed: true, reason: '' }
       const allowed =
         attributes.resource === ''
-          ? attributes.verb === 'get' && user.groups.includes(authenticated) && publicPaths.test(attributes.path ?? '')
+          ? (attributes.verb === 'get' && user.groups.includes(authenticated) && publicPaths.test(attributes.path ?? '')) ||
+            rulesOf(user, '').some((rule) => ruleAllowsPath(rule, attributes))
           : rulesOf(user, namespace).some((rule) => ruleAllows(rule, attributes))
       return { allowed, reason: '' }
     },
@@ -81,6 +82,12 @@ function ruleAllows(rule: PolicyRule, { verb, group, resource, subresource, name
     (includes(rule.resources, combined) || (subresource !== '' && rule.resources.includes(`*/${subresource}`))) &&
     (rule.resourceNames === undefined || rule.resourceNames.length === 0 || rule.resourceNames.includes(name))
   )
+}
+
+/** A URL ends with `*` where it stands for all that begin so. */
+function ruleAllowsPath({ verbs, nonResourceURLs = [] }: PolicyRule, { verb, path = '' }: AuthorizationAttributes): boolean {
+  const matches = (url: string): boolean => url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1)))
+  return includes(verbs, verb) && nonResourceURLs.some(matches)
 }
 
 function includes(allowed: readonly string[], value: string): boolean {

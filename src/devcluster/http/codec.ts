@@ -1,7 +1,6 @@
 /** Request bodies: reading them within limits, and decoding JSON and YAML without losing what Kubernetes wants to know. */
 import type { IncomingMessage } from 'node:http'
-import { isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from 'yaml'
-import type { Document } from 'yaml'
+import { LineCounter, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from 'yaml'
 import type { JsonValue } from '../../api/json.ts'
 import { messageOf } from '../../api/errors.ts'
 import { failure } from '../../api/status.ts'
@@ -14,7 +13,7 @@ export const maxBodyBytes = 3 * 1024 * 1024
 /** How `runtime.Unknown` in protobuf begins. */
 const protobufMagic = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 
-/** A body as plain JSON; `duplicates` are paths of keys that stood twice. */
+/** A body as plain JSON; `duplicates` are the keys that stood twice: their paths in JSON, texts with their lines in YAML. */
 export interface DecodedBody {
   readonly value: JsonValue
   readonly duplicates: readonly string[]
@@ -74,11 +73,13 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError):
   const text = body.toString('utf8')
   if (/^\s*\{/.test(text)) {
     const { duplicates, error } = scanJson(text)
-    if (error === undefined) return { value: JSON.parse(text) as JsonValue, duplicates }
+    if (error === undefined && duplicates.length === 0) return { value: JSON.parse(text) as JsonValue, duplicates }
   }
   try {
     // 1.1 is what Kubernetes reads (`yes` is true); times stay strings there. Duplicate keys are for fieldValidation to judge.
+    const lines = new LineCounter()
     const document = parseDocument(text, {
+      lineCounter: lines,
       version: '1.1',
       uniqueKeys: false,
       customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
@@ -86,7 +87,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError):
     const problem = document.errors[0]
     if (problem !== undefined) throw problem
     const duplicates = new Set<string>()
-    findDuplicates(document.contents, '', duplicates, document, 0)
+    findDuplicates(document.contents, lines, duplicates, 0)
     // Through JSON: what is left is plain data, whatever YAML can say.
     return { value: JSON.parse(JSON.stringify(document.toJS() ?? null)) as JsonValue, duplicates: [...duplicates] }
   } catch (error) {
@@ -95,21 +96,24 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError):
   }
 }
 
-function findDuplicates(node: unknown, path: string, duplicates: Set<string>, document: Document, depth: number): void {
+/** Adds a text for each key that stands twice in a map, as the API server's YAML decoder has it. */
+function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<string>, depth: number): void {
   if (depth > maxDepth) throw new RangeError('exceeded max depth')
   // An alias repeats what is looked at where it was anchored.
   if (isAlias(node)) return
   if (isSeq(node)) {
-    node.items.forEach((item, index) => findDuplicates(item, `${path}[${index}]`, duplicates, document, depth + 1))
+    for (const item of node.items) findDuplicates(item, lines, duplicates, depth + 1)
   } else if (isMap(node)) {
     const keys = new Set<string>()
     for (const pair of node.items) {
       if (!isPair(pair)) continue
       const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
-      const field = path === '' ? key : `${path}.${key}`
-      if (keys.has(key)) duplicates.add(field)
+      if (keys.has(key)) {
+        const offset = isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0
+        duplicates.add(`line ${lines.linePos(offset).line}: key ${JSON.stringify(key)} already set in map`)
+      }
       keys.add(key)
-      findDuplicates(pair.value, field, duplicates, document, depth + 1)
+      findDuplicates(pair.value, lines, duplicates, depth + 1)
     }
   }
 }

@@ -88,6 +88,8 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
     throw unknownResource()
   }
   if (info.deprecationWarning !== undefined) exchange.warnings.add(info.deprecationWarning)
+  // The API server passes on what its handler of custom resources has no path for, and nobody else has one.
+  if (info.custom && target.verb === 'deletecollection' && info.namespaced && target.namespace === '') return notFoundText(exchange)
   if (isPodLog(target)) return getPodLog(exchange, { info, target, user }, services)
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
 }

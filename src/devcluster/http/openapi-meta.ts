@@ -116,13 +116,14 @@ const schemas: Record<string, JsonObject> = {
     properties: {
       apiVersion: string('The version of this resource that this field set applies to.'),
       fieldsType: string('The discriminator for the fields format: FieldsV1.'),
-      fieldsV1: { type: 'object', description: 'The first JSON version format as described in the FieldsV1 type.' },
+      fieldsV1: { description: 'The first JSON version format as described in the FieldsV1 type.', allOf: [ref('FieldsV1')] },
       manager: string('An identifier of the workflow managing these fields.'),
       operation: string('The type of operation which led to this entry: Apply or Update.'),
       subresource: string('The name of the subresource used to update that object, or empty string for the object itself.'),
       time: time('When the entry was last changed.'),
     },
   },
+  FieldsV1: { type: 'object', description: 'A set of fields, as a trie of their names.' },
   Time: { type: 'string', format: 'date-time', description: 'A time in the format of RFC 3339.' },
   DeleteOptions: {
     type: 'object',

@@ -11,12 +11,12 @@ const listMeta = `${metaPrefix}.ListMeta`
 const apiVersion: JsonObject = {
   type: 'string',
   description:
-    'APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values.',
+    'APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources',
 }
 const kind: JsonObject = {
   type: 'string',
   description:
-    'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase.',
+    'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds',
 }
 
 /** A reference to a component. */
@@ -55,7 +55,10 @@ export function gvkOf(type: { readonly group: string; readonly version: string }
 }
 
 function objectSchema(info: ResourceInfo, components: JsonObject): JsonObject {
-  const metadata = describedRef(objectMeta, "Standard object's metadata.")
+  const metadata = describedRef(
+    objectMeta,
+    "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+  )
   if (info.openapi !== undefined) {
     const schema = published(info.openapi)
     return { ...schema, properties: { apiVersion, kind, metadata, ...withoutTypeMeta(schema.properties) } }
@@ -120,6 +123,7 @@ function fieldsOf(fields: Readonly<Record<string, Shape>>, info: ResourceInfo, c
 function shapeSchema(shape: Shape, info: ResourceInfo, components: JsonObject): JsonObject {
   if (typeof shape === 'string') return leafSchema(shape)
   if ('mapOf' in shape) return { type: 'object', additionalProperties: shapeSchema(shape.mapOf, info, components) }
+  if ('objectOr' in shape) return { 'x-kubernetes-preserve-unknown-fields': true }
   if (!('fields' in shape)) return { type: 'array', items: shapeSchema(shape[0], info, components) }
   const name = shape.type === 'ObjectMeta' ? objectMeta : componentName(info, shape.type)
   if (!Object.hasOwn(components, name)) {
@@ -140,6 +144,8 @@ function leafSchema(shape: Extract<Shape, string>): JsonObject {
     case 'int32':
     case 'int64':
       return { type: 'integer', format: shape }
+    case 'float64':
+      return { type: 'number', format: 'double' }
     case 'bool':
       return { type: 'boolean' }
     case 'intOrString':

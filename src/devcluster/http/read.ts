@@ -1,5 +1,7 @@
 /** GET of an object, a subresource, a collection. */
 import type { ObjectKey } from '../../api/object.ts'
+import { askedRevision } from '../registry/list.ts'
+import { listMetadata } from '../registry/registry.ts'
 import { unknownResource } from '../registry/status-error.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
@@ -9,6 +11,7 @@ import { respondObject, respondText } from './respond.ts'
 import type { RequestInfo } from './request-info.ts'
 import type { ResourceRequest, Services } from './services.ts'
 import { parseIncludeObject } from './table.ts'
+import { flag } from './request-info.ts'
 import { integer } from './write-options.ts'
 
 /** The key of the object that a request names. */
@@ -19,7 +22,8 @@ export function keyOf({ info, target }: ResourceRequest): ObjectKey {
 /** How the answer is to be shown. */
 export function presentationOf(exchange: Exchange, { info, target }: ResourceRequest, services: Services, stream = false): Presentation {
   const subresource = target.subresource === '' ? undefined : info.subresources[target.subresource]
-  const transformations = info.review === undefined && (subresource === undefined || subresource.kind === info.kind)
+  const transformations =
+    info.review === undefined && (subresource === undefined || subresource.kind === info.kind || subresource.kind === 'Scale')
   return {
     info,
     form: negotiate(exchange.request.headers.accept, { transformations, stream }),
@@ -31,6 +35,7 @@ export function presentationOf(exchange: Exchange, { info, target }: ResourceReq
 export async function getObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const { info, target } = request
   const presentation = presentationOf(exchange, request, services)
+  await services.registry.waitFor(exchange.query.get('resourceVersion') ?? '', exchange.signal)
   const object = services.registry.get(info, keyOf(request), target.subresource)
   return send(exchange, 200, presentObject(object, presentation), presentation, services)
 }
@@ -47,8 +52,17 @@ export async function getPodLog(exchange: Exchange, request: ResourceRequest, { 
 
 export async function listObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services)
-  const { items, metadata } = services.registry.list(request.info, listOptions(exchange.query, request))
-  return send(exchange, 200, presentList(items, { ...metadata }, presentation), presentation, services)
+  const { items, metadata } = services.registry.list(request.info, await readOptions(exchange, request, services))
+  const shown = presentation.form.as === 'object' ? listMetadata(request.info, metadata) : { ...metadata }
+  return send(exchange, 200, presentList(items, shown, presentation), presentation, services)
+}
+
+/** The options of a list, when what is there is as new as they want it. */
+export async function readOptions(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<SelectionOptions> {
+  const options = listOptions(exchange.query, request)
+  const asked = askedRevision(options)
+  await registry.waitFor(asked === undefined ? undefined : String(asked), exchange.signal)
+  return options
 }
 
 /** Sends an object in the negotiated encoding. */
@@ -71,6 +85,8 @@ export interface SelectionOptions {
   readonly continue?: string
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: string
+  readonly sendInitialEvents?: boolean
+  readonly timeoutSeconds?: number
 }
 
 export function listOptions(query: URLSearchParams, { info, target }: ResourceRequest): SelectionOptions {
@@ -80,7 +96,10 @@ export function listOptions(query: URLSearchParams, { info, target }: ResourceRe
     const value = query.get(name)
     return value === null || value === '' ? {} : ({ [name]: value } as { [Key in Name]: string })
   }
-  const limit = query.get('limit')
+  const number = <Name extends keyof SelectionOptions>(name: Name): { [Key in Name]?: number } => {
+    const value = query.get(name)
+    return value === null || value === '' ? {} : ({ [name]: integer(value) } as { [Key in Name]: number })
+  }
   return {
     ...(info.namespaced && target.namespace !== '' ? { namespace: target.namespace } : {}),
     ...text('labelSelector'),
@@ -88,6 +107,8 @@ export function listOptions(query: URLSearchParams, { info, target }: ResourceRe
     ...text('continue'),
     ...text('resourceVersion'),
     ...text('resourceVersionMatch'),
-    ...(limit === null || limit === '' ? {} : { limit: integer('limit', limit) }),
+    ...number('limit'),
+    ...number('timeoutSeconds'),
+    ...(query.has('sendInitialEvents') ? { sendInitialEvents: flag(query, 'sendInitialEvents') } : {}),
   }
 }

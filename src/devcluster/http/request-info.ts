@@ -50,6 +50,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
       rest: [],
     }
   }
+  if (location.isWatch && method === 'GET') return { path, isResource: true, ...location, verb: 'watch' }
   const verb = verbs[method] ?? method.toLowerCase()
   const isCollection = location.name === ''
   if (!isCollection) return { path, isResource: true, verb, ...location }
@@ -57,21 +58,26 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   return { path, isResource: true, ...location, verb: collectionVerb, name: nameInSelector(collectionVerb, query) }
 }
 
-function locate(
-  parts: readonly string[],
-): Pick<RequestInfo, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name' | 'rest'> | undefined {
+interface Location extends Pick<RequestInfo, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name' | 'rest'> {
+  /** Below `/api/v1/watch/`, the old form of a watch, where a name selects one object. */
+  readonly isWatch: boolean
+}
+
+function locate(parts: readonly string[]): Location | undefined {
   const core = parts[0] === 'api'
   if (!core && parts[0] !== 'apis') return undefined
   const [version = '', group = ''] = core ? [parts[1]] : [parts[2], parts[1]]
   let rest = parts.slice(core ? 2 : 3)
   if (rest.length === 0) return undefined
+  const isWatch = rest[0] === 'watch' && rest.length > 1
+  if (isWatch) rest = rest.slice(1)
   let namespace = ''
   if (rest[0] === 'namespaces' && rest.length > 1) {
     namespace = rest[1] ?? ''
     if (rest.length > 2 && !(namespaceSubresources.has(rest[2] ?? '') && rest.length === 3)) rest = rest.slice(2)
   }
   const [resource = '', name = '', subresource = '', ...more] = rest
-  return { group, version, resource, subresource, namespace, name, rest: more }
+  return { group, version, resource, subresource, namespace, name, rest: more, isWatch }
 }
 
 /** A list of one name is a request for that name: permissions may be given for it alone. */

@@ -9,9 +9,8 @@ import { sleep } from '../../api/clock.ts'
 import { messageOf } from '../../api/errors.ts'
 import { listenError } from '../../api/listen-error.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import type { UserInfo } from '../registry/request-context.ts'
 import type { Catalog } from '../resources/catalog.ts'
-import { tokenAuthenticator } from './authenticate.ts'
+import type { TokenAuthenticator } from './authenticate.ts'
 import type { Authorizer } from './authorizer.ts'
 import { Discovery } from './discovery.ts'
 import type { Exchange } from './exchange.ts'
@@ -30,7 +29,7 @@ export interface ApiServerOptions {
   readonly host?: string
   /** Default 0: any free one. */
   readonly port?: number
-  readonly tokens: ReadonlyMap<string, UserInfo>
+  readonly tokens: TokenAuthenticator
   readonly authorizer: Authorizer
   readonly clock: Clock
   readonly logger: Logger
@@ -71,7 +70,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     discovery: new Discovery(catalog),
     openApi: new OpenApi(catalog, serverVersion.gitVersion),
   }
-  const tokens = tokenAuthenticator(options.tokens)
   const closing = new AbortController()
   const sockets = new Set<Duplex>()
   const running = new Set<Promise<void>>()
@@ -83,7 +81,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     response.on('error', () => gone.abort())
     const signal = AbortSignal.any([gone.signal, closing.signal])
     const closed = new Promise<void>((resolve) => response.once('close', resolve))
-    const record = await handle(exchangeOf(request, response, signal), tokens, services)
+    const record = await handle(exchangeOf(request, response, signal), options.tokens, services)
     options.onRequest?.(record)
     // An answer is under way until the socket has taken it; `close` waits for that.
     await closed

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { badRequest } from '../registry/status-error.ts'
 import type { Column, ResourceInfo } from '../resources/resource-info.ts'
-import { genericColumns } from '../resources/columns.ts'
+import { genericColumns, scaleColumns } from '../resources/columns.ts'
 
 /** What a row carries of its object. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
@@ -24,7 +24,7 @@ export interface TableOptions {
 
 /** A table of objects; `metadata` is that of the list, or of the one object. */
 export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], metadata: JsonObject, options: TableOptions): JsonObject {
-  const columns = info.columns.length === 0 ? genericColumns : info.columns
+  const columns = columnsOf(info, objects[0])
   return {
     kind: 'Table',
     apiVersion: `meta.k8s.io/${options.version}`,
@@ -37,12 +37,18 @@ export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], meta
   }
 }
 
+/** A Scale has columns of its own, whatever it scales. */
+function columnsOf(info: ResourceInfo, object: JsonObject | undefined): readonly Column[] {
+  if (object?.kind === 'Scale' && object.apiVersion === 'autoscaling/v1') return scaleColumns
+  return info.columns.length === 0 ? genericColumns : info.columns
+}
+
 function definitionOf({ name, type, format, description, priority }: Column): JsonObject {
   return { name, type, format, description, priority }
 }
 
 function rowObject(object: JsonObject, { includeObject, version }: TableOptions): JsonObject {
-  if (includeObject === 'None') return {}
+  if (includeObject === 'None') return { object: null }
   return { object: includeObject === 'Object' ? object : partialOf(object, version) }
 }
 

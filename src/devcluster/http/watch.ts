@@ -1,18 +1,19 @@
 /** Watches: a stream of JSON lines that ends with its timeout, with the client, or with the server. */
 import { once } from 'node:events'
-import { forbidden } from '../../api/field-error.ts'
+import type { FieldError } from '../../api/field-error.ts'
+import { forbidden, notSupported } from '../../api/field-error.ts'
 import type { Status } from '../../api/status.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject } from '../../api/json.ts'
+import { refuseListOptions } from '../registry/list.ts'
 import type { WatchOptions } from '../registry/registry.ts'
-import { StatusError, internalError, invalidObject } from '../registry/status-error.ts'
+import { StatusError, internalError } from '../registry/status-error.ts'
 import type { Exchange } from './exchange.ts'
 import { presentEvent } from './present.ts'
 import { listOptions, presentationOf } from './read.ts'
 import { flag } from './request-info.ts'
 import { setWarnings } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
-import { integer } from './write-options.ts'
 
 /** Lines that are collected before they are written. */
 const batchLength = 64 * 1024
@@ -64,25 +65,29 @@ function opened(open: () => AsyncIterable<{ type: string; object: JsonObject }>)
 }
 
 function watchOptions(query: URLSearchParams, request: ResourceRequest): WatchOptions {
-  checkInitialEvents(query)
-  const timeoutSeconds = query.get('timeoutSeconds')
-  const { limit: _limit, continue: _continue, resourceVersionMatch: _match, ...selection } = listOptions(query, request)
+  const { limit: _limit, continue: continued = '', resourceVersionMatch: match = '', ...selection } = listOptions(query, request)
+  refuseListOptions(watchErrors(match, continued, selection.sendInitialEvents !== undefined))
+  const { name } = request.target
+  // The old form of a watch has the name of one object in its path.
+  const byName = name === '' || selection.fieldSelector !== undefined ? {} : { fieldSelector: `metadata.name=${name}` }
   return {
     ...selection,
+    ...byName,
     allowWatchBookmarks: flag(query, 'allowWatchBookmarks'),
-    ...(query.has('sendInitialEvents') ? { sendInitialEvents: flag(query, 'sendInitialEvents') } : {}),
-    ...(timeoutSeconds === null || timeoutSeconds === '' ? {} : { timeoutSeconds: integer('timeoutSeconds', timeoutSeconds) }),
   }
 }
 
 /** A stream that begins with the state must say how old that may be, and only such a stream may say it. */
-function checkInitialEvents(query: URLSearchParams): void {
-  const match = query.get('resourceVersionMatch') ?? ''
-  const path = 'resourceVersionMatch'
-  const error = query.has('sendInitialEvents')
-    ? match !== 'NotOlderThan' && forbidden(path, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
-    : match !== '' && forbidden(path, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided')
-  if (error !== false) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [error])
+function watchErrors(match: string, continued: string, sendsInitialEvents: boolean): FieldError[] {
+  const refuse = (detail: string): FieldError => forbidden('resourceVersionMatch', detail)
+  const errors: FieldError[] = []
+  if (sendsInitialEvents && match !== 'NotOlderThan')
+    errors.push(refuse('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  if (match !== '' && !sendsInitialEvents)
+    errors.push(refuse('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
+  if (match !== '' && match !== 'NotOlderThan') errors.push(notSupported('resourceVersionMatch', match, ['NotOlderThan']))
+  if (continued !== '') errors.push(refuse('resourceVersionMatch is forbidden when continue is provided'))
+  return errors
 }
 
 /** Writing of lines; `write` is false when the client has to take some before more is written. */

@@ -3,10 +3,13 @@ import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, notSupported, required, tooLong } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
+import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { RequestContext, UserInfo } from '../registry/request-context.ts'
-import { badRequest, invalidObject } from '../registry/status-error.ts'
-import { decodeObject } from './codec.ts'
+import type { StatusError } from '../registry/status-error.ts'
+import { badRequest, invalidObject, notANumber } from '../registry/status-error.ts'
+import { decodeJson, decodeObject, mediaTypeOf } from './codec.ts'
 import type { Exchange } from './exchange.ts'
+import { goKindOf, notAnObject } from './go-json.ts'
 import { flag } from './request-info.ts'
 
 export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions'
@@ -25,7 +28,7 @@ const propagationPolicies = ['Foreground', 'Background', 'Orphan']
 export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKind, apply = false): RequestContext {
   const { query } = exchange
   const userAgent = exchange.request.headers['user-agent'] ?? ''
-  const dryRun = query.getAll('dryRun').filter((value) => value !== '')
+  const dryRun = query.getAll('dryRun')
   const fieldManager = query.get('fieldManager') ?? ''
   const asked = query.get('fieldValidation') ?? ''
   const fieldValidation = fieldValidations.find((value) => value === asked)
@@ -68,13 +71,11 @@ export function deleteOptions(exchange: Exchange, user: UserInfo, body: Buffer):
   const options = body.length > 0 ? optionsIn(body, exchange) : optionsOf(exchange.query)
   const dryRun = options.dryRun ?? []
   const policy = options.propagationPolicy
-  const grace = options.gracePeriodSeconds
   refuse('DeleteOptions', [
     ...dryRunErrors(Array.isArray(dryRun) ? dryRun : [dryRun]),
     ...(policy !== undefined && policy !== null && !propagationPolicies.includes(String(policy))
       ? [notSupported('propagationPolicy', policy, [...propagationPolicies, 'nil'])]
       : []),
-    ...(typeof grace === 'number' && grace < 0 ? [invalid('gracePeriodSeconds', grace, 'must be greater than or equal to 0')] : []),
     ...(policy !== undefined && policy !== null && options.orphanDependents !== undefined && options.orphanDependents !== null
       ? [invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')]
       : []),
@@ -85,31 +86,47 @@ export function deleteOptions(exchange: Exchange, user: UserInfo, body: Buffer):
 }
 
 function optionsIn(body: Buffer, exchange: Exchange): JsonObject {
-  const { value } = decodeObject(body, exchange.request.headers['content-type'], 'DeleteOptions')
-  if (!isObject(value)) throw badRequest('the body of a delete request must be an object of the kind DeleteOptions')
+  const contentType = exchange.request.headers['content-type']
+  const undecodable = (text: string): StatusError => badRequest(`couldn't get version/kind; json parse error: ${text}`)
+  const { value } =
+    mediaTypeOf(contentType) === 'application/json' ? decodeJson(body, undecodable) : decodeObject(body, contentType, 'DeleteOptions')
+  if (!isObject(value)) throw undecodable(notAnObject(value))
   const kind = getOwn(value, 'kind')
   if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') {
-    throw badRequest(`${JSON.stringify(kind)} cannot be handled as DeleteOptions: the body of a delete request must be of that kind`)
+    const { version } = parseApiVersion(String(getOwn(value, 'apiVersion') ?? ''))
+    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`)
   }
   const { kind: _kind, apiVersion: _apiVersion, ...options } = value
+  checkTypes(options)
   return options
+}
+
+/** JSON types of the options, in the words of Go's decoder. */
+function checkTypes({ gracePeriodSeconds = null, dryRun = null, propagationPolicy = null, orphanDependents = null }: JsonObject): void {
+  const refuse = (field: string, value: JsonValue, goType: string): StatusError =>
+    badRequest(`json: cannot unmarshal ${goKindOf(value)} into Go struct field DeleteOptions.${field} of type ${goType}`)
+  if (gracePeriodSeconds !== null && !Number.isInteger(gracePeriodSeconds)) throw refuse('gracePeriodSeconds', gracePeriodSeconds, 'int64')
+  if (dryRun !== null && !Array.isArray(dryRun)) throw refuse('dryRun', dryRun, '[]string')
+  if (propagationPolicy !== null && typeof propagationPolicy !== 'string')
+    throw refuse('propagationPolicy', propagationPolicy, 'v1.DeletionPropagation')
+  if (orphanDependents !== null && typeof orphanDependents !== 'boolean') throw refuse('orphanDependents', orphanDependents, 'bool')
 }
 
 function optionsOf(query: URLSearchParams): JsonObject {
   const options: JsonObject = {}
-  const dryRun = query.getAll('dryRun').filter((value) => value !== '')
+  const dryRun = query.getAll('dryRun')
   if (dryRun.length > 0) options.dryRun = dryRun
   const policy = query.get('propagationPolicy')
   if (policy !== null && policy !== '') options.propagationPolicy = policy
   const grace = query.get('gracePeriodSeconds')
-  if (grace !== null && grace !== '') options.gracePeriodSeconds = integer('gracePeriodSeconds', grace)
+  if (grace !== null && grace !== '') options.gracePeriodSeconds = integer(grace)
   if (query.has('orphanDependents')) options.orphanDependents = flag(query, 'orphanDependents')
   return options
 }
 
 /** A whole number from the query. */
-export function integer(name: string, text: string): number {
-  if (!/^-?\d+$/.test(text)) throw badRequest(`unable to decode the query parameter ${name}: ${JSON.stringify(text)} is not a whole number`)
+export function integer(text: string): number {
+  if (!/^[-+]?\d+$/.test(text)) throw badRequest(notANumber('ParseInt', text))
   return Number(text)
 }
 

@@ -1,15 +1,15 @@
 /** POST, PUT, PATCH, DELETE of objects, subresources and collections. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import { isObject } from '../../api/json.ts'
-import type { JsonValue } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
 import type { DecodedObject } from '../registry/request-context.ts'
 import { StatusError, badRequest, unsupportedMediaType } from '../registry/status-error.ts'
 import type { DecodedBody } from './codec.ts'
 import { decodeJson, decodeObject, decodeYaml, mediaTypeOf, readBody, unknownMediaType } from './codec.ts'
 import type { Exchange } from './exchange.ts'
+import { goKindOf, notAnObject } from './go-json.ts'
 import { presentObject } from './present.ts'
-import { keyOf, listOptions, presentationOf, send } from './read.ts'
+import { keyOf, presentationOf, readOptions, send } from './read.ts'
 import { flag } from './request-info.ts'
 import type { ResourceRequest, Services } from './services.ts'
 import { deleteOptions, writeContext } from './write-options.ts'
@@ -41,8 +41,8 @@ export async function updateObject(exchange: Exchange, request: ResourceRequest,
   const presentation = presentationOf(exchange, request, services)
   const context = writeContext(exchange, request.user, 'UpdateOptions')
   const decoded = await decodedObject(exchange, request)
-  const object = await services.registry.update(request.info, keyOf(request), decoded, context, subresourceOf(request))
-  return send(exchange, 200, presentObject(object, presentation), presentation, services)
+  const { object, created } = await services.registry.put(request.info, keyOf(request), decoded, context, subresourceOf(request))
+  return send(exchange, created ? 201 : 200, presentObject(object, presentation), presentation, services)
 }
 
 export async function patchObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
@@ -65,7 +65,7 @@ export async function deleteObject(exchange: Exchange, request: ResourceRequest,
 
 export async function deleteObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const { options, context } = deleteOptions(exchange, request.user, await readBody(exchange.request))
-  const list = await services.registry.deleteCollection(request.info, listOptions(exchange.query, request), options, context)
+  const list = await services.registry.deleteCollection(request.info, await readOptions(exchange, request, services), options, context)
   return send(exchange, 200, list, { form: { as: 'object', encoding: 'json' } }, services)
 }
 
@@ -77,28 +77,19 @@ function subresourceOf({ target }: ResourceRequest): string | undefined {
 async function decodedObject(exchange: Exchange, { info, target }: ResourceRequest): Promise<DecodedObject> {
   const kind = target.subresource === '' ? info.kind : (info.subresources[target.subresource]?.kind ?? info.kind)
   const { value, duplicates } = decodeObject(await readBody(exchange.request), exchange.request.headers['content-type'], kind)
-  if (!isObject(value)) {
-    const problem = `json: cannot unmarshal ${goKindOf(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`
-    throw badRequest(`couldn't get version/kind; json parse error: ${problem}`)
-  }
+  if (!isObject(value)) throw badRequest(`couldn't get version/kind; json parse error: ${notAnObject(value)}`)
   return { object: value, duplicates }
-}
-
-/** How Go's decoder calls a JSON value. */
-function goKindOf(value: JsonValue): string {
-  if (Array.isArray(value)) return 'array'
-  return value === null ? 'null' : typeof value === 'boolean' ? 'bool' : typeof value
 }
 
 function patchTypeOf(exchange: Exchange, { info }: ResourceRequest): PatchType {
   const mediaType = mediaTypeOf(exchange.request.headers['content-type'])
-  // Plain JSON never reaches the handler of patches in the API server; its HTTP layer refuses it.
-  if (mediaType === 'application/json') throw unsupportedMediaType('415: Unsupported Media Type')
   const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType] : undefined
   if (type !== undefined && !(type === 'strategic' && info.custom)) return type
+  // For built-in types the HTTP layer of the API server says so, before its handlers see the patch.
+  if (!info.custom) throw unsupportedMediaType('415: Unsupported Media Type', {})
   throw unknownMediaType(
     Object.keys(patchTypes)
-      .filter((name) => !(info.custom && patchTypes[name] === 'strategic'))
+      .filter((name) => patchTypes[name] !== 'strategic')
       .join(', '),
   )
 }
@@ -110,9 +101,14 @@ function decodePatch(body: Buffer, type: PatchType, { info }: ResourceRequest): 
     throw badRequest(`an apply patch must be an object of the kind ${info.kind} in ${apiVersionOf(info)}`)
   }
   const decoded = decodeJson(body, (text) => badRequest(`error decoding patch: ${text}`))
-  if (type !== 'json') return decoded
-  if (!Array.isArray(decoded.value))
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(decoded.value)} into Go value of type jsonpatch.Patch`)
+  const refuse = (goType: string): Error =>
+    badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(decoded.value)} into Go value of type ${goType}`)
+  if (type !== 'json') {
+    if (type === 'merge' && decoded.value === null) throw badRequest('Invalid JSON Patch')
+    if (!isObject(decoded.value)) throw refuse('map[string]interface {}')
+    return decoded
+  }
+  if (!Array.isArray(decoded.value)) throw refuse('[]handlers.jsonPatchOp')
   const operations = decoded.value.length
   if (operations > maxJsonPatchOperations) {
     throw new StatusError(

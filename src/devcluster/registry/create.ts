@@ -3,7 +3,8 @@ import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { checkNamespace, decodeBody, renormalize } from './decode.ts'
 import type { Environment } from './environment.ts'
-import { metadataText, startMetadata, withFields, withMetadata } from './metadata.ts'
+import { finalizerWarnings } from './finalizer-warnings.ts'
+import { givenRevision, metadataOf, metadataText, startMetadata, withFields, withMetadata } from './metadata.ts'
 import { checkNamespaceIsActive } from './namespace-lifecycle.ts'
 import type { DecodedObject, RequestContext } from './request-context.ts'
 import { alreadyExists, bareError, badRequest } from './status-error.ts'
@@ -24,6 +25,7 @@ export async function createObject(
 ): Promise<JsonObject> {
   const object = decodeBody(info, decoded, context)
   if (info.review !== undefined) return info.review(object, context)
+  if (givenRevision(object) !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
   const writer = writerOf(info, context, 'Update', '', environment.clock.now())
   return insertObject(environment, info, namespace, object, context, (prepared) => trackUpdate(info, undefined, prepared, writer))
 }
@@ -42,7 +44,6 @@ export async function insertObject(
 ): Promise<JsonObject> {
   const { store, admission, representation } = environment
   checkNamespace(info, object, namespace)
-  if (metadataText(object, 'resourceVersion') !== '') throw bareError('resourceVersion should not be set on objects to be created')
   if (info.namespaced && namespace === undefined) throw badRequest('an empty namespace may not be set during creation')
 
   const started = { namespace, uid: environment.newUid(), now: environment.clock.now() }
@@ -55,7 +56,7 @@ export async function insertObject(
   const tracked = track(prepare(object))
   const prepared = info.strategy.admit?.(tracked) ?? tracked
   const givenName = metadataText(prepared, 'name')
-  checkNamespaceIsActive(store, info, namespace, givenName)
+  checkNamespaceIsActive(store, info, namespace, givenName || metadataText(prepared, 'generateName'))
 
   const attributes = { info, subresource: '', operation: 'CREATE' as const, ...(namespace === undefined ? {} : { namespace }), context }
   const mutated = await admission.mutate({ ...attributes, name: givenName, object: prepared }, (changed) => renormalize(info, changed))
@@ -75,8 +76,10 @@ export async function insertObject(
     await admission.validate({ ...attributes, name, object: named })
     // Admission may have taken its time: whatever was true before must be true in the turn that writes.
     checkNamespaceIsActive(store, info, namespace, name)
-    if (taken()) throw alreadyExists(info, name)
-    if (context.dryRun) return named
-    return representation.present(info, store.put(info.storageKey, key, representation.toStorage(info, named), undefined)!)
+    const there = store.get(info.storageKey, key)
+    if (there !== undefined) throw alreadyExists(info, name, metadataOf(there).deletionTimestamp !== undefined)
+    for (const text of info.custom ? finalizerWarnings(named) : (info.strategy.warnings?.(named) ?? [])) context.warn(text)
+    const written = representation.toStorage(info, named)
+    return representation.present(info, context.dryRun ? written : store.put(info.storageKey, key, written, undefined)!)
   }
 }

@@ -1,9 +1,10 @@
 /** From a request's body to an object of the type: names of type and object, JSON types, unknown and duplicate fields, defaults. */
-import { invalid } from '../../api/field-error.ts'
+import { formatFieldError, invalid } from '../../api/field-error.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
-import type { JsonObject } from '../../api/json.ts'
-import { isObject } from '../../api/json.ts'
-import { checkObjectMetaShape, checkShape } from '../resources/shape.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { canonicalJson, isObject } from '../../api/json.ts'
+import { decodeObjectMeta } from '../../api/object-meta-json.ts'
+import { checkObjectMetaShape, checkShape, objectMetaShape, withoutUnknown } from '../resources/shape.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { metadataOf, metadataText } from './metadata.ts'
 import type { DecodedObject, RequestContext } from './request-context.ts'
@@ -23,7 +24,36 @@ export function decodeBody(info: ResourceInfo, decoded: DecodedObject, context: 
 
 /** The same for the result of a patch. */
 export function decodePatched(info: ResourceInfo, object: JsonObject, duplicates: readonly string[], context: RequestContext): JsonObject {
-  return normalize(info, completeTypeMeta(info, object), duplicates, context, (detail) => refusePatch(JSON.stringify(object), detail))
+  return normalize(info, completeTypeMeta(info, object), duplicates, context, (detail) => refusePatch(quoted(info, object), detail))
+}
+
+/** A body for a subresource that takes something else than the object, such as a Scale. */
+export function decodeSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
+  const { kind, group = info.group, version = info.version, shape } = info.subresources[subresource]!
+  if (shape === undefined) return object
+  const expected = apiVersionOf({ group, version })
+  const { apiVersion = expected } = object
+  if (apiVersion !== expected || (object.kind ?? kind) !== kind) {
+    throw badRequest(
+      `no kind is registered for the type ${String(apiVersion)}.${String(object.kind)} in scheme "pkg/runtime/scheme.go:111"`,
+    )
+  }
+  const { error } = checkShape(shape, object)
+  if (error !== undefined) throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error}`)
+  return object
+}
+
+/** The same for the result of a patch. */
+export function decodePatchedSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
+  const { shape } = info.subresources[subresource]!
+  const error = shape === undefined ? undefined : checkShape(shape, object).error
+  if (error !== undefined) throw refusePatch(canonicalJson(object), error)
+  return object
+}
+
+/** A patched object as it is quoted: custom resources are maps in Go, whose keys come sorted. */
+function quoted(info: ResourceInfo, object: JsonObject): string {
+  return info.custom ? canonicalJson(object) : JSON.stringify(object)
 }
 
 /** 422, as the API server answers a patch that does not fit. */
@@ -48,14 +78,60 @@ function normalize(
     const found = Array.isArray(object.metadata) ? 'array' : typeof object.metadata
     throw refuse(`json: cannot unmarshal ${found} into Go struct field ${info.kind}.metadata of type v1.ObjectMeta`)
   }
-  const shape = info.strategy.shape
-  const shapeResult =
-    shape === undefined ? checkObjectMetaShape(metadataOf(object), info.custom ? '' : 'metadata') : checkShape(shape, object)
-  if (shapeResult.error !== undefined) throw refuse(shapeResult.error)
-  const pruned = info.schema?.prune(object)
-  const unknown = [...shapeResult.unknown, ...(pruned?.unknown ?? [])]
-  reportFields(unknown, duplicates, context, refuse)
-  return withDefaults(info, pruned?.object ?? object)
+  const { schema } = info
+  if (schema === undefined) {
+    const shape = info.strategy.shape
+    const shapeResult = shape === undefined ? checkObjectMetaShape(metadataOf(object), 'metadata') : checkShape(shape, object)
+    if (shapeResult.error !== undefined) throw refuse(shapeResult.error)
+    const known = shapeResult.unknown.length === 0 ? object : withoutUnknownFields(info, object)
+    reportFields(inOrder(object, duplicates, shapeResult.unknown), context, refuse)
+    return withDefaults(info, known)
+  }
+  const metadata = decodeObjectMeta(metadataOf(object))
+  if (metadata.error !== undefined) throw refuse(metadata.error)
+  const pruned = schema.prune({ ...object, metadata: metadata.metadata })
+  if (pruned.malformed !== undefined) throw refuse(formatFieldError(pruned.malformed))
+  const unknown = [...metadata.unknown.map((field) => `metadata.${field}`), ...pruned.unknown]
+  reportFields([...duplicates.map(duplicateText), ...unknown.map(unknownText)], context, refuse)
+  return withDefaults(info, pruned.object)
+}
+
+/** What Go's structs have no field for is gone once it is decoded, whatever `fieldValidation` says. */
+function withoutUnknownFields(info: ResourceInfo, object: JsonObject): JsonObject {
+  const { shape } = info.strategy
+  if (shape !== undefined) return withoutUnknown(shape, object)
+  return { ...object, metadata: withoutUnknown(objectMetaShape, metadataOf(object)) }
+}
+
+function unknownText(path: string): string {
+  return `unknown field "${path}"`
+}
+
+/** A key that stood twice: in YAML it is told with its line, in JSON by its path, of which only a JSON patch's begins with an index. */
+function duplicateText(duplicate: string): string {
+  if (yamlDuplicate.test(duplicate)) return duplicate
+  return `${duplicate.startsWith('[') ? 'json patch ' : ''}duplicate field "${duplicate}"`
+}
+
+const yamlDuplicate = /^line \d+: key /
+
+/** Built-in types are decoded in one go: their duplicate and unknown fields are told in the order in which they stand. */
+function inOrder(object: JsonObject, duplicates: readonly string[], unknown: readonly string[]): string[] {
+  const [lines, paths] = [duplicates.filter((text) => yamlDuplicate.test(text)), duplicates.filter((text) => !yamlDuplicate.test(text))]
+  if (paths.length === 0 || unknown.length === 0) return [...lines, ...paths.map(duplicateText), ...unknown.map(unknownText)]
+  const places = new Map<string, number>()
+  const visit = (value: JsonValue | undefined, path: string): void => {
+    places.set(path, places.size)
+    if (Array.isArray(value)) value.forEach((item, index) => visit(item, `${path}[${index}]`))
+    else if (isObject(value)) for (const [key, field] of Object.entries(value)) visit(field, path === '' ? key : `${path}.${key}`)
+  }
+  visit(object, '')
+  const told = [
+    ...paths.map((path) => ({ path, text: duplicateText(path) })),
+    ...unknown.map((path) => ({ path, text: unknownText(path) })),
+  ]
+  const place = ({ path }: { readonly path: string }): number => places.get(path) ?? places.size
+  return [...lines, ...told.sort((a, b) => place(a) - place(b)).map(({ text }) => text)]
 }
 
 function withDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
@@ -63,12 +139,24 @@ function withDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
   return info.strategy.default?.(object) ?? object
 }
 
-function reportFields(unknown: readonly string[], duplicates: readonly string[], context: RequestContext, refuse: Refuse): void {
-  if (context.fieldValidation === 'Ignore') return
-  const texts = [...duplicates.map((path) => `duplicate field "${path}"`), ...unknown.map((path) => `unknown field "${path}"`)]
-  if (texts.length === 0) return
-  if (context.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${texts.join(', ')}`)
+function reportFields(texts: readonly string[], context: RequestContext, refuse: Refuse): void {
+  if (context.fieldValidation === 'Ignore' || texts.length === 0) return
+  if (context.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${strictTexts(texts).join(', ')}`)
   for (const text of texts) context.warn(text)
+}
+
+/** All duplicate keys of a YAML body are one error. */
+function strictTexts(texts: readonly string[]): string[] {
+  const lines = texts.filter((text) => yamlDuplicate.test(text))
+  const others = texts.filter((text) => !yamlDuplicate.test(text))
+  return lines.length === 0 ? others : [['yaml: unmarshal errors:', ...lines].join('\n  '), ...others]
+}
+
+/** The keys that stood twice in an apply patch, which is always read as YAML. */
+export function reportYamlDuplicates(duplicates: readonly string[], context: RequestContext): void {
+  const refuse = (detail: string): StatusError =>
+    badRequest(`error strict decoding YAML: error converting YAML to JSON: ${detail.replace(/^strict decoding error: /, '')}`)
+  reportFields(duplicates.map(duplicateText), context, refuse)
 }
 
 /** A built-in type takes a missing apiVersion and kind from the URL; a custom one wants to see them. */

@@ -20,8 +20,6 @@ export interface Deletion {
   readonly object: JsonObject
   /** The object is still there. */
   readonly accepted: boolean
-  /** The object's last state. */
-  readonly last: JsonObject
 }
 
 export async function deleteObject(
@@ -60,14 +58,14 @@ export async function deleteObject(
 }
 
 function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
-  if (!gone || info.strategy.returnsDeleted === true) return { object: last, accepted: !gone, last }
+  if (!gone || info.strategy.returnsDeleted === true) return { object: last, accepted: !gone }
   const details = {
     name: metadataText(last, 'name'),
     ...(info.group === '' ? {} : { group: info.group }),
     kind: info.plural,
     uid: metadataText(last, 'uid'),
   }
-  return { object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, accepted: false, last }
+  return { object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, accepted: false }
 }
 
 /** The object as a DELETE leaves it, if it stays: with a deletion timestamp, and finalizers for the propagation policy. */
@@ -75,8 +73,10 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
   const metadata = metadataOf(object)
   const finalizers = finalizersFor(object, options)
   const held = withMetadata(object, { finalizers: finalizers.length === 0 ? undefined : [...finalizers] })
-  const asked = typeof options.gracePeriodSeconds === 'number' ? options.gracePeriodSeconds : undefined
-  const grace = info.strategy.gracePeriodSeconds === undefined ? 0 : Math.max(0, asked ?? info.strategy.gracePeriodSeconds(object))
+  const { gracePeriodSeconds } = options
+  // A negative time has a meaning of its own: the shortest that is graceful.
+  const asked = typeof gracePeriodSeconds !== 'number' ? undefined : gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds
+  const grace = info.strategy.gracePeriodSeconds === undefined ? 0 : (asked ?? info.strategy.gracePeriodSeconds(object))
   const effective = info.strategy.gracePeriodSeconds?.(object) === 0 ? 0 : grace
   const { deletionTimestamp, deletionGracePeriodSeconds: before, generation } = metadata
   if (typeof deletionTimestamp === 'string') {
@@ -107,14 +107,16 @@ function checkPreconditions(info: ResourceInfo, object: JsonObject, options: Jso
   const preconditions = isObject(options.preconditions) ? options.preconditions : {}
   const name = metadataText(object, 'name')
   const uid = metadataText(object, 'uid')
+  // The API server names the kind here where it names the resource elsewhere.
+  const subject = { ...info, plural: info.kind }
   if (typeof preconditions.uid === 'string' && preconditions.uid !== uid) {
     const text = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
-    throw conflict(info, name, text)
+    throw conflict(subject, name, text)
   }
   const resourceVersion = metadataText(object, 'resourceVersion')
   if (typeof preconditions.resourceVersion === 'string' && preconditions.resourceVersion !== resourceVersion) {
     const text = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`
-    throw conflict(info, name, text)
+    throw conflict(subject, name, text)
   }
 }
 
@@ -124,7 +126,7 @@ function refuseDeletion(info: ResourceInfo, object: JsonObject): void {
 }
 
 function validateOptions(options: JsonObject): void {
-  const { propagationPolicy, orphanDependents, gracePeriodSeconds } = options
+  const { propagationPolicy, orphanDependents } = options
   const errors = [
     ...(propagationPolicy === undefined || propagationPolicy === null || policies.includes(String(propagationPolicy))
       ? []
@@ -132,31 +134,26 @@ function validateOptions(options: JsonObject): void {
     ...(typeof orphanDependents === 'boolean' && typeof propagationPolicy === 'string'
       ? [invalid('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set')]
       : []),
-    ...(gracePeriodSeconds === undefined || gracePeriodSeconds === null || Number.isInteger(gracePeriodSeconds)
-      ? []
-      : [invalid('gracePeriodSeconds', gracePeriodSeconds, 'must be an integer')]),
   ]
   if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors)
 }
 
-/** DELETE of a collection: deletes one after the other, and answers with the list of what it deleted. */
+/** DELETE of a collection: deletes one after the other. */
 export async function deleteObjects(
   environment: Environment,
   info: ResourceInfo,
   items: readonly JsonObject[],
   options: JsonObject,
   context: RequestContext,
-): Promise<JsonObject[]> {
-  const deleted: JsonObject[] = []
+): Promise<void> {
   for (const item of items) {
     const namespace = metadataText(item, 'namespace')
     const key = { ...(namespace === '' ? {} : { namespace }), name: metadataText(item, 'name') }
     try {
-      deleted.push((await deleteObject(environment, info, key, options, context)).last)
+      await deleteObject(environment, info, key, options, context)
     } catch (error) {
       // Gone meanwhile: that is what was asked for.
       if (!(error instanceof StatusError && error.status.code === 404)) throw error
     }
   }
-  return deleted
 }

@@ -1,5 +1,7 @@
 /** LIST: in pages, each at the revision of the first, or at a revision that was asked for. */
-import { forbidden, invalid } from '../../api/field-error.ts'
+import type { FieldError } from '../../api/field-error.ts'
+import { forbidden, notSupported } from '../../api/field-error.ts'
+import { messageOf } from '../../api/errors.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { ContinueToken } from '../storage/continue-token.ts'
@@ -7,7 +9,7 @@ import { decodeContinueToken, encodeContinueToken } from '../storage/continue-to
 import { firstAtOrAfter } from '../storage/sorted-keys.ts'
 import type { Environment } from './environment.ts'
 import { selectionOf } from './selection.ts'
-import { badRequest, bareError, expired, invalidObject, tooLargeResourceVersion } from './status-error.ts'
+import { badRequest, expired, invalidObject, invalidResourceVersion } from './status-error.ts'
 
 export interface ListOptions {
   /** Undefined or empty: all namespaces. */
@@ -18,6 +20,8 @@ export interface ListOptions {
   readonly continue?: string | undefined
   readonly resourceVersion?: string | undefined
   readonly resourceVersionMatch?: string | undefined
+  /** For watches alone: a list is refused with it. */
+  readonly sendInitialEvents?: boolean | undefined
 }
 
 export interface ListResult {
@@ -36,8 +40,10 @@ export function listObjects({ store, representation }: Environment, info: Resour
   const { start, revision } = startOf(store, options)
   const snapshot = store.snapshot(info.storageKey, options.namespace, revision)
   const prefix = options.namespace ? `${options.namespace}/` : ''
-  const limit = options.limit !== undefined && options.limit > 0 ? options.limit : Infinity
+  // The API server reads version 0 from its cache, whole.
+  const limit = options.limit !== undefined && options.limit > 0 && options.resourceVersion !== '0' ? options.limit : Infinity
   const items: JsonObject[] = []
+  let lastKey = ''
   let index = start === '' ? 0 : firstAtOrAfter(snapshot.keys, prefix + start)
   for (; index < snapshot.keys.length; index += 1) {
     const object = representation.present(info, snapshot.get(snapshot.keys[index]!)!)
@@ -45,27 +51,29 @@ export function listObjects({ store, representation }: Environment, info: Resour
     // With a selector there is a next page only if it has something on it.
     if (items.length === limit) break
     items.push(object)
+    lastKey = snapshot.keys[index]!
   }
   const remaining = snapshot.keys.length - index
   const resourceVersion = String(snapshot.revision)
   if (remaining === 0) return { items, metadata: { resourceVersion } }
-  const next = encodeContinueToken({ revision: snapshot.revision, start: snapshot.keys[index]!.slice(prefix.length) })
+  // Right after the last key of this page: what comes to stand there meanwhile belongs to an inconsistent continuation.
+  const next = encodeContinueToken({ revision: snapshot.revision, start: `${lastKey.slice(prefix.length)}\0` })
   return { items, metadata: { resourceVersion, continue: next, ...(selection.everything ? { remainingItemCount: remaining } : {}) } }
 }
 
-/** Where a list begins, and at which revision; undefined: now. */
+/** Where a list begins, and at which revision; undefined: now. What is asked for is there: callers wait for it. */
 function startOf(store: Environment['store'], options: ListOptions): { start: string; revision: number | undefined } {
-  const asked = parseResourceVersion(options.resourceVersion)
   const match = options.resourceVersionMatch ?? ''
-  validateMatch(options, asked, match)
+  refuseListOptions(listErrors(options, match))
+  const asked = askedRevision(options)
   if (options.continue) {
     const token = readToken(options.continue)
+    if (asked !== undefined && asked !== 0) throw badRequest('specifying resource version is not allowed when using continue')
     if (token.revision < 0) return { start: token.start, revision: undefined }
     if (token.revision < store.compactedRevision) throw expired(continueTooOld, encodeContinueToken({ revision: -1, start: token.start }))
     return { start: token.start, revision: token.revision }
   }
   if (asked === undefined || asked === 0) return { start: '', revision: undefined }
-  if (asked > store.revision) throw tooLargeResourceVersion(asked, store.revision)
   // Without a match, a limit has always meant the exact revision.
   const exact = match === 'Exact' || (match === '' && options.limit !== undefined && options.limit > 0)
   if (!exact) return { start: '', revision: undefined }
@@ -73,24 +81,33 @@ function startOf(store: Environment['store'], options: ListOptions): { start: st
   return { start: '', revision: asked }
 }
 
-function validateMatch(options: ListOptions, asked: number | undefined, match: string): void {
-  const refuse = (detail: string): Error => invalidObject(listOptions, '', [forbidden('resourceVersionMatch', detail)])
-  if (options.continue && asked !== undefined && asked !== 0)
-    throw badRequest('specifying resource version is not allowed when using continue')
-  if (match === '') return
-  if (options.continue) throw refuse('resourceVersionMatch is forbidden when continue is provided')
-  if (asked === undefined) throw refuse('resourceVersionMatch is forbidden unless resourceVersion is provided')
-  if (match !== 'Exact' && match !== 'NotOlderThan') {
-    const error = invalid('resourceVersionMatch', match, '')
-    throw invalidObject(listOptions, '', [
-      {
-        ...error,
-        reason: 'FieldValueNotSupported',
-        message: `Unsupported value: "${match}": supported values: "Exact", "NotOlderThan", ""`,
-      },
-    ])
+/** The revision that a list is asked for; undefined: none. Throws 400 when it is no number. */
+export function askedRevision({ resourceVersion }: ListOptions): number | undefined {
+  try {
+    return parseResourceVersion(resourceVersion)
+  } catch (error) {
+    throw badRequest(`invalid resource version: ${messageOf(error)}`)
   }
-  if (match === 'Exact' && asked === 0) throw refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+}
+
+function listErrors(options: ListOptions, match: string): FieldError[] {
+  const refuse = (detail: string): FieldError => forbidden('resourceVersionMatch', detail)
+  const errors: FieldError[] = []
+  if (match !== '') {
+    if (!options.resourceVersion) errors.push(refuse('resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    if (options.continue) errors.push(refuse('resourceVersionMatch is forbidden when continue is provided'))
+    if (match !== 'Exact' && match !== 'NotOlderThan')
+      errors.push(notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']))
+    if (match === 'Exact' && options.resourceVersion === '0')
+      errors.push(refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+  }
+  if (options.sendInitialEvents !== undefined) errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  return errors
+}
+
+/** Throws 422 when something is wrong with the options of a list or watch. */
+export function refuseListOptions(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidObject(listOptions, '', errors)
 }
 
 function readToken(text: string): ContinueToken {
@@ -102,10 +119,9 @@ function readToken(text: string): ContinueToken {
   }
 }
 
-/** A resourceVersion parameter as a number; undefined when it is not given. */
+/** A resourceVersion parameter as a number; undefined when it is not given. Throws 500, as the API server does. */
 export function parseResourceVersion(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
-  if (!/^\d+$/.test(text))
-    throw bareError(`resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`)
+  if (!/^\d+$/.test(text)) throw invalidResourceVersion(text)
   return Number(text)
 }

@@ -5,6 +5,7 @@ import { forbidden, invalid, quote } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { bareError, notANumber } from './status-error.ts'
 
 export function metadataOf(object: JsonObject): JsonObject {
   return isObject(object.metadata) ? object.metadata : {}
@@ -33,6 +34,13 @@ export function withMetadata(object: JsonObject, changes: JsonObject): JsonObjec
   return { ...object, metadata: withFields(metadataOf(object), changes) }
 }
 
+/** The resourceVersion that an object was sent with; undefined: none, which `0` also says. Throws 500, as the API server does. */
+export function givenRevision(object: JsonObject): string | undefined {
+  const text = metadataText(object, 'resourceVersion')
+  if (text !== '' && !/^\d+$/.test(text)) throw bareError(notANumber('ParseUint', text))
+  return text === '' || Number(text) === 0 ? undefined : text
+}
+
 /** Whether `metadata.generation` counts the changes of this type's desired state. */
 export function countsGeneration(info: ResourceInfo): boolean {
   return info.strategy.generation ?? info.custom
@@ -44,11 +52,11 @@ export function startMetadata(
   object: JsonObject,
   at: { namespace: string | undefined; uid: string; now: number },
 ): JsonObject {
-  return withMetadata(object, {
+  return withMetadata(withoutEmptyMetadata(object), {
     namespace: info.namespaced ? at.namespace : undefined,
     uid: at.uid,
     creationTimestamp: formatTime(at.now),
-    generation: countsGeneration(info) ? 1 : undefined,
+    ...(countsGeneration(info) ? { generation: 1 } : {}),
     resourceVersion: undefined,
     selfLink: undefined,
     deletionTimestamp: undefined,
@@ -56,19 +64,30 @@ export function startMetadata(
   })
 }
 
+const collections = ['labels', 'annotations', 'ownerReferences', 'finalizers', 'managedFields']
+
+/** The object without the empty lists and maps of its metadata: nobody can tell them from absent ones in the API. */
+function withoutEmptyMetadata(object: JsonObject): JsonObject {
+  const metadata = metadataOf(object)
+  const empty = collections.filter((field) => {
+    const value = metadata[field]
+    return typeof value === 'object' && (value === null || Object.keys(value).length === 0)
+  })
+  return empty.length === 0 ? object : withMetadata(object, Object.fromEntries(empty.map((field) => [field, undefined])))
+}
+
 /** An updated object's metadata: what the writer left out, and what is not the writer's, comes from the old object. */
 export function carryMetadata(object: JsonObject, old: JsonObject): JsonObject {
   const [now, before] = [metadataOf(object), metadataOf(old)]
   const kept = (field: string): JsonValue | undefined => (isGiven(now[field]) ? now[field] : before[field])
-  return withMetadata(object, {
+  return withMetadata(withoutEmptyMetadata(object), {
     namespace: before.namespace,
     uid: kept('uid'),
     resourceVersion: before.resourceVersion,
     generation: before.generation,
-    creationTimestamp: kept('creationTimestamp'),
+    creationTimestamp: before.creationTimestamp,
     deletionTimestamp: kept('deletionTimestamp'),
     deletionGracePeriodSeconds: kept('deletionGracePeriodSeconds'),
-    selfLink: undefined,
   })
 }
 
@@ -80,8 +99,8 @@ function isGiven(value: JsonValue | undefined): boolean {
 export function validateMetadataUpdate(object: JsonObject, old: JsonObject): FieldError[] {
   const [now, before] = [metadataOf(object), metadataOf(old)]
   const errors: FieldError[] = []
-  const immutable = (field: string, detail = 'field is immutable'): void => {
-    if (!jsonEqual(now[field], before[field])) errors.push(invalid(`metadata.${field}`, now[field] ?? '', detail))
+  const immutable = (field: string): void => {
+    if (!jsonEqual(now[field], before[field])) errors.push(invalid(`metadata.${field}`, now[field] ?? '', 'field is immutable'))
   }
   if (isGiven(before.deletionTimestamp)) {
     const known = finalizersOf(old)
@@ -96,9 +115,7 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
       )
     }
   }
-  for (const field of ['name', 'namespace', 'uid', 'creationTimestamp']) immutable(field)
-  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds'])
-    immutable(field, 'field is immutable; may only be changed via deletion')
+  for (const field of ['name', 'namespace', 'uid', 'deletionTimestamp', 'deletionGracePeriodSeconds']) immutable(field)
   return errors
 }
 

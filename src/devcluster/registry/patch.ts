@@ -4,15 +4,23 @@ import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
-import { trackedPart } from '../apply/managed-fields.ts'
-import { applyConfiguration, typedPatchError } from '../apply/server-side-apply.ts'
+import { checkFields } from '../apply/check-fields.ts'
+import { applyConfiguration } from '../apply/server-side-apply.ts'
 import { jsonPatch } from '../patch/json-patch.ts'
 import { mergePatch } from '../patch/merge-patch.ts'
 import { PatchError } from '../patch/patch-error.ts'
 import { strategicMergePatch } from '../patch/strategic-merge-patch.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { insertObject } from './create.ts'
-import { decodeBody, decodePatched, refusePatch } from './decode.ts'
+import {
+  checkName,
+  checkNamespace,
+  decodeBody,
+  decodePatched,
+  decodePatchedSubresource,
+  refusePatch,
+  reportYamlDuplicates,
+} from './decode.ts'
 import type { Environment } from './environment.ts'
 import { metadataOf, metadataText, withMetadata } from './metadata.ts'
 import type { RequestContext } from './request-context.ts'
@@ -55,7 +63,11 @@ export async function patchObject(
     context,
     change: (old) => {
       const patched = applyPatch(old, patch)
-      return foreign ? patched : decodePatched(info, patched, patch.duplicates, decoding)
+      if (foreign) return decodePatchedSubresource(info, subresource, patched)
+      const decoded = decodePatched(info, patched, patch.duplicates, decoding)
+      checkName(decoded, key.name)
+      checkNamespace(info, decoded, key.namespace)
+      return decoded
     },
   })
   return { object, created: false }
@@ -100,7 +112,8 @@ async function applyObject(
 ): Promise<{ object: JsonObject; created: boolean }> {
   if (context.fieldManager === '') throw invalidObject(patchOptions, '', [required('fieldManager', 'is required for apply patch')])
   const config = readConfiguration(info, key, patch.body)
-  checkKnownFields(info, config)
+  const named = patch.body as JsonObject
+  checkFields(info, config, named)
   const writer = writerOf(info, context, 'Apply', subresource, environment.clock.now())
   const force = patch.force === true
 
@@ -109,9 +122,10 @@ async function applyObject(
     const uid = metadataText(config, 'uid')
     if (uid !== '')
       throw conflict(info, key.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
-    const merged = applyConfiguration({ info, live: undefined, config, force, writer })
+    const merged = applyConfiguration({ info, live: undefined, config, named, force, writer })
     const { managedFields } = metadataOf(merged)
-    const decoded = decodeBody(info, { object: merged, duplicates: patch.duplicates }, context)
+    reportYamlDuplicates(patch.duplicates, context)
+    const decoded = decodeBody(info, { object: merged, duplicates: [] }, context)
     const object = await insertObject(environment, info, key.namespace, decoded, context, (prepared) =>
       withMetadata(prepared, { managedFields }),
     )
@@ -123,8 +137,9 @@ async function applyObject(
     context,
     tracked: true,
     change: (old) => {
-      const merged = applyConfiguration({ info, live: old, config, force, writer })
-      return decodeBody(info, { object: merged, duplicates: patch.duplicates }, context)
+      const merged = applyConfiguration({ info, live: old, config, named, force, writer })
+      reportYamlDuplicates(patch.duplicates, context)
+      return decodeBody(info, { object: merged, duplicates: [] }, context)
     },
   })
   return { object, created: false }
@@ -149,10 +164,4 @@ function readConfiguration(info: ResourceInfo, key: ObjectKey, body: JsonValue):
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
   return withMetadata(body, { name: key.name, managedFields: undefined, ...(info.namespaced ? { namespace: key.namespace } : {}) })
-}
-
-/** What the schema does not know cannot be owned, whatever `fieldValidation` says. */
-function checkKnownFields(info: ResourceInfo, config: JsonObject): void {
-  const unknown = info.schema?.prune(trackedPart(info, config, '')).unknown ?? []
-  if (unknown.length > 0) throw typedPatchError(info, config, unknown.map((path) => `.${path}: field not declared in schema`).join(', '))
 }

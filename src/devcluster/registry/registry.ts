@@ -13,12 +13,12 @@ import { createObject } from './create.ts'
 import { deleteObject, deleteObjects } from './delete.ts'
 import type { Environment } from './environment.ts'
 import type { ListOptions, ListResult } from './list.ts'
-import { listObjects } from './list.ts'
+import { listObjects, parseResourceVersion } from './list.ts'
 import type { Patch } from './patch.ts'
 import { patchObject } from './patch.ts'
 import { Representation } from './representation.ts'
 import type { DecodedObject, RequestContext } from './request-context.ts'
-import { methodNotAllowed, notFound, unknownResource } from './status-error.ts'
+import { methodNotAllowed, notFound, tooLargeResourceVersion, unknownResource } from './status-error.ts'
 import { changeObject, updateObject } from './update.ts'
 import type { WatchOptions } from './watch.ts'
 import { watchObjects } from './watch.ts'
@@ -26,6 +26,9 @@ import { watchObjects } from './watch.ts'
 export type { ListOptions, ListResult } from './list.ts'
 export type { Patch } from './patch.ts'
 export type { WatchOptions } from './watch.ts'
+
+/** How long kube-apiserver waits for its cache to become as new as a request wants it. */
+const freshMs = 3_000
 
 export interface RegistryOptions {
   readonly store: ObjectStore
@@ -46,6 +49,30 @@ export class Registry {
 
   get store(): ObjectStore {
     return this.#environment.store
+  }
+
+  /**
+   * Waits until a read can be at least as new as `resourceVersion`, a parameter of a request.
+   *
+   * @throws {StatusError} 500 when it is no number, 504 when it does not come within 3 s.
+   */
+  async waitFor(resourceVersion: string | undefined, signal: AbortSignal): Promise<void> {
+    const asked = parseResourceVersion(resourceVersion)
+    const { store, clock } = this.#environment
+    if (asked === undefined || asked <= store.revision) return
+    const reached = await new Promise<boolean>((resolve) => {
+      const stop = (isReached: boolean): void => {
+        timer.cancel()
+        unlisten()
+        signal.removeEventListener('abort', abandon)
+        resolve(isReached)
+      }
+      const abandon = (): void => stop(false)
+      const timer = clock.after(freshMs, abandon)
+      const unlisten = store.whenReached(asked, () => stop(true))
+      signal.addEventListener('abort', abandon, { once: true })
+    })
+    if (!reached) throw tooLargeResourceVersion(asked, store.revision)
   }
 
   get(info: ResourceInfo, key: ObjectKey, subresource = ''): JsonObject {
@@ -81,6 +108,12 @@ export class Registry {
       this.#check(info, 'create', subresource)
       if (subresource === '') return createObject(this.#environment, info, namespace, decoded, context)
       const key = { ...(namespace === undefined ? {} : { namespace }), name: name ?? '' }
+      const { answer } = info.subresources[subresource]!
+      if (answer !== undefined) {
+        const stored = this.store.get(info.storageKey, key)
+        if (stored === undefined) throw notFound(info, key.name)
+        return answer(stored, decoded.object)
+      }
       const object = await changeObject(this.#environment, info, {
         key,
         subresource,
@@ -92,7 +125,18 @@ export class Registry {
     })
   }
 
-  update(info: ResourceInfo, key: ObjectKey, decoded: DecodedObject, context: RequestContext, subresource = ''): Promise<JsonObject> {
+  async update(info: ResourceInfo, key: ObjectKey, decoded: DecodedObject, context: RequestContext, subresource = ''): Promise<JsonObject> {
+    return (await this.put(info, key, decoded, context, subresource)).object
+  }
+
+  /** An update, and whether it made the object: some types come into being by one. */
+  put(
+    info: ResourceInfo,
+    key: ObjectKey,
+    decoded: DecodedObject,
+    context: RequestContext,
+    subresource = '',
+  ): Promise<{ object: JsonObject; created: boolean }> {
     return attempt(() => {
       this.#check(info, 'update', subresource)
       return updateObject(this.#environment, info, key, decoded, context, subresource)
@@ -126,13 +170,13 @@ export class Registry {
     })
   }
 
-  /** Deletes what the list options select, and answers with the list of it. */
+  /** Deletes what the list options select, and answers with the list of it as it was before. */
   deleteCollection(info: ResourceInfo, listOptions: ListOptions, options: JsonObject, context: RequestContext): Promise<JsonObject> {
     return attempt(async () => {
       this.#check(info, 'deletecollection', '')
       const { items, metadata } = listObjects(this.#environment, info, listOptions)
-      const deleted = await deleteObjects(this.#environment, info, items, options, context)
-      return { apiVersion: apiVersionOf(info), kind: info.listKind, metadata: { ...metadata }, items: deleted }
+      await deleteObjects(this.#environment, info, items, options, context)
+      return { apiVersion: apiVersionOf(info), kind: info.listKind, metadata: listMetadata(info, metadata), items: [...items] }
     })
   }
 
@@ -146,6 +190,11 @@ export class Registry {
     if (target === undefined) throw unknownResource()
     if (!target.verbs.includes(verb)) throw methodNotAllowed()
   }
+}
+
+/** A list's metadata as JSON: lists of custom resources say that they are at their end. */
+export function listMetadata(info: ResourceInfo, metadata: ListResult['metadata']): JsonObject {
+  return { ...(info.custom ? { continue: '' } : {}), ...metadata }
 }
 
 /** Makes whatever is thrown a rejection. */

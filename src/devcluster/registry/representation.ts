@@ -1,7 +1,8 @@
 /** Objects in the version in which they are stored, and in the version in which they are asked for. */
-import { apiVersionOf } from '../../api/group-version-kind.ts'
+import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze } from '../../api/json.ts'
+import type { CompiledSchema } from '../../schema/compile.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 
 /**
@@ -11,7 +12,7 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 export class Representation {
   readonly #shown = new WeakMap<ResourceInfo, WeakMap<JsonObject, JsonObject>>()
 
-  /** A stored object as the version of `info` shows it, with that version's defaults. */
+  /** A stored object as the version of `info` shows it. */
   present(info: ResourceInfo, stored: JsonObject): JsonObject {
     let shown = this.#shown.get(info)
     if (shown === undefined) {
@@ -21,8 +22,8 @@ export class Representation {
     let object = shown.get(stored)
     if (object === undefined) {
       const apiVersion = apiVersionOf(info)
-      const converted = stored.apiVersion === apiVersion ? stored : { ...stored, apiVersion }
-      object = deepFreeze(info.schema?.default(converted) ?? converted)
+      const read = asStored(info, stored)
+      object = deepFreeze(read.apiVersion === apiVersion ? read : converted(info.schema, { ...read, apiVersion }))
       shown.set(stored, object)
     }
     return object
@@ -31,6 +32,18 @@ export class Representation {
   /** An object in the version of `info` as it is stored. */
   toStorage(info: ResourceInfo, object: JsonObject): JsonObject {
     const apiVersion = apiVersionOf({ group: info.group, version: info.storageVersion })
-    return object.apiVersion === apiVersion ? object : { ...object, apiVersion }
+    return object.apiVersion === apiVersion ? object : converted(info.schemaOf?.(info.storageVersion), { ...object, apiVersion })
   }
+}
+
+/** Between versions, what the other one does not know is lost. */
+function converted(schema: CompiledSchema | undefined, object: JsonObject): JsonObject {
+  return schema?.convert(object) ?? object
+}
+
+/** What is read is pruned and gets its defaults by the schema of the version in which it is stored, as that is now. */
+function asStored(info: ResourceInfo, stored: JsonObject): JsonObject {
+  const version = typeof stored.apiVersion === 'string' ? parseApiVersion(stored.apiVersion).version : info.version
+  const schema = info.schemaOf === undefined ? info.schema : info.schemaOf(version)
+  return schema === undefined ? stored : schema.default(schema.prune(stored).object)
 }

@@ -42,11 +42,10 @@ function parse<T extends LabelRequirement | FieldRequirement>(text: string | und
 
 function checkFields(info: ResourceInfo, requirements: readonly FieldRequirement[]): void {
   const own = info.selectableFields({})
-  const ownFields = Object.keys(own)
   for (const { field } of requirements) {
     if (field === 'metadata.name' || field === 'metadata.namespace' || Object.hasOwn(own, field)) continue
     throw badRequest(
-      ownFields.length > 0
+      info.custom || Object.keys(own).length > 0
         ? `field label not supported: ${field}`
         : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
     )

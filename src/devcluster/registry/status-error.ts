@@ -1,6 +1,6 @@
 /** The error that everything below the HTTP layer throws: an API answer, in the API server's words. */
 import type { FieldError } from '../../api/field-error.ts'
-import { invalidStatus } from '../../api/field-error.ts'
+import { invalidStatus, quote } from '../../api/field-error.ts'
 import { groupResourceOf } from '../../api/group-version-kind.ts'
 import type { Status, StatusCause, StatusDetails } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
@@ -36,8 +36,9 @@ export function unknownResource(): StatusError {
   return new StatusError(failure(404, 'NotFound', 'the server could not find the requested resource', {}))
 }
 
-export function alreadyExists(info: ErrorSubject, name: string): StatusError {
-  return new StatusError(failure(409, 'AlreadyExists', `${groupResourceOf(info)} "${name}" already exists`, detailsOf(info, name)))
+export function alreadyExists(info: ErrorSubject, name: string, isBeingDeleted = false): StatusError {
+  const text = `${isBeingDeleted ? 'object is being deleted: ' : ''}${groupResourceOf(info)} "${name}" already exists`
+  return new StatusError(failure(409, 'AlreadyExists', text, detailsOf(info, name)))
 }
 
 /** What a stale resourceVersion is told. */
@@ -83,8 +84,8 @@ export function methodNotAllowed(text = 'the server does not allow this method o
   return new StatusError(failure(405, 'MethodNotAllowed', text, {}))
 }
 
-export function unsupportedMediaType(text: string): StatusError {
-  return new StatusError(failure(415, 'UnsupportedMediaType', text))
+export function unsupportedMediaType(text: string, details?: StatusDetails): StatusError {
+  return new StatusError(failure(415, 'UnsupportedMediaType', text, details))
 }
 
 export function internalError(text: string): StatusError {
@@ -94,6 +95,16 @@ export function internalError(text: string): StatusError {
 /** 500 without a reason, as the API server gives it where Go code returned a bare error. */
 export function bareError(text: string): StatusError {
   return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: text, code: 500 })
+}
+
+/** 500, as the API server answers a parameter resourceVersion that is no number. */
+export function invalidResourceVersion(text: string): StatusError {
+  return bareError(`resourceVersion: Invalid value: ${quote(text)}: ${notANumber('ParseUint', text)}`)
+}
+
+/** What Go says about a text that is no number. */
+export function notANumber(parser: 'ParseInt' | 'ParseUint', text: string): string {
+  return `strconv.${parser}: parsing ${quote(text)}: invalid syntax`
 }
 
 /** 504 for a resourceVersion that is yet to come. */

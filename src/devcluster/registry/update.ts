@@ -4,16 +4,40 @@ import type { JsonObject } from '../../api/json.ts'
 import { jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
-import { checkName, decodeBody, renormalize } from './decode.ts'
+import { insertObject } from './create.ts'
+import { checkName, checkNamespace, decodeBody, decodeSubresource, renormalize } from './decode.ts'
 import type { Environment } from './environment.ts'
-import { carryMetadata, countGeneration, finalizersOf, metadataOf, metadataText, withFields } from './metadata.ts'
+import { finalizerWarnings } from './finalizer-warnings.ts'
+import { carryMetadata, countGeneration, finalizersOf, givenRevision, metadataOf, metadataText, withFields } from './metadata.ts'
 import type { DecodedObject, RequestContext } from './request-context.ts'
-import { badRequest, conflict, invalidObject, notFound } from './status-error.ts'
+import { conflict, invalidObject, notFound } from './status-error.ts'
 import { validateForWrite } from './validate.ts'
 import { trackUpdate, writerOf } from './writer.ts'
 
 /** As often as kube-apiserver retries a patch that lost a race. */
 const attempts = 5
+
+/** Built-in types of which a PUT creates what is not there. */
+const createdByUpdate: ReadonlySet<string> = new Set([
+  '/endpoints',
+  '/events',
+  '/limitranges',
+  '/services',
+  'coordination.k8s.io/leases',
+  'rbac.authorization.k8s.io/clusterrolebindings',
+  'rbac.authorization.k8s.io/clusterroles',
+  'rbac.authorization.k8s.io/rolebindings',
+  'rbac.authorization.k8s.io/roles',
+])
+
+/** Built-in types of which a PUT has to name the version that it replaces, as custom resources want it. */
+const locked: ReadonlySet<string> = new Set([
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations',
+  'admissionregistration.k8s.io/validatingwebhookconfigurations',
+  'apiextensions.k8s.io/customresourcedefinitions',
+  'coordination.k8s.io/leases',
+  'policy/poddisruptionbudgets',
+])
 
 export interface Change {
   readonly key: ObjectKey
@@ -28,37 +52,45 @@ export interface Change {
 }
 
 /** PUT. */
-export function updateObject(
+export async function updateObject(
   environment: Environment,
   info: ResourceInfo,
   key: ObjectKey,
   decoded: DecodedObject,
   context: RequestContext,
   subresource: string,
-): Promise<JsonObject> {
+): Promise<{ object: JsonObject; created: boolean }> {
   const foreign = info.subresources[subresource]?.write !== undefined
-  const object = foreign ? decoded.object : decodeBody(info, decoded, context)
+  const object = foreign ? decodeSubresource(info, subresource, decoded.object) : decodeBody(info, decoded, context)
   checkName(object, key.name)
-  const namespace = metadataText(object, 'namespace')
-  if (info.namespaced && namespace !== '' && namespace !== key.namespace) {
-    throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${key.namespace ?? ''})`)
+  checkNamespace(info, object, key.namespace)
+  if (subresource === '' && createdByUpdate.has(info.storageKey) && environment.store.get(info.storageKey, key) === undefined) {
+    const writer = writerOf(info, context, 'Update', '', environment.clock.now())
+    const track = (prepared: JsonObject): JsonObject => trackUpdate(info, undefined, prepared, writer)
+    return { object: await insertObject(environment, info, key.namespace, object, context, track), created: true }
   }
-  return changeObject(environment, info, {
+  const updated = await changeObject(environment, info, {
     key,
     subresource,
     context,
     change: (old) => {
       const uid = metadataText(object, 'uid')
       const oldUid = metadataText(old, 'uid')
-      if (uid !== '' && uid !== oldUid)
-        throw conflict(info, key.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid}`)
-      if (info.custom && !foreign && metadataText(object, 'resourceVersion') === '') {
-        const error = { ...invalid('metadata.resourceVersion', '', ''), message: 'Invalid value: 0x0: must be specified for an update' }
+      if (uid !== '' && uid !== oldUid) throw conflict(info, key.name, preconditionFailed(info, key, uid, oldUid))
+      if ((info.custom || locked.has(info.storageKey)) && !foreign && givenRevision(object) === undefined) {
+        const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update')
         throw invalidObject({ group: info.group, kind: info.plural }, key.name, [error])
       }
       return object
     },
   })
+  return { object: updated, created: false }
+}
+
+/** What the storage of the API server says about another uid. */
+function preconditionFailed(info: ResourceInfo, { namespace, name }: ObjectKey, uid: string, oldUid: string): string {
+  const path = [...(info.custom ? [info.group] : []), info.plural, ...(namespace === undefined ? [] : [namespace]), name].join('/')
+  return `StorageError: invalid object, Code: 4, Key: /registry/${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid}`
 }
 
 /** Reads, changes, admits, validates and writes, again from the start when somebody else wrote meanwhile. */
@@ -69,9 +101,10 @@ export async function changeObject(environment: Environment, info: ResourceInfo,
     if (stored === undefined) throw notFound(info, request.key.name)
     const old = representation.present(info, stored)
     const next = await prepareChange(environment, info, old, request)
-    const shown = (object: JsonObject): JsonObject => info.subresources[request.subresource]?.read?.(object) ?? object
-    if (request.context.dryRun) return shown(next)
+    const shown = (object: JsonObject): JsonObject => info.subresources[request.subresource]?.read?.(object, { writing: true }) ?? object
+    if (info.custom && attempt === 1) for (const text of finalizerWarnings(next, old)) request.context.warn(text)
     const written = representation.toStorage(info, next)
+    if (request.context.dryRun) return shown(representation.present(info, written))
     if (mayBeRemoved(info, next)) {
       if (store.delete(info.storageKey, request.key, stored) !== undefined) return shown(next)
     } else if (jsonEqual(written, stored)) {
@@ -96,10 +129,10 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
     const separated = separate(info, carryMetadata(given, old), old, subresource)
     return countGeneration(info, info.strategy.prepareForUpdate?.(separated, old, subresource) ?? separated, old)
   }
-  const shownOld = hooks?.read?.(old) ?? old
+  const shownOld = hooks?.read?.(old, { writing: true }) ?? old
   const given = request.change(shownOld)
-  const resourceVersion = metadataText(given, 'resourceVersion')
-  if (resourceVersion !== '' && resourceVersion !== metadataText(old, 'resourceVersion')) throw conflict(info, key.name)
+  const revision = givenRevision(given)
+  if (revision !== undefined && revision !== metadataText(old, 'resourceVersion')) throw conflict(info, key.name)
 
   const operation = request.operation ?? 'UPDATE'
   const attributes = {

@@ -1,7 +1,9 @@
 /** The checks before a write: metadata, the type's own rules, the schema. */
 import type { FieldError } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
+import { pathSegmentName } from '../../api/names.ts'
 import { validateObjectMeta } from '../../api/object-meta.ts'
+import { compileSchema } from '../../schema/compile.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { metadataText, validateMetadataUpdate } from './metadata.ts'
 import { invalidObject } from './status-error.ts'
@@ -10,10 +12,31 @@ import { invalidObject } from './status-error.ts'
 export function validateForWrite(info: ResourceInfo, object: JsonObject, old: JsonObject | undefined, subresource: string): void {
   const name = info.strategy.name
   const errors: FieldError[] = [
-    ...validateObjectMeta(object.metadata, { namespaced: info.namespaced, ...(name === undefined ? {} : { name }) }),
+    ...validateObjectMeta(object.metadata, {
+      namespaced: info.namespaced,
+      qualifiedFinalizers: !info.custom && info.group !== 'apiextensions.k8s.io',
+      // Whatever it is called, it is called so: an update does not judge names again.
+      ...(old !== undefined ? { name: pathSegmentName } : name === undefined ? {} : { name }),
+    }),
     ...(old === undefined ? [] : validateMetadataUpdate(object, old)),
     ...(info.strategy.validate?.(object, old, subresource) ?? []),
-    ...(info.schema?.validate(object, old) ?? []),
+    ...structureErrors(info, object, old, subresource),
   ]
   if (errors.length > 0) throw invalidObject(info, metadataText(object, 'name'), errors)
+}
+
+/** What the schema says. A write of the status is judged by the status' part of it alone, and told from there. */
+function structureErrors(info: ResourceInfo, object: JsonObject, old: JsonObject | undefined, subresource: string): readonly FieldError[] {
+  const { schema } = info
+  if (schema === undefined) return []
+  const statusSchema = schema.schema.properties?.status
+  if (subresource !== 'status' || statusSchema?.type !== 'object') return schema.validate(object, old)
+  const { status } = object
+  if (status === undefined) return []
+  return compileSchema(statusSchema)
+    .validate(status as JsonObject, old?.status as JsonObject | undefined)
+    .map((error) => ({
+      ...error,
+      path: error.path === '' ? 'status' : error.path.startsWith('[') ? `status${error.path}` : `status.${error.path}`,
+    }))
 }

@@ -34,7 +34,6 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
       present,
       bookmark:
         options.allowWatchBookmarks === true ? (revision, initialEventsEnd) => bookmarkOf(info, revision, initialEventsEnd) : undefined,
-      sendInitialEvents: options.sendInitialEvents === true,
       timeoutMs: options.timeoutSeconds === undefined || options.timeoutSeconds <= 0 ? undefined : options.timeoutSeconds * 1000,
     },
     signal,
@@ -59,6 +58,6 @@ function bookmarkOf(info: ResourceInfo, revision: number, initialEventsEnd: bool
   return {
     kind: info.kind,
     apiVersion: apiVersionOf(info),
-    metadata: { resourceVersion: String(revision), creationTimestamp: null, ...annotations },
+    metadata: { resourceVersion: String(revision), ...annotations },
   }
 }

@@ -15,18 +15,20 @@ export const nameColumn: Column = {
   type: 'string',
   format: 'name',
   description:
-    'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically.',
+    'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
   priority: 0,
   cell: (object) => textAt(object, 'metadata', 'name'),
 }
 
-const ageDescription = 'CreationTimestamp is a timestamp representing the server time when this object was created.'
+/** What the API server says of creation times. */
+export const creationTimeDescription =
+  'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata'
 
 export const ageColumn: Column = {
   name: 'Age',
   type: 'string',
   format: '',
-  description: ageDescription,
+  description: creationTimeDescription,
   priority: 0,
   cell: (object, now) => humanAge(at(object, 'metadata', 'creationTimestamp'), now),
 }
@@ -43,6 +45,14 @@ export function textColumn(name: string, cell: (object: JsonObject, now: number)
 export function integerColumn(name: string, cell: (object: JsonObject) => number, priority = 0): Column {
   return { name, type: 'integer', format: '', description: '', priority, cell }
 }
+
+/** For the scale subresource of any type. */
+export const scaleColumns: readonly Column[] = [
+  nameColumn,
+  integerColumn('Desired', (scale) => numberAt(scale, 'spec', 'replicas')),
+  integerColumn('Available', (scale) => numberAt(scale, 'status', 'replicas')),
+  ageColumn,
+]
 
 /** The value at a path of fields, undefined where there is none. */
 export function at(value: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined {

@@ -28,12 +28,16 @@ export interface SubresourceInfo {
   readonly group?: string
   readonly version?: string
   readonly verbs: readonly Verb[]
-  /** What a read shows; default: the object itself. */
-  readonly read?: (object: JsonObject) => JsonObject
+  /** What a read shows; default: the object itself. `writing`: it is what a write starts from, or ends with. */
+  readonly read?: (object: JsonObject, options?: { readonly writing?: boolean }) => JsonObject
+  /** JSON types of what is written, where `write` takes something else than the object. */
+  readonly shape?: ObjectShape
   /** The stored object with what was written (PUT, PATCH, POST) to the subresource laid in; default: the strategy's `prepareForUpdate`. */
   readonly write?: (object: JsonObject, written: JsonObject, context: { readonly now: number }) => JsonObject
   /** What a POST answers; default: the written object. */
   readonly created?: (object: JsonObject) => JsonObject
+  /** A POST that writes nothing: what is answered about the stored object. */
+  readonly answer?: (object: JsonObject, asked: JsonObject) => JsonObject
 }
 
 /** Where a type differs from the generic write path. Every member may be left out. */
@@ -46,6 +50,8 @@ export interface Strategy {
   readonly prepareForCreate?: (object: JsonObject, context: RequestContext) => JsonObject
   /** What built-in admission plugins add to a new object; nobody owns it. */
   readonly admit?: (object: JsonObject) => JsonObject
+  /** Said of a new object that is valid. */
+  readonly warnings?: (object: JsonObject) => readonly string[]
   readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string) => JsonObject
   readonly validate?: (object: JsonObject, old: JsonObject | undefined, subresource?: string) => readonly FieldError[]
   /** How long a deleted object goes on living when the request does not say; default 0: no graceful deletion. */
@@ -62,6 +68,8 @@ export interface Strategy {
   readonly generation?: boolean
   /** JSON types of the fields, where a wrong one must be refused while decoding. */
   readonly shape?: Shape
+  /** What every object of the type has before anybody writes to it, and nobody owns; default: an empty spec and status. */
+  readonly unowned?: JsonObject
   /** DELETE answers with the object instead of a `Status` (pods, namespaces, …). */
   readonly returnsDeleted?: boolean
 }
@@ -70,7 +78,19 @@ export interface Strategy {
  * JSON types of a built-in object's fields, for decoding errors in the words of Go's decoder.
  * A string names a leaf; objects name fields; one-element arrays are lists.
  */
-export type Shape = 'string' | 'int32' | 'int64' | 'bool' | 'intOrString' | 'quantity' | 'any' | ObjectShape | readonly [Shape] | MapShape
+export type Shape =
+  | 'string'
+  | 'int32'
+  | 'int64'
+  | 'float64'
+  | 'bool'
+  | 'intOrString'
+  | 'quantity'
+  | 'any'
+  | ObjectShape
+  | readonly [Shape]
+  | MapShape
+  | ObjectOrShape
 
 export interface ObjectShape {
   /** The Go type, as decoding errors name it: `Container`. */
@@ -80,6 +100,11 @@ export interface ObjectShape {
 
 export interface MapShape {
   readonly mapOf: Shape
+}
+
+/** An object of a shape, or a value that is no object and not looked at. */
+export interface ObjectOrShape {
+  readonly objectOr: ObjectShape
 }
 
 /** One served version of one type. */
@@ -104,6 +129,8 @@ export interface ResourceInfo {
   readonly custom: boolean
   /** Custom resources: prunes, defaults, validates. */
   readonly schema?: CompiledSchema
+  /** The same for the version of this name, in which an object may be stored; undefined when it is no more. */
+  readonly schemaOf?: (version: string) => CompiledSchema | undefined
   /** What /openapi/v3 describes; absent: an object with unknown fields. */
   readonly openapi?: StructuralSchema
   readonly strategy: Strategy

@@ -1,6 +1,6 @@
 /** Checks the JSON types of a built-in object's fields, with the errors of Go's decoder. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { getOwn, isObject } from '../../api/json.ts'
+import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { ObjectShape, Shape } from './resource-info.ts'
 
 export interface ShapeResult {
@@ -58,10 +58,42 @@ export function kindShape(kind: string, fields: ObjectShape['fields']): ObjectSh
   return { type: kind, fields: { apiVersion: string, kind: string, metadata: objectMetaShape, ...fields } }
 }
 
+/** `autoscaling/v1 Scale`. */
+export const scaleShape: ObjectShape = kindShape('Scale', {
+  spec: { type: 'ScaleSpec', fields: { replicas: 'int32' } },
+  status: { type: 'ScaleStatus', fields: { replicas: 'int32', selector: string } },
+})
+
 /** Checks metadata alone. `path`: where it stands, empty when it is decoded on its own as that of custom resources is. */
 export function checkObjectMetaShape(metadata: JsonObject, path: string): ShapeResult {
   const result = run(objectMetaShape, metadata, 'ObjectMeta', path === '' ? [] : [path])
   return { ...result, unknown: result.unknown.map((field) => (path === '' ? `metadata.${field}` : field)) }
+}
+
+/** The value without the fields that the shape does not name; the same value when there are none. */
+export function withoutUnknown<Value extends JsonValue>(shape: Shape, value: Value): Value {
+  return known(shape, value) as Value
+}
+
+function known(shape: Shape, value: JsonValue): JsonValue {
+  if (typeof shape === 'string' || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    if (!isList(shape)) return value
+    const items = value.map((item) => known(shape[0], item))
+    return items.some((item, index) => item !== value[index]) ? items : value
+  }
+  if (isList(shape)) return value
+  if ('objectOr' in shape) return known(shape.objectOr, value)
+  let copy: JsonObject | undefined
+  for (const [key, item] of Object.entries(value)) {
+    const field = 'mapOf' in shape ? shape.mapOf : (getOwn(shape.fields as unknown as JsonObject, key) as Shape | undefined)
+    const next = field === undefined || item === undefined ? undefined : known(field, item)
+    if (next === item) continue
+    copy ??= { ...value }
+    if (next === undefined) delete copy[key]
+    else setOwn(copy, key, next)
+  }
+  return copy ?? value
 }
 
 /** Checks a whole object. */
@@ -99,6 +131,9 @@ function check(shape: Shape, value: JsonValue, place: Place): void {
   } else if (isList(shape)) {
     if (!Array.isArray(value)) throw wrongType(shape, value, place)
     value.forEach((item, index) => check(shape[0], item, { ...place, path: `${place.path}[${index}]` }))
+  } else if ('objectOr' in shape) {
+    // Go reads such a value apart, and does not tell what is unknown in it.
+    if (isObject(value)) check(shape.objectOr, value, { ...place, unknown: [] })
   } else if (!isObject(value)) {
     throw wrongType(shape, value, place)
   } else if ('mapOf' in shape) {
@@ -136,6 +171,9 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
       if (typeof value !== 'number' || !Number.isInteger(value) || (shape === 'int32' && Math.abs(value) > 2 ** 31 - 1))
         throw wrongType(shape, value, place)
       break
+    case 'float64':
+      if (typeof value !== 'number') throw wrongType(shape, value, place)
+      break
     case 'intOrString':
       if (typeof value !== 'string' && typeof value !== 'number')
         throw new ShapeError(`json: cannot unmarshal ${kindOf(value)} into Go value of type int32`)
@@ -157,6 +195,7 @@ function wrongType(shape: Shape, value: JsonValue, place: Place): ShapeError {
 function goType(shape: Shape): string {
   if (typeof shape === 'string') return shape
   if (isList(shape)) return `[]${goType(shape[0])}`
+  if ('objectOr' in shape) return goType(shape.objectOr)
   return 'mapOf' in shape ? `map[string]${goType(shape.mapOf)}` : `v1.${shape.type}`
 }
 

@@ -4,7 +4,7 @@ import { isObject } from '../../api/json.ts'
 export interface ContinueToken {
   /** The revision of the whole list; -1: whatever is there now, after the wanted revision was compacted. */
   readonly revision: number
-  /** The first key that the next page may contain, relative to the listed namespace. */
+  /** Below the keys of the next page, relative to the listed namespace. */
   readonly start: string
 }
 
@@ -23,11 +23,14 @@ export function decodeContinueToken(text: string): ContinueToken {
     throw new SyntaxError('continue key is not valid: it is no base64url of JSON')
   }
   if (!isObject(token) || token.v !== tokenVersion)
-    throw new SyntaxError('continue key is not valid: server does not recognize this encoded version')
+    throw new SyntaxError(
+      'continue key is not valid: server does not recognize this encoded version ' + String(isObject(token) ? (token.v ?? '') : ''),
+    )
   const { rv, start } = token
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0)
     throw new SyntaxError('continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)')
-  if (typeof start !== 'string' || start === '' || start.includes('..'))
+  if (typeof start === 'string' && `/${start}`.includes('/../')) throw new SyntaxError(`continue key is not valid: ${start}`)
+  if (typeof start !== 'string' || start === '')
     throw new SyntaxError('continue key is not valid: encoded start key empty (version meta.k8s.io/v1)')
   return { revision: rv, start }
 }

@@ -46,6 +46,8 @@ const defaultHistoryLimit = 10_000
 export class ObjectStore {
   readonly #shelves = new Map<string, Shelf>()
   readonly #subscribers = new Map<string, Set<Subscriber>>()
+  /** Who waits for a revision that is yet to come. */
+  readonly #waiting = new Set<{ readonly revision: number; readonly reached: () => void }>()
   readonly #historyLimit: number
   /** Changes with the revisions `#compacted + 1` … `#revision`, without gaps. */
   readonly #log: Change[] = []
@@ -126,6 +128,17 @@ export class ObjectStore {
     return () => subscribers.delete(subscriber)
   }
 
+  /** Calls `reached` once, when the revision has been written; at once if it has already. Returns the function that ends it. */
+  whenReached(revision: number, reached: () => void): () => void {
+    if (revision <= this.#revision) {
+      reached()
+      return () => undefined
+    }
+    const waiter = { revision, reached }
+    this.#waiting.add(waiter)
+    return () => this.#waiting.delete(waiter)
+  }
+
   /** Asks all subscribers to end, as a restart of the server would: watches do. */
   endSubscriptions(): void {
     for (const subscribers of this.#subscribers.values()) for (const subscriber of [...subscribers]) subscriber.end()
@@ -156,6 +169,11 @@ export class ObjectStore {
     const slack = Math.ceil(this.#historyLimit / 10)
     if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
     for (const subscriber of [...(this.#subscribers.get(write.storageKey) ?? [])]) subscriber.change(change)
+    for (const waiter of [...this.#waiting]) {
+      if (waiter.revision > this.#revision) continue
+      this.#waiting.delete(waiter)
+      waiter.reached()
+    }
   }
 }
 

@@ -22,10 +22,8 @@ export interface WatcherOptions {
   readonly matches: (object: JsonObject) => boolean
   /** The object as the watcher's version of the type shows it. */
   readonly present: (object: JsonObject) => JsonObject
-  /** Makes bookmarks; without it there are none. `initialEventsEnd`: the one that follows the objects that were there. */
+  /** Makes bookmarks; without it there are none. `initialEventsEnd`: the one that follows the objects that were there, with `since` undefined. */
   readonly bookmark?: ((revision: number, initialEventsEnd: boolean) => JsonObject) | undefined
-  /** With `since` undefined: a bookmark says where the objects that were there end. */
-  readonly sendInitialEvents?: boolean
   /** Ends the watch after this time. */
   readonly timeoutMs?: number | undefined
   /** Live events that may wait for a slow reader before the watch is ended; the reader comes back with its last resourceVersion. */
@@ -34,6 +32,8 @@ export interface WatcherOptions {
 
 /** About as often as kube-apiserver. */
 const bookmarkIntervalMs = 60_000
+/** So long before its timeout a watch gets a last bookmark. */
+const lastBookmarkMs = 2_000
 const defaultQueueLimit = 10_000
 
 /** An endless sequence of events, for one reader. It follows the store from its construction on, whether it is read or not. */
@@ -45,6 +45,8 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   #wake: ((result: IteratorResult<WatchEvent>) => void) | undefined
   #unsubscribe: () => void = () => {}
   #timers: Timer[] = []
+  /** What the reader knows already, by the place where it began and by bookmarks. */
+  #bookmarked: number
   readonly #signal: AbortSignal
   #onEnd: () => void = () => {}
   readonly #onAbort = (): void => this.#end('now')
@@ -52,6 +54,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   constructor(options: WatcherOptions, signal: AbortSignal) {
     this.#options = options
     this.#signal = signal
+    this.#bookmarked = options.since ?? options.store.revision
     if (signal.aborted) {
       this.#ended = true
       return
@@ -62,15 +65,11 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
       change: (change) => this.#follow(change),
       end: () => this.#end('now'),
     })
-    if (options.timeoutMs !== undefined) {
-      this.#timers.push(
-        options.clock.after(options.timeoutMs, () => {
-          this.#sendBookmark(false)
-          this.#end('when read')
-        }),
-      )
-    }
-    if (options.bookmark !== undefined) this.#bookmarkLater()
+    if (options.timeoutMs !== undefined) this.#timers.push(options.clock.after(options.timeoutMs, () => this.#end('when read')))
+    if (options.bookmark === undefined) return
+    this.#bookmarkLater()
+    if (options.timeoutMs !== undefined && options.timeoutMs > lastBookmarkMs)
+      this.#timers.push(options.clock.after(options.timeoutMs - lastBookmarkMs, () => this.#sendBookmark()))
   }
 
   [Symbol.asyncIterator](): this {
@@ -118,12 +117,10 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
         const object = snapshot.get(key)!
         if (matches(object)) this.#push({ type: 'ADDED', object: present(object) })
       }
-      if (this.#options.sendInitialEvents === true) this.#sendBookmark(true)
+      this.#pushBookmark(true)
       return true
     }
     if (since < store.compactedRevision) return this.#expire(`too old resource version: ${since} (${store.compactedRevision})`)
-    // kube-apiserver waits for such a revision, for etcd forgets nothing. This one comes from a server whose state is gone.
-    if (since > store.revision) return this.#expire(`too large resource version: ${since}, current: ${store.revision}`)
     for (const change of store.changesSince(since)) {
       if (change.storageKey !== storageKey) continue
       const event = this.#translate(change)
@@ -140,6 +137,8 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   #follow(change: Change): void {
+    // A watch may begin at a revision that is yet to come.
+    if (change.revision <= (this.#options.since ?? 0)) return
     const event = this.#translate(change)
     if (event === undefined) return
     if (this.#queue.length - this.#head >= (this.#options.queueLimit ?? defaultQueueLimit)) {
@@ -171,9 +170,15 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     }
   }
 
-  #sendBookmark(initialEventsEnd: boolean): void {
+  /** Says how far the watch has come, if that is further than the reader knows. */
+  #sendBookmark(): void {
+    if (this.#options.store.revision > this.#bookmarked) this.#pushBookmark(false)
+  }
+
+  #pushBookmark(initialEventsEnd: boolean): void {
     const { bookmark, store } = this.#options
     if (bookmark === undefined || this.#ended) return
+    this.#bookmarked = store.revision
     this.#push({ type: 'BOOKMARK', object: bookmark(store.revision, initialEventsEnd) })
   }
 
@@ -182,7 +187,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     const index = this.#timers.length
     const arm = (): void => {
       this.#timers[index] = this.#options.clock.after(bookmarkIntervalMs, () => {
-        this.#sendBookmark(false)
+        this.#sendBookmark()
         if (!this.#ended) arm()
       })
     }

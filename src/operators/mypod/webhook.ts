@@ -13,6 +13,10 @@ import { creatorLabel, podFor } from './pod.ts'
 /** Longer names are valid for Pods, but a host name is cut to this. */
 const hostNameLength = 63
 
+/** What the Pod is called that the API server is only asked about: no name that may be taken. */
+const checkPrefix = 'mypod-check-'
+const checkedName = new RegExp(`"${checkPrefix}[^"]*"`)
+
 /** What can be said without a cluster. */
 export function validateMyPod(
   object: DeepReadonly<MyPod>,
@@ -73,7 +77,7 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
   const pod = podFor({ ...object, metadata: { ...object.metadata, uid: object.metadata.uid ?? '' } })
   const { name: _name, ownerReferences: _owner, ...metadata } = pod.metadata
   try {
-    await client.create(podType, { ...pod, metadata: { ...metadata, generateName: 'mypod-check-' } }, { dryRun: true })
+    await client.create(podType, { ...pod, metadata: { ...metadata, generateName: checkPrefix } }, { dryRun: true })
     return []
   } catch (error) {
     if (!isApiError(error)) throw error
@@ -83,8 +87,8 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
       case 400:
         return [invalid('spec.podSpec', 'object', error.message)]
       case 403:
-        // Quota and Pod Security may change; the object may stay, and its status will say so.
-        warn(`the Pod would be refused now: ${error.message}`)
+        // Quota and Pod Security may change; the object may stay, and its status will say so, about the Pod's own name.
+        warn(`the Pod would be refused now: ${error.message.replace(checkedName, `"${object.metadata.name ?? ''}"`)}`)
         return []
       case 404:
         // The namespace does not exist: the API server says that itself.

@@ -120,7 +120,11 @@ t.test('an answer that is no success is a failed call', async (t) => {
     '/500': [500, 'boom', 'an error on the server ("boom") has prevented the request from succeeding'],
     '/400': [400, '{"kind":"Status","message":"no AdmissionReview"}', 'no AdmissionReview'],
     '/302': [302, '', 'the server responded with the status code 302 but did not return more information'],
-    '/text': [200, 'hello', "couldn't get version/kind; json parse error: the response is no JSON"],
+    '/text': [
+      200,
+      'hello',
+      'couldn\'t get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+    ],
   }
   const server = await serve(t, (request, response) => {
     const [code, text] = answers[request.url!.split('?')[0]!]!
@@ -164,4 +168,10 @@ t.test('a request that its client gave up ends the call', async (t) => {
   await arrived.promise
   abort.abort()
   await outcome
+})
+
+t.test('a request that has no time left is not told about webhooks', async (t) => {
+  const caller = callerFor(t)
+  const timedOut = { name: 'StatusError', message: 'Timeout: request did not complete within the allotted timeout' }
+  await t.rejects(caller.call({ url: 'https://127.0.0.1:1', caBundle }, {}, { ...options, deadline: Date.now() - 1 }), timedOut)
 })

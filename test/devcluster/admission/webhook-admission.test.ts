@@ -176,7 +176,7 @@ const badResponses: [string, Handler, string][] = [
   [
     'another kind',
     () => ({ ...review, kind: 'Other' }),
-    'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1, Kind=Other',
+    'failed to call webhook: no kind "Other" is registered for version "admission.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"',
   ],
   [
     'a patch without type',
@@ -272,7 +272,7 @@ t.test('a patch against another version comes back in the version of the request
   t.strictSame(await admission.mutate(attributesOf(custom.v1), keep), {
     apiVersion: 'example.com/v1',
     kind: 'Thing',
-    metadata: { name: 'a' },
+    metadata: { name: 'a', namespace: 'default' },
     spec: { size: 1 },
   })
 })

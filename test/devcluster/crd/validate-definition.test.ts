@@ -3,6 +3,7 @@ import { formatFieldError } from '../../../src/api/field-error.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { customResourceDefinitions } from '../../../src/devcluster/crd/custom-resource-definitions.ts'
 import { asDefinition } from '../../../src/devcluster/crd/definition.ts'
+import { systemContext } from '../../../src/devcluster/crd/system-context.ts'
 import { validateDefinition } from '../../../src/devcluster/crd/validate-definition.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { widgetDefinition, widgetVersion } from '../../support/devcluster-definitions.ts'
@@ -11,7 +12,8 @@ const { strategy } = customResourceDefinitions(new FakeClock())
 const defaulted = (object: JsonObject): JsonObject => strategy.default!(object)
 
 function errorsOf(spec: JsonObject, metadata: JsonObject = {}): string[] {
-  return validateDefinition(asDefinition(defaulted(widgetDefinition(spec, metadata)))).map(formatFieldError)
+  const definition = strategy.prepareForCreate!(defaulted(widgetDefinition(spec, metadata)), systemContext(new AbortController().signal))
+  return validateDefinition(asDefinition(definition)).map(formatFieldError)
 }
 const versions = (...changes: JsonObject[]): JsonObject => ({ versions: changes.map((change) => ({ ...widgetVersion, ...change })) })
 const names = (change: JsonObject): JsonObject => ({ names: { plural: 'widgets', kind: 'Widget', ...change } })
@@ -63,18 +65,18 @@ const table: [string, JsonObject, JsonObject, RegExp][] = [
   ],
   ['two storage versions', versions({}, { name: 'v2' }), {}, /must have exactly one version marked as storage version$/],
   ['a version twice', versions({}, { storage: false }), {}, /must contain unique version names$/],
-  ['no schema', versions({ schema: {} }), {}, /^spec.versions\[0\].schema.openAPIV3Schema: Required value: schemas are required$/],
+  ['no schema', versions({ schema: {}, selectableFields: [] }), {}, /^spec.versions\[0\].schema.openAPIV3Schema: Required value$/],
   [
     'a schema that is not structural',
-    versions({ schema: { openAPIV3Schema: { type: 'object', properties: { spec: {} } } } }),
+    versions({ schema: { openAPIV3Schema: { type: 'object', properties: { spec: {} } } }, selectableFields: [] }),
     {},
-    /^spec.versions\[0\].schema.openAPIV3Schema.properties\[spec\].type: Required value: must not be empty for specified object fields$/,
+    /^spec.validation.openAPIV3Schema.properties\[spec\].type: Required value: must not be empty for specified object fields$/,
   ],
   [
-    'a scale path with an index',
-    versions({ subresources: { scale: { specReplicasPath: '.spec.a[0]', statusReplicasPath: '.status.r' } } }),
+    'a scale path without a dot',
+    versions({ subresources: { scale: { specReplicasPath: 'spec.a', statusReplicasPath: '.status.r' } } }),
     {},
-    /specReplicasPath: Invalid value: ".spec.a\[0\]": must be a simple json path without array notation$/,
+    /^spec.subresources.scale.specReplicasPath: Invalid value: "spec.a": must be a simple json path starting with \.$/,
   ],
   [
     'a scale path elsewhere',
@@ -86,19 +88,19 @@ const table: [string, JsonObject, JsonObject, RegExp][] = [
     'a column without a type',
     versions({ additionalPrinterColumns: [{ name: 'A', jsonPath: '.a' }] }),
     {},
-    /^spec.versions\[0\].additionalPrinterColumns\[0\].type: Required value$/,
+    /^spec.additionalPrinterColumns\[0\].type: Required value: must be one of boolean,date,integer,number,string$/,
   ],
   [
     'a column with a bad path',
     versions({ additionalPrinterColumns: [{ name: 'A', type: 'string', jsonPath: 'a' }] }),
     {},
-    /jsonPath: Invalid value: "a": must be a simple json path starting with \.$/,
+    /JSONPath: Invalid value: "a": must be a simple json path starting with \.$/,
   ],
   [
     'a webhook conversion without a webhook',
-    { conversion: { strategy: 'Webhook' } },
+    { conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'] } } },
     {},
-    /^spec.conversion.webhook.clientConfig: Required value: required when strategy is set to Webhook$/,
+    /^spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook$/,
   ],
   [
     'unknown fields kept everywhere',

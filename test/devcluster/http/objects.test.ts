@@ -175,9 +175,9 @@ t.test('duplicate keys reach the registry with their paths', async (t) => {
   let seen: readonly string[] = []
   const { ask } = await startTestServer(t, {
     registry: {
-      update: (_info, _key, decoded) => {
+      put: (_info, _key, decoded) => {
         seen = decoded.duplicates
-        return Promise.resolve(decoded.object)
+        return Promise.resolve({ object: decoded.object, created: false })
       },
     },
   })

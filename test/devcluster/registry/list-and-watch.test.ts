@@ -2,7 +2,7 @@ import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { ListOptions } from '../../../src/devcluster/registry/list.ts'
 import type { Fixture } from '../../support/devcluster-registry.ts'
-import { fixture, foo, foos, pod, refusal } from '../../support/devcluster-registry.ts'
+import { fixture, foo, manualClock, foos, pod, refusal } from '../../support/devcluster-registry.ts'
 
 const signal = new AbortController().signal
 
@@ -61,17 +61,33 @@ t.test('refuses what cannot be listed', async (t) => {
   t.match(await refused({ fieldSelector: 'spec.x=1' }, 'pods'), { code: 400, message: 'field label not supported: spec.x' })
   t.match(await refused({ labelSelector: 'a in (b' }), { code: 400, message: /^unable to parse requirement: found ''/ })
   t.match(await refused({ continue: 'xxx' }), { code: 400, message: /^invalid continue token: / })
-  t.match(await refused({ resourceVersion: 'abc' }), { code: 500, message: /^resourceVersion: Invalid value: "abc": strconv.ParseUint: / })
+  t.match(await refused({ resourceVersion: 'abc' }), {
+    code: 400,
+    message: /^invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: /,
+  })
   t.match(await refused({ resourceVersionMatch: 'Exact' }), {
     code: 422,
     message: /resourceVersionMatch is forbidden unless resourceVersion is provided/,
   })
-  t.match(await refused({ resourceVersion: '999999' }), {
+})
+
+t.test('waits for a revision that is yet to come, but not for long', async (t) => {
+  const clock = manualClock()
+  const f = await fixture({ clock })
+  const { signal } = f.context
+  const waiting = f.registry.waitFor(String(f.store.revision + 1), signal)
+  await f.create('configmaps', { metadata: { name: 'a' } })
+  await waiting
+  for (const past of [undefined, '', '0', '1', String(f.store.revision)]) await f.registry.waitFor(past, signal)
+  const tooLarge = refusal(() => f.registry.waitFor('999999', signal))
+  clock.advance(3_000)
+  t.match(await tooLarge, {
     code: 504,
     reason: 'Timeout',
     message: `Timeout: Too large resource version: 999999, current: ${f.store.revision}`,
     details: { causes: [{ reason: 'ResourceVersionTooLarge' }], retryAfterSeconds: 1 },
   })
+  t.match(await refusal(() => f.registry.waitFor('abc', signal)), { code: 500, message: /^resourceVersion: Invalid value: "abc": / })
 })
 
 t.test('lists at an exact revision', async (t) => {

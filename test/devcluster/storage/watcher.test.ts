@@ -75,11 +75,11 @@ t.test('answers a compacted revision with one error', async (t) => {
   t.match(events[0], { type: 'ERROR', object: { reason: 'Expired', code: 410, message: 'too old resource version: 1 (3)' } })
 })
 
-t.test('answers a revision that it has not reached with one error, for that is from before a restart', async (t) => {
+t.test('a watch from a revision that is yet to come tells what happens after it', async (t) => {
   const store = new ObjectStore()
-  const events = await drain(watch(store, { since: 3 }), 5)
-  t.equal(events.length, 1)
-  t.match(events[0], { type: 'ERROR', object: { reason: 'Expired', code: 410, message: 'too large resource version: 3, current: 1' } })
+  const watcher = watch(store, { since: 3 })
+  for (const name of ['a', 'b', 'c', 'd']) put(store, name)
+  t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED c 4', 'ADDED d 5'])
 })
 
 t.test('an object that comes into view is added, one that leaves is deleted with its last state in view', async (t) => {
@@ -101,17 +101,32 @@ t.test('sends bookmarks each minute, at the end of the initial events, and befor
   put(store, 'a')
   const clock = manualClock()
   const bookmark = (revision: number, end: boolean): JsonObject => ({ metadata: { resourceVersion: String(revision) }, end })
-  const watcher = watch(store, { clock, bookmark, sendInitialEvents: true, timeoutMs: 90_000 })
+  const watcher = watch(store, { clock, bookmark, timeoutMs: 90_000 })
   t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED a 2', 'BOOKMARK 2'])
   clock.advance(59_000)
   put(store, 'b')
   clock.advance(1000)
   t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED b 3', 'BOOKMARK 3'])
-  clock.advance(30_000)
-  const last = await drain(watcher, 5)
-  t.strictSame(last.map(brief), ['BOOKMARK 3'], 'then it is over')
+  put(store, 'c')
+  clock.advance(28_000)
+  t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED c 4', 'BOOKMARK 4'])
+  clock.advance(2_000)
+  t.strictSame(await drain(watcher, 1), [], 'then it is over')
   clock.advance(120_000)
   t.same(await watcher.next(), { done: true, value: undefined })
+})
+
+t.test('sends no bookmark that says nothing new', async (t) => {
+  const store = new ObjectStore()
+  const clock = manualClock()
+  const bookmark = (revision: number): JsonObject => ({ metadata: { resourceVersion: String(revision) } })
+  const watcher = watch(store, { clock, bookmark, since: store.revision, timeoutMs: 200_000 })
+  clock.advance(120_000)
+  put(store, 'a')
+  clock.advance(60_000)
+  t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED a 2', 'BOOKMARK 2'])
+  clock.advance(20_000)
+  t.strictSame(await drain(watcher, 1), [])
 })
 
 t.test('ends with its signal, and for a reader that is too slow', async (t) => {

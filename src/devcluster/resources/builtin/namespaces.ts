@@ -1,7 +1,8 @@
 /** Namespaces: held by `spec.finalizers` until their content is gone. */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { dns1123Label } from '../../../api/names.ts'
+import { shortName } from '../../../api/names.ts'
+import { unqualifiedFinalizers } from '../../../api/object-meta.ts'
 import { failure } from '../../../api/status.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, listAt, nameColumn, textAt, textColumn } from '../columns.ts'
@@ -23,17 +24,24 @@ export const namespaces: ResourceInfo = builtinResource({
     finalize: {
       kind: 'Namespace',
       verbs: ['update'],
-      write: (namespace, written) => withFinalizers(namespace, listAt(written, 'spec', 'finalizers')),
+      // Everything but the finalizers of the spec is an ordinary update of the metadata.
+      write: (namespace, written) =>
+        labelled({ ...withFinalizers(namespace, listAt(written, 'spec', 'finalizers')), metadata: written.metadata ?? {} }),
     },
   },
   columns: [nameColumn, textColumn('Status', (namespace) => textAt(namespace, 'status', 'phase')), ageColumn],
   selectableFields: (namespace) => ({ 'status.phase': textAt(namespace, 'status', 'phase') }),
   strategy: {
-    name: dns1123Label,
+    name: shortName,
     returnsDeleted: true,
     shape: kindShape('Namespace', { spec: { type: 'NamespaceSpec', fields: { finalizers: ['string'] } }, status: 'any' }),
     default: labelled,
-    prepareForCreate: (namespace) => ({ ...withFinalizers(namespace, ['kubernetes']), status: { phase: 'Active' } }),
+    prepareForCreate: (namespace) => {
+      const given = listAt(namespace, 'spec', 'finalizers')
+      const finalizers = given.includes('kubernetes') ? given : [...given, 'kubernetes']
+      return { ...withFinalizers(namespace, finalizers), status: { phase: 'Active' } }
+    },
+    validate: (namespace) => unqualifiedFinalizers(listAt(namespace, 'spec', 'finalizers'), () => 'spec.finalizers'),
     prepareForUpdate: (namespace, old, subresource) =>
       subresource === '' ? withFinalizers(namespace, listAt(old, 'spec', 'finalizers')) : namespace,
     heldBy: (namespace) => listAt(namespace, 'spec', 'finalizers').filter((finalizer) => typeof finalizer === 'string'),

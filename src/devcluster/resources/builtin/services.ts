@@ -4,7 +4,7 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { dns1035Label } from '../../../api/names.ts'
+import { shortName } from '../../../api/names.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, at, formatLabels, listAt, nameColumn, numberAt, orNone, textAt, textColumn } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
@@ -28,7 +28,7 @@ const services = builtinResource({
   ],
   selectableFields: (service) => ({ 'spec.clusterIP': textAt(service, 'spec', 'clusterIP'), 'spec.type': textAt(service, 'spec', 'type') }),
   strategy: {
-    name: dns1035Label,
+    name: shortName,
     returnsDeleted: true,
     default: (service) => changeObjectField(service, 'spec', defaultSpec),
     prepareForCreate: (service) => ({

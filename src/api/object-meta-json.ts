@@ -1,0 +1,181 @@
+/**
+ * `metadata` as the API server reads it: decoded into `meta/v1 ObjectMeta` and written again. What has the wrong JSON type is an
+ * error in the words of Go's decoder, what ObjectMeta does not have is left out, and so is what is empty.
+ */
+import type { JsonObject, JsonValue } from './json.ts'
+import { getOwn, isObject, setOwn } from './json.ts'
+
+type Field = 'string' | 'uid' | 'bool' | 'int64' | 'optional int64' | 'time' | 'any' | 'texts' | 'list of texts' | Struct
+interface Struct {
+  readonly name: string
+  readonly fields: Readonly<Record<string, Field>>
+  /** Fields that are written also when they are empty. */
+  readonly always: readonly string[]
+}
+
+const ownerReference: Struct = {
+  name: 'OwnerReference',
+  fields: { apiVersion: 'string', kind: 'string', name: 'string', uid: 'uid', controller: 'bool', blockOwnerDeletion: 'bool' },
+  always: ['apiVersion', 'kind', 'name', 'uid'],
+}
+
+const managedFieldsEntry: Struct = {
+  name: 'ManagedFieldsEntry',
+  fields: {
+    manager: 'string',
+    operation: 'string',
+    apiVersion: 'string',
+    time: 'time',
+    fieldsType: 'string',
+    fieldsV1: 'any',
+    subresource: 'string',
+  },
+  always: [],
+}
+
+const objectMeta: Struct = {
+  name: 'ObjectMeta',
+  fields: {
+    name: 'string',
+    generateName: 'string',
+    namespace: 'string',
+    selfLink: 'string',
+    uid: 'uid',
+    resourceVersion: 'string',
+    generation: 'int64',
+    creationTimestamp: 'time',
+    deletionTimestamp: 'time',
+    deletionGracePeriodSeconds: 'optional int64',
+    labels: 'texts',
+    annotations: 'texts',
+    ownerReferences: ownerReference,
+    finalizers: 'list of texts',
+    managedFields: managedFieldsEntry,
+  },
+  always: [],
+}
+
+/** What is written also when it is false, zero or empty. */
+const pointers: ReadonlySet<Field> = new Set<Field>(['bool', 'optional int64', 'any'])
+
+export interface DecodedObjectMeta {
+  readonly metadata: JsonObject
+  /** Paths of what is no field, below the metadata, such as `other` and `ownerReferences[0].other`. */
+  readonly unknown: readonly string[]
+  /** The first wrong type. */
+  readonly error?: string
+}
+
+/** Decodes and writes metadata. */
+export function decodeObjectMeta(value: JsonValue): DecodedObjectMeta {
+  const decoder = new Decoder()
+  if (value === null) return { metadata: {}, unknown: [] }
+  if (!isObject(value))
+    return { metadata: {}, unknown: [], error: `json: cannot unmarshal ${kindOf(value)} into Go value of type v1.ObjectMeta` }
+  const metadata = decoder.struct(objectMeta, value, [], '')
+  return { metadata, unknown: decoder.unknown, ...(decoder.error === undefined ? {} : { error: decoder.error }) }
+}
+
+class Decoder {
+  readonly unknown: string[] = []
+  error: string | undefined
+
+  struct(shape: Struct, object: JsonObject, names: readonly string[], path: string): JsonObject {
+    const result: JsonObject = {}
+    for (const name of shape.always) result[name] = ''
+    for (const key of Object.keys(object).sort()) {
+      const value = object[key]
+      const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined
+      const place = path === '' ? key : `${path}.${key}`
+      if (value === undefined) continue
+      if (field === undefined) this.unknown.push(place)
+      else {
+        const decoded = value === null ? undefined : this.#field(field, value, { holder: shape.name, names: [...names, key], path: place })
+        if (decoded !== undefined && (pointers.has(field) || !isEmpty(decoded))) setOwn(result, key, decoded)
+      }
+    }
+    return result
+  }
+
+  #field(field: Field, value: JsonValue, at: At): JsonValue | undefined {
+    if (typeof field === 'object') return this.#list(value, at, `[]v1.${field.name}`, (item, path) => this.#item(field, item, at, path))
+    switch (field) {
+      case 'string':
+      case 'uid':
+        return typeof value === 'string' ? value : this.#wrong(value, at, field === 'uid' ? 'types.UID' : 'string')
+      case 'bool':
+        return typeof value === 'boolean' ? value : this.#wrong(value, at, 'bool')
+      case 'int64':
+      case 'optional int64':
+        return typeof value === 'number' && Number.isSafeInteger(value) ? value : this.#wrong(value, at, 'int64')
+      case 'time':
+        return typeof value === 'string' ? this.#time(value) : this.#wrong(value, at, 'string')
+      case 'any':
+        return value
+      case 'texts':
+        return isObject(value) ? this.#texts(value, at) : this.#wrong(value, at, 'map[string]string')
+      case 'list of texts':
+        return this.#list(value, at, '[]string', (item) => this.#text(item, at))
+    }
+  }
+
+  #text(item: JsonValue, at: At): JsonValue {
+    return typeof item === 'string' ? item : ((item === null ? undefined : this.#wrong(item, at, 'string')) ?? '')
+  }
+
+  #texts(value: JsonObject, at: At): JsonObject {
+    const texts: JsonObject = {}
+    for (const key of Object.keys(value).sort()) setOwn(texts, key, this.#text(value[key] ?? null, at))
+    return texts
+  }
+
+  #list(value: JsonValue, at: At, type: string, read: (item: JsonValue, path: string) => JsonValue): JsonValue | undefined {
+    if (!Array.isArray(value)) return this.#wrong(value, at, type)
+    return value.map((item, index) => read(item, `${at.path}[${index}]`))
+  }
+
+  #item(shape: Struct, item: JsonValue, at: At, path: string): JsonObject {
+    if (item !== null && !isObject(item)) this.#wrong(item, at, `v1.${shape.name}`)
+    return this.struct(shape, isObject(item) ? item : {}, at.names, path)
+  }
+
+  #time(value: string): JsonValue | undefined {
+    const time = Date.parse(value)
+    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value) || Number.isNaN(time)) {
+      this.error ??= `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`
+      return undefined
+    }
+    return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
+  }
+
+  #wrong(value: JsonValue, { holder, names }: At, type: string): undefined {
+    const number = typeof value === 'number' && type === 'int64' ? ` ${value}` : ''
+    this.error ??= `json: cannot unmarshal ${kindOf(value)}${number} into Go struct field ${[holder, ...names].join('.')} of type ${type}`
+    return undefined
+  }
+}
+
+interface At {
+  /** The Go struct that has the field. */
+  readonly holder: string
+  /** The field and those that it is in. */
+  readonly names: readonly string[]
+  /** The same with indexes. */
+  readonly path: string
+}
+
+function isEmpty(value: JsonValue): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === '' || value === 0
+}
+
+function kindOf(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+/** What is wrong with the JSON types of an object's metadata; undefined when it can be read. */
+export function objectMetaProblem(object: JsonObject): string | undefined {
+  const metadata = getOwn(object, 'metadata')
+  return metadata === undefined ? undefined : decodeObjectMeta(metadata).error
+}

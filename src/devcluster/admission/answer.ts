@@ -1,0 +1,54 @@
+/** From the text that a webhook answered to JSON, with the API server's words for what is none. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { parse as parseYaml } from 'yaml'
+import { messageOf } from '../../api/errors.ts'
+import type { JsonValue } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+import { scanJson } from '../http/duplicate-keys.ts'
+import { describeAnswer } from './call-error.ts'
+import { CallError } from './review.ts'
+
+export interface WebhookAnswer {
+  readonly statusCode: number
+  readonly headers: IncomingHttpHeaders
+  /** Empty where the answer does not say. */
+  readonly contentType: string
+  readonly text: string
+}
+
+/** How Go names what it reads the type of an object into. */
+const typeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+/** What the webhook said. Throws `CallError` for an answer that is an error or no JSON. */
+export function decodeAnswer({ statusCode, contentType, text }: WebhookAnswer): JsonValue {
+  const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)
+  if (statusCode < 200 || statusCode > 206) throw failed(describeAnswer(statusCode, contentType, text))
+  if (text === '') {
+    throw failed(`0-length response with status code: ${statusCode} and content type: ${contentType || 'application/json'}`)
+  }
+  const { value, error } = parseAnswer(text)
+  if (error !== undefined) throw failed(`couldn't get version/kind; json parse error: ${error}`)
+  if (value !== null && !isObject(value)) {
+    throw failed(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKindOf(value)} into Go value of type ${typeMeta}`)
+  }
+  return value
+}
+
+/** JSON, or YAML as the API server reads it from a webhook too: a bare word is YAML's text. */
+function parseAnswer(text: string): { value: JsonValue; error?: string } {
+  const { error } = scanJson(text)
+  if (error === undefined) return { value: JSON.parse(text) as JsonValue }
+  if (/^\s*[{["]/.test(text)) return { value: null, error }
+  try {
+    return { value: JSON.parse(JSON.stringify(parseYaml(text) ?? null)) as JsonValue }
+  } catch (problem) {
+    return { value: null, error: `error converting YAML to JSON: yaml: ${messageOf(problem).split('\n')[0]}` }
+  }
+}
+
+/** How Go's decoder calls a JSON value. */
+export function goKindOf(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array'
+  if (value === null) return 'null'
+  return typeof value === 'boolean' ? 'bool' : typeof value
+}

@@ -1,0 +1,62 @@
+/** What the API server makes of an object that a webhook has patched: it is read into its type again. */
+import { invalid, quote } from '../../api/field-error.ts'
+import { apiVersionOf } from '../../api/group-version-kind.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { getOwn, isObject, setOwn } from '../../api/json.ts'
+import { badRequest, internalError, invalidObject } from '../registry/status-error.ts'
+import type { ResourceInfo, Shape } from '../resources/resource-info.ts'
+import { checkShape, objectMetaShape } from '../resources/shape.ts'
+
+/** The object as its type knows it. Throws `StatusError` for one that cannot be read. */
+export function readPatched(info: ResourceInfo, object: JsonObject): JsonObject {
+  return info.custom ? readCustom(info, object) : readBuiltin(info, object)
+}
+
+function readBuiltin(info: ResourceInfo, object: JsonObject): JsonObject {
+  const { apiVersion, kind } = { apiVersion: textOr(object.apiVersion, apiVersionOf(info)), kind: textOr(object.kind, info.kind) }
+  if (kind !== info.kind || apiVersion !== apiVersionOf(info)) {
+    throw internalError(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`)
+  }
+  const { shape } = info.strategy
+  const typed = { ...object, apiVersion, kind }
+  if (shape === undefined) return typed
+  const { error } = checkShape(shape, typed)
+  if (error !== undefined) throw internalError(error)
+  return known(shape, typed) as JsonObject
+}
+
+/** A custom resource keeps its kind and loses what metadata does not know; the version is that of the request in any case. */
+function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
+  const { kind, metadata } = object
+  if (textOr(kind, '') === '') throw internalError(`Object 'Kind' is missing in '${JSON.stringify(object)}'`)
+  if (kind !== info.kind) {
+    const name = isObject(metadata) ? textOr(metadata.name, '') : ''
+    throw invalidObject({ group: info.group, kind: textOr(kind, '') }, name, [invalid('kind', kind, `must be ${info.kind}`)])
+  }
+  return { ...object, apiVersion: apiVersionOf(info), ...(isObject(metadata) ? { metadata: known(objectMetaShape, metadata) } : {}) }
+}
+
+function known(shape: Shape, value: JsonValue): JsonValue {
+  if (Array.isArray(shape)) return Array.isArray(value) ? value.map((item) => known((shape as readonly [Shape])[0], item)) : value
+  if (typeof shape !== 'object' || !('fields' in shape) || !isObject(value)) return value
+  const kept: JsonObject = {}
+  for (const [name, given] of Object.entries(value)) {
+    const field = getOwn(shape.fields as unknown as JsonObject, name) as Shape | undefined
+    if (field !== undefined && given !== null && given !== undefined) setOwn(kept, name, known(field, given))
+  }
+  return kept
+}
+
+/** The namespace of a request is that of its object, whatever a webhook says; one that it left out is filled in. */
+export function inNamespace(object: JsonObject, namespace: string | undefined): JsonObject {
+  const metadata = isObject(object.metadata) ? object.metadata : {}
+  if (namespace === undefined || metadata.namespace === namespace) return object
+  if (textOr(metadata.namespace, '') !== '') {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  return { ...object, metadata: { ...metadata, namespace } }
+}
+
+function textOr(value: JsonValue | undefined, other: string): string {
+  return typeof value === 'string' && value !== '' ? value : other
+}

@@ -1,0 +1,126 @@
+/** What the checks of the Pod Security Standards are made of: the fields that they read, and the API server's words. */
+import { quote } from '../../api/field-error.ts'
+
+interface SecuritySettings {
+  readonly appArmorProfile?: { readonly type?: string }
+  readonly runAsNonRoot?: boolean
+  readonly runAsUser?: number
+  readonly seLinuxOptions?: { readonly type?: string; readonly user?: string; readonly role?: string }
+  readonly seccompProfile?: { readonly type?: string }
+  readonly windowsOptions?: { readonly hostProcess?: boolean }
+}
+
+interface Handler {
+  readonly httpGet?: { readonly host?: string }
+  readonly tcpSocket?: { readonly host?: string }
+}
+
+export interface SecuredContainer {
+  readonly name: string
+  readonly image?: string
+  readonly ports?: readonly { readonly hostPort?: number }[]
+  readonly livenessProbe?: Handler
+  readonly readinessProbe?: Handler
+  readonly startupProbe?: Handler
+  readonly lifecycle?: { readonly postStart?: Handler; readonly preStop?: Handler }
+  readonly securityContext?: SecuritySettings & {
+    readonly allowPrivilegeEscalation?: boolean
+    readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] }
+    readonly privileged?: boolean
+    readonly procMount?: string
+  }
+}
+
+/** As much of a Pod, or of the template of one, as the checks read. */
+export interface SecuredPod {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
+  readonly spec: {
+    readonly containers?: readonly SecuredContainer[]
+    readonly initContainers?: readonly SecuredContainer[]
+    readonly ephemeralContainers?: readonly SecuredContainer[]
+    readonly hostIPC?: boolean
+    readonly hostNetwork?: boolean
+    readonly hostPID?: boolean
+    readonly hostUsers?: boolean
+    readonly os?: { readonly name?: string }
+    readonly securityContext?: SecuritySettings & { readonly sysctls?: readonly { readonly name: string }[] }
+    readonly volumes?: readonly ({ readonly name: string } & Readonly<Record<string, unknown>>)[]
+  }
+}
+
+/** Why a Pod is refused, or undefined. */
+export type Check = (pod: SecuredPod) => Violation | undefined
+
+export interface Violation {
+  readonly reason: string
+  readonly detail: string
+}
+
+/** A check as it has been since some minor versions of Kubernetes, oldest first. */
+export interface VersionedCheck {
+  /** Checks go in the order of their names. */
+  readonly id: string
+  readonly since: readonly (readonly [minor: number, check: Check])[]
+  /** The weaker check that this one stands in for, as soon as it applies. */
+  readonly overrides?: string
+}
+
+export function containersOf({ spec }: SecuredPod): readonly SecuredContainer[] {
+  return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]
+}
+
+export function namesWhere(pod: SecuredPod, isBad: (container: SecuredContainer) => boolean): string[] {
+  return containersOf(pod).flatMap((container) => (isBad(container) ? [container.name] : []))
+}
+
+export function quoted(items: Iterable<string>): string {
+  return [...items].map((item) => `"${item}"`).join(', ')
+}
+
+/** `annotation="value"` */
+export function assignment(name: string, value: string): string {
+  return `${name}=${quote(value)}`
+}
+
+export function sortedSet(items: Iterable<string>): string[] {
+  return [...new Set(items)].sort()
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return count === 1 ? one : many
+}
+
+/** `container "a"`, `containers "a", "b"` */
+export function containerNames(names: readonly string[]): string {
+  return `${plural(names.length, 'container')} ${quoted(names)}`
+}
+
+/** Who has set something: `pod`, `container "a"`, or both. */
+export function settersOf(pod: SecuredPod, isBad: (settings: SecuritySettings) => boolean): string[] {
+  const names = namesWhere(pod, ({ securityContext }) => securityContext !== undefined && isBad(securityContext))
+  const { securityContext } = pod.spec
+  return [
+    ...(securityContext !== undefined && isBad(securityContext) ? ['pod'] : []),
+    ...(names.length === 0 ? [] : [containerNames(names)]),
+  ]
+}
+
+/** The settings of the Pod and of each container that has some. */
+export function allSettings(pod: SecuredPod): SecuritySettings[] {
+  return [pod.spec, ...containersOf(pod)].flatMap(({ securityContext }) => securityContext ?? [])
+}
+
+/** Whether it has users of its own: root in it is nobody outside. */
+export function hasOwnUsers({ spec }: SecuredPod): boolean {
+  return spec.hostUsers === false
+}
+
+/** A check that Windows Pods always pass, because the API server refuses such settings for them anyway. */
+export function exceptWindows(check: Check): Check {
+  return (pod) => (pod.spec.os?.name === 'windows' ? undefined : check(pod))
+}
+
+/** A check that Pods with users of their own pass. */
+export function exceptOwnUsers(check: Check): Check {
+  return (pod) => (hasOwnUsers(pod) ? undefined : check(pod))
+}

@@ -1,0 +1,61 @@
+/** Which Pod Security Standard a namespace asks for: the labels `pod-security.kubernetes.io/…`. */
+import type { FieldError } from '../../api/field-error.ts'
+import { invalid } from '../../api/field-error.ts'
+import type { Labels } from '../../api/label-selector.ts'
+
+/** From the most permissive to the strictest. */
+export const levels = ['privileged', 'baseline', 'restricted'] as const
+export type Level = (typeof levels)[number]
+
+export interface LevelVersion {
+  readonly level: Level
+  /** `latest` or `v1.x`. */
+  readonly version: string
+}
+
+/** What is refused, and what is warned about. What `audit` asks for goes to the audit log, which there is none of here. */
+export interface PodSecurityPolicy {
+  readonly enforce: LevelVersion
+  readonly warn: LevelVersion
+}
+
+export const label = (name: string): string => `pod-security.kubernetes.io/${name}`
+
+export function textOf({ level, version }: LevelVersion): string {
+  return `${level}:${version}`
+}
+
+/** Whether `a` is stricter than `b`. */
+export function isStricter(a: Level, b: Level): boolean {
+  return levels.indexOf(a) > levels.indexOf(b)
+}
+
+/**
+ * The policy of a namespace with these labels, and what is wrong with them: an unknown level to enforce is taken for the
+ * strictest one, any other for none.
+ */
+export function policyOf(labels: Labels): { readonly policy: PodSecurityPolicy; readonly errors: readonly FieldError[] } {
+  const errors: FieldError[] = []
+  const parsed = (name: 'enforce' | 'audit' | 'warn'): LevelVersion => {
+    const level = labels[label(name)]
+    if (level !== undefined && !isLevel(level))
+      errors.push(invalid(`metadata.labels[${label(name)}]`, level, `must be one of ${levels.join(', ')}`))
+    const version = labels[label(`${name}-version`)]
+    const isVersion = version === undefined || version === 'latest' || /^v1\.(\d|[1-9]\d*)$/.test(version)
+    if (!isVersion) errors.push(invalid(`metadata.labels[${label(`${name}-version`)}]`, version, 'must be "latest" or "v1.x"'))
+    const otherwise = level !== undefined && name === 'enforce' ? 'restricted' : 'privileged'
+    return { level: level !== undefined && isLevel(level) ? level : otherwise, version: isVersion ? (version ?? 'latest') : 'latest' }
+  }
+  const enforce = parsed('enforce')
+  parsed('audit')
+  const warn = parsed('warn')
+  const enforced = labels[label('enforce')]
+  const followsEnforce = labels[label('warn')] === undefined && enforced !== undefined && isLevel(enforced) && enforced !== 'privileged'
+  if (!followsEnforce) return { policy: { enforce, warn }, errors }
+  const version = labels[label('warn-version')] === undefined ? enforce.version : warn.version
+  return { policy: { enforce, warn: { level: enforce.level, version } }, errors }
+}
+
+function isLevel(text: string): text is Level {
+  return (levels as readonly string[]).includes(text)
+}

@@ -1,0 +1,89 @@
+/** What the API server takes over from a webhook's answer: the fields of its Go types, and nothing else. */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { getOwn, isObject } from '../../api/json.ts'
+import type { ObjectShape, Shape } from '../resources/resource-info.ts'
+import { checkShape } from '../resources/shape.ts'
+
+/** `meta/v1 Status`. */
+const statusShape: ObjectShape = {
+  type: 'Status',
+  fields: {
+    kind: 'string',
+    apiVersion: 'string',
+    metadata: {
+      type: 'ListMeta',
+      fields: { selfLink: 'string', resourceVersion: 'string', continue: 'string', remainingItemCount: 'int64' },
+    },
+    status: 'string',
+    message: 'string',
+    reason: 'string',
+    details: {
+      type: 'StatusDetails',
+      fields: {
+        name: 'string',
+        group: 'string',
+        kind: 'string',
+        uid: 'string',
+        causes: [{ type: 'StatusCause', fields: { reason: 'string', message: 'string', field: 'string' } }],
+        retryAfterSeconds: 'int32',
+      },
+    },
+    code: 'int32',
+  },
+}
+
+/** `admission/v1 AdmissionReview`, as far as it is an answer. */
+const reviewShape: ObjectShape = {
+  type: 'AdmissionReview',
+  fields: {
+    kind: 'string',
+    apiVersion: 'string',
+    request: 'any',
+    response: {
+      type: 'AdmissionResponse',
+      fields: {
+        uid: 'string',
+        allowed: 'bool',
+        status: statusShape,
+        patch: 'any',
+        patchType: 'string',
+        auditAnnotations: { mapOf: 'string' },
+        warnings: ['string'],
+      },
+    },
+  },
+}
+
+/** The first wrong type in an answer, as Go says it. */
+export function reviewProblem(review: JsonObject): string | undefined {
+  return checkShape(reviewShape, review).error
+}
+
+/** The fields of a `Status` that Go knows, without those that are empty. */
+export function knownStatus(status: JsonObject): JsonObject {
+  return known(statusShape, status) as JsonObject
+}
+
+function known(shape: Shape, value: JsonValue): JsonValue {
+  if (Array.isArray(shape)) return Array.isArray(value) ? value.map((item) => known((shape as readonly [Shape])[0], item ?? {})) : value
+  if (!isStruct(shape) || !isObject(value)) return value
+  const kept: JsonObject = {}
+  for (const [name, field] of Object.entries(shape.fields)) {
+    const given = getOwn(value, name)
+    if (given === undefined || given === null || given === '' || given === 0 || (Array.isArray(given) && given.length === 0)) continue
+    kept[name] = known(field, given)
+  }
+  return kept
+}
+
+function isStruct(shape: Shape): shape is ObjectShape {
+  return typeof shape === 'object' && 'fields' in shape
+}
+
+/** What is wrong with base64 text, as Go says it. */
+export function base64Problem(text: string): string | undefined {
+  const clean = text.replace(/[\r\n]/g, '')
+  const wrong = /[^A-Za-z0-9+/]/.exec(clean.replace(/={1,2}$/, ''))
+  if (wrong !== null) return `illegal base64 data at input byte ${wrong.index}`
+  return clean.length % 4 === 0 ? undefined : `illegal base64 data at input byte ${clean.length - (clean.length % 4)}`
+}

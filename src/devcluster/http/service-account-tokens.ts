@@ -1,0 +1,118 @@
+/** Tokens of ServiceAccounts: what `serviceaccounts/token` issues, signed by this API server, and what they are accepted for. */
+import type { KeyObject } from 'node:crypto'
+import { generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
+import type { Clock } from '../../api/clock.ts'
+import { formatTime } from '../../api/conditions.ts'
+import type { FieldError } from '../../api/field-error.ts'
+import { invalid } from '../../api/field-error.ts'
+import type { JsonObject } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+import type { UserInfo } from '../registry/request-context.ts'
+import { invalidObject } from '../registry/status-error.ts'
+import { at, listAt, numberAt, textAt } from '../resources/columns.ts'
+import type { ResourceInfo, SubresourceInfo } from '../resources/resource-info.ts'
+import type { ObjectStore } from '../storage/object-store.ts'
+import type { TokenAuthenticator } from './authenticate.ts'
+import { serviceAccountGroups, serviceAccountName } from './authenticate.ts'
+
+const issuer = 'https://kubernetes.default.svc'
+const tokenRequest = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
+const defaultSeconds = 3600
+const minSeconds = 600
+const maxSeconds = 2 ** 32
+
+interface Claims {
+  readonly aud: readonly string[]
+  readonly exp: number
+  readonly nbf: number
+  readonly jti: string
+  readonly 'kubernetes.io': { readonly namespace: string; readonly serviceaccount: { readonly name: string; readonly uid: string } }
+}
+
+export interface ServiceAccountTokens {
+  /** The row of ServiceAccounts with their subresource `token`. */
+  withTokens(row: ResourceInfo): ResourceInfo
+  /** The ServiceAccount that a token stands for, as long as it is the one that the token was issued for. */
+  readonly authenticator: TokenAuthenticator
+}
+
+export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceAccountTokens {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
+  const issue = (account: JsonObject, request: JsonObject): JsonObject => {
+    const errors = requestErrors(request)
+    if (errors.length > 0) throw invalidObject(tokenRequest, '', errors)
+    const { name, namespace, uid } = account.metadata as { name: string; namespace: string; uid: string }
+    const seconds = numberAt(request, 'spec', 'expirationSeconds') || defaultSeconds
+    const given = listAt(request, 'spec', 'audiences') as readonly string[]
+    const audiences = given.length === 0 ? [issuer] : [...given]
+    const now = Math.floor(clock.now() / 1000)
+    const claims = {
+      aud: audiences,
+      exp: now + seconds,
+      iat: now,
+      iss: issuer,
+      jti: randomUUID(),
+      'kubernetes.io': { namespace, serviceaccount: { name, uid } },
+      nbf: now,
+      sub: serviceAccountName(namespace, name),
+    }
+    return {
+      kind: tokenRequest.kind,
+      apiVersion: `${tokenRequest.group}/${tokenRequest.version}`,
+      metadata: { name, namespace, uid, creationTimestamp: formatTime(clock.now()) },
+      spec: { audiences, expirationSeconds: seconds, boundObjectRef: at(request, 'spec', 'boundObjectRef') ?? null },
+      status: { token: signed(claims, privateKey), expirationTimestamp: formatTime((now + seconds) * 1000) },
+    }
+  }
+  const subresource: SubresourceInfo = { ...tokenRequest, verbs: ['create'], answer: issue }
+
+  return {
+    withTokens: (row) => ({ ...row, subresources: { ...row.subresources, token: subresource } }),
+    authenticator(token) {
+      const claims = verified(token, publicKey)
+      const now = clock.now() / 1000
+      if (claims === undefined || !claims.aud.includes(issuer) || now >= claims.exp || now < claims.nbf) return undefined
+      const { namespace, serviceaccount } = claims['kubernetes.io']
+      const { name, uid } = serviceaccount
+      const account = store.get('/serviceaccounts', { namespace, name })
+      if (account === undefined || textAt(account, 'metadata', 'uid') !== uid) return undefined
+      const user: UserInfo = {
+        username: serviceAccountName(namespace, name),
+        uid,
+        groups: [...serviceAccountGroups(namespace), 'system:authenticated'],
+        extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${claims.jti}`] },
+      }
+      return user
+    },
+  }
+}
+
+function requestErrors(request: JsonObject): FieldError[] {
+  const seconds = at(request, 'spec', 'expirationSeconds')
+  if (typeof seconds !== 'number') return []
+  const field = 'spec.expirationSeconds'
+  if (seconds < minSeconds) return [invalid(field, seconds, 'may not specify a duration less than 10 minutes')]
+  return seconds > maxSeconds ? [invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds')] : []
+}
+
+const algorithm = { hash: 'sha256', dsaEncoding: 'ieee-p1363' } as const
+
+function signed(claims: object, key: KeyObject): string {
+  const content = [{ alg: 'ES256', typ: 'JWT' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  return `${content}.${sign(algorithm.hash, Buffer.from(content), { key, dsaEncoding: algorithm.dsaEncoding }).toString('base64url')}`
+}
+
+function verified(token: string, key: KeyObject): Claims | undefined {
+  const [header, payload, signature, ...rest] = token.split('.')
+  if (header === undefined || payload === undefined || signature === undefined || rest.length > 0) return undefined
+  const isOurs = verify(
+    algorithm.hash,
+    Buffer.from(`${header}.${payload}`),
+    { key, dsaEncoding: algorithm.dsaEncoding },
+    Buffer.from(signature, 'base64url'),
+  )
+  if (!isOurs) return undefined
+  const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  return isObject(claims as JsonObject) ? (claims as Claims) : undefined
+}

@@ -1,0 +1,17 @@
+/** Advice about the names of finalizers, which custom resources may choose freely. */
+import type { JsonObject } from '../../api/json.ts'
+import { finalizersOf } from './metadata.ts'
+
+const advice = 'to avoid accidental conflicts with other finalizer writers'
+const kubernetesOwn: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
+
+/** Texts for `Warning` headers about the finalizers that `old` does not have yet. */
+export function finalizerWarnings(object: JsonObject, old?: JsonObject): string[] {
+  const known = old === undefined ? [] : finalizersOf(old)
+  return finalizersOf(object)
+    .filter((finalizer) => finalizer !== '' && !finalizer.includes('/') && !kubernetesOwn.has(finalizer) && !known.includes(finalizer))
+    .map((finalizer) => {
+      const path = finalizer.includes('.') ? ' including a path (/)' : ''
+      return `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name${path} ${advice}`
+    })
+}

@@ -1,0 +1,138 @@
+/** Rules as the API server checks them when a CustomResourceDefinition is written: what they say, and what they may cost. */
+import type { FieldError } from '../../api/field-error.ts'
+import { forbidden, invalid } from '../../api/field-error.ts'
+import type { StructuralSchema, ValidationRule } from '../../api/structural-schema.ts'
+import { childPath, indexPath, keyPath } from '../path.ts'
+import type { CompiledRule } from './compile-rule.ts'
+import { compileNodeRules } from './compile-rule.ts'
+import type { DeclaredType } from './declared-type.ts'
+import { declareType, maxRequestBytes } from './declared-type.ts'
+import { escapeIdentifier } from './escape.ts'
+
+/** What one rule may cost by its estimate, all its evaluations together; and all rules of a definition. */
+const ruleLimit = 10_000_000
+const definitionLimit = 100_000_000
+const greatestCost = 2 ** 64
+/** As many of the most expensive rules are named when they are too expensive together. */
+const maxNamed = 4
+
+/**
+ * Errors of the rules' expressions, in the API server's words. The schema must be structural.
+ *
+ * @param path of the schema, such as `spec.versions[0].schema.openAPIV3Schema`.
+ */
+export function checkRules(schema: StructuralSchema, path: string): FieldError[] {
+  const definition = new DefinitionCheck()
+  definition.node(schema, path, declareType(schema, 'selfType1', true), { cardinality: 1, uncorrelatable: undefined })
+  return [...definition.errors, ...definition.totalErrors(path)]
+}
+
+interface Context {
+  /** How often the node can be there; undefined when that is not limited. */
+  readonly cardinality: number | undefined
+  /** The list within which old values cannot be told. */
+  readonly uncorrelatable: string | undefined
+}
+
+class DefinitionCheck {
+  readonly errors: FieldError[] = []
+  readonly #costs: { path: string; cost: number }[] = []
+  #total = 0
+
+  /** Children come first, as their errors do. */
+  node(schema: StructuralSchema, path: string, declared: DeclaredType | undefined, context: Context): void {
+    const { items, properties = {}, additionalProperties } = schema
+    const cardinality = context.cardinality === undefined ? undefined : times(context.cardinality, maxElements(schema))
+    const below = { ...context, cardinality }
+    if (typeof additionalProperties === 'object') {
+      this.node(additionalProperties, childPath(path, 'additionalProperties'), declared?.element, below)
+    }
+    for (const [name, child] of Object.entries(properties)) {
+      const escaped = escapeIdentifier(name)
+      const type = (escaped === undefined ? undefined : declared?.fields?.get(escaped)) ?? declareType(child, `selfType1.${name}`)
+      this.node(child, keyPath(childPath(path, 'properties'), name), type, below)
+    }
+    if (items !== undefined) {
+      const isMap = schema['x-kubernetes-list-type'] === 'map'
+      const uncorrelatable = context.uncorrelatable ?? (isMap ? undefined : path)
+      this.node(items, childPath(path, 'items'), declared?.element, { cardinality, uncorrelatable })
+    }
+    if (declared === undefined) return
+    compileNodeRules(schema, declared).forEach((compiled, index) => {
+      this.#rule(compiled, indexPath(childPath(path, 'x-kubernetes-validations'), index), declared, context)
+    })
+  }
+
+  #rule(compiled: CompiledRule, path: string, declared: DeclaredType, context: Context): void {
+    const place = childPath(path, 'rule')
+    const { rule } = compiled
+    const cardinality = context.cardinality ?? Math.floor(maxRequestBytes / (declared.minSize + 1))
+    this.#observe(place, compiled.maxCost === 0 ? 0 : (times(compiled.maxCost, cardinality) ?? greatestCost), 'estimated rule cost')
+    if (compiled.problem !== undefined) this.errors.push(wrongRule(place, rule, compiled.problem))
+    if (compiled.messageProblem !== undefined) {
+      this.errors.push(wrongRule(childPath(path, 'messageExpression'), rule, compiled.messageProblem))
+    } else if (compiled.message !== undefined) {
+      this.#observe(childPath(path, 'messageExpression'), compiled.messageMaxCost, 'estimated messageExpression cost')
+    }
+    if (compiled.usesOldSelf && context.uncorrelatable !== undefined) {
+      this.errors.push(
+        invalid(place, rule.rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${context.uncorrelatable}`),
+      )
+    } else if (!compiled.usesOldSelf && rule.optionalOldSelf !== undefined) {
+      this.errors.push(invalid(childPath(path, 'optionalOldSelf'), rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule'))
+    }
+  }
+
+  #observe(path: string, cost: number, what: string): void {
+    if (cost > ruleLimit) this.errors.push(forbidden(path, exceeds(what, cost, ruleLimit)))
+    this.#total = Math.min(greatestCost, this.#total + cost)
+    // What contributes less than a hundredth is not worth naming.
+    if (cost < definitionLimit / 100) return
+    this.#costs.push({ path, cost })
+    this.#costs.sort((a, b) => b.cost - a.cost)
+    this.#costs.length = Math.min(this.#costs.length, maxNamed)
+  }
+
+  totalErrors(path: string): FieldError[] {
+    if (this.#total <= definitionLimit) return []
+    const named = this.#costs.map((expensive) =>
+      forbidden(expensive.path, 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'),
+    )
+    const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
+    return [...named, forbidden(path, exceeds(what, this.#total, definitionLimit))]
+  }
+}
+
+function maxElements({ type, additionalProperties, maxProperties, maxItems }: StructuralSchema): number | undefined {
+  if (type === 'array') return maxItems === undefined ? undefined : Math.max(0, maxItems)
+  if (type !== 'object' || additionalProperties === undefined) return 1
+  return maxProperties === undefined ? undefined : Math.max(0, maxProperties)
+}
+
+function times(a: number, b: number | undefined): number | undefined {
+  return b === undefined ? undefined : Math.min(greatestCost, a * b)
+}
+
+function exceeds(what: string, cost: number, limit: number): string {
+  const excess = cost / limit
+  const factor = excess > 100 ? 'more than 100x' : excess < 1.5 ? `${excess.toFixed(6)}x` : `${excess.toFixed(1)}x`
+  return `${what} exceeds budget by factor of ${factor} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
+}
+
+/** With the whole rule in it, in the form that the API server has within itself. */
+function wrongRule(path: string, rule: ValidationRule, problem: string): FieldError {
+  const { message = '', messageExpression = '', reason = null, fieldPath = '', optionalOldSelf = null } = rule
+  const fields = {
+    Rule: rule.rule,
+    Message: message,
+    MessageExpression: messageExpression,
+    Reason: reason,
+    FieldPath: fieldPath,
+    OptionalOldSelf: optionalOldSelf,
+  }
+  const text = JSON.stringify(fields).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${text}: ${problem}` }
+}

@@ -1,0 +1,164 @@
+/** Which values are equal, and which come first. */
+import { jsonEqual } from '../../api/json.ts'
+import { CelError, noSuchOverload } from './errors.ts'
+import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
+import type { Value } from './values.ts'
+import { Double, Duration, keyText, ListValue, MapValue, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint } from './values.ts'
+
+/** Numbers of all types are compared by what they amount to; values of different types are not equal. */
+export function equals(a: Value, b: Value): boolean {
+  if (a === b) return true
+  if (a === null || b === null) return false
+  if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
+  if (typeof a !== 'object') return false
+  if (a instanceof ListValue) return b instanceof ListValue ? listsEqual(a, b) : differs(a instanceof SchemaList)
+  if (a instanceof MapValue) return b instanceof MapValue ? mapsEqual(a, b) : differs(a instanceof SchemaObject || a instanceof SchemaMap)
+  if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
+  if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
+  if (a instanceof OptionalValue) {
+    if (!(b instanceof OptionalValue)) return false
+    return a.value === undefined || b.value === undefined ? a.value === b.value : equals(a.value, b.value)
+  }
+  if (a instanceof TypeValue) return b instanceof TypeValue && a.type.name === b.type.name
+  if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.typeName === b.typeName ? a.equals(b) : differs(true)
+  return a instanceof Uint8Array && b instanceof Uint8Array && compareBytes(a, b) === 0
+}
+
+/** Values that Kubernetes brings into CEL cannot be compared with those of another type. */
+function differs(isKubernetes: boolean): false {
+  if (isKubernetes) throw noSuchOverload()
+  return false
+}
+
+type AnyNumber = number | bigint | Double | Uint
+
+function isNumber(value: Value): value is AnyNumber {
+  return typeof value === 'number' || typeof value === 'bigint' || value instanceof Double || value instanceof Uint
+}
+
+/** JavaScript compares bigints and floats exactly. */
+function plainNumber(value: AnyNumber): number | bigint {
+  return typeof value === 'object' ? value.value : value
+}
+
+function numbersEqual(a: AnyNumber, b: AnyNumber): boolean {
+  const left = plainNumber(a)
+  const right = plainNumber(b)
+  return left >= right && left <= right
+}
+
+function listsEqual(a: ListValue, b: ListValue): boolean {
+  if (a.size !== b.size) return false
+  if (a.semantics === undefined) {
+    for (let index = 0; index < a.size; index += 1) if (!equals(a.at(index), b.at(index))) return false
+    return true
+  }
+  const byIdentity = new Map<string, Value>()
+  for (const item of a) byIdentity.set(identityOf(a, item), item)
+  for (const item of b) {
+    const known = byIdentity.get(identityOf(a, item))
+    if (known === undefined || (a.semantics !== 'set' && !equals(known, item))) return false
+  }
+  return true
+}
+
+/** What an item of a list is told by, when the list is a set or a map. */
+export function identityOf(list: ListValue, item: Value): string {
+  if (!Array.isArray(list.semantics)) return identityText(item)
+  const field = (key: string): Value | undefined => (item instanceof MapValue ? item.find(key) : undefined)
+  return (list.semantics as readonly string[])
+    .map((key) => {
+      const value = field(key)
+      return value === undefined ? '' : JSON.stringify(identityText(value))
+    })
+    .join(',')
+}
+
+function identityText(value: Value): string {
+  const text = keyText(value)
+  if (text !== undefined) return text
+  if (value instanceof Timestamp) return `t${value.seconds}.${value.nanos}`
+  if (value instanceof Duration) return `d${value.nanos}`
+  if (value instanceof Double) return `f${value.value}`
+  if (value instanceof Uint8Array) return `x${Buffer.from(value).toString('hex')}`
+  if (value instanceof ListValue) return `[${[...value].map((item) => JSON.stringify(identityText(item))).join(',')}]`
+  if (value instanceof MapValue) {
+    const fields = value
+      .keys()
+      .map((key) => `${JSON.stringify(identityText(key))}:${JSON.stringify(identityText(value.find(key) ?? null))}`)
+    return `{${fields.sort().join(',')}}`
+  }
+  return 'null'
+}
+
+function mapsEqual(a: MapValue, b: MapValue): boolean {
+  if (a.size !== b.size) return false
+  for (const key of a.keys()) {
+    const left = a.find(key)
+    const right = b.find(key)
+    if (left === undefined || right === undefined) {
+      if (left !== right) return false
+    } else if (!equals(left, right)) return false
+  }
+  if (!(a instanceof SchemaObject) || !(b instanceof SchemaObject)) return true
+  // Fields that no schema describes are compared as they are, where both have them.
+  return a.unknownFields().every((field) => !Object.hasOwn(b.data, field) || jsonEqual(a.data[field], b.data[field]))
+}
+
+/** -1, 0 or 1. */
+export function compare(a: Value, b: Value): number {
+  if (typeof a === 'string') {
+    if (typeof b === 'string') return compareStrings(a, b)
+  } else if (isNumber(a)) {
+    if (isNumber(b)) return compareNumbers(a, b)
+  } else if (typeof a === 'boolean') {
+    if (typeof b === 'boolean') return Number(a) - Number(b)
+  } else if (a instanceof Timestamp) {
+    if (b instanceof Timestamp) return sign(a.seconds, b.seconds) || sign(a.nanos, b.nanos)
+  } else if (a instanceof Duration) {
+    if (b instanceof Duration) return sign(a.nanos, b.nanos)
+  } else if (a instanceof Uint8Array) {
+    if (b instanceof Uint8Array) return compareBytes(a, b)
+  }
+  throw noSuchOverload()
+}
+
+export function isComparable(value: Value): boolean {
+  return (
+    ['string', 'boolean'].includes(typeof value) ||
+    isNumber(value) ||
+    value instanceof Timestamp ||
+    value instanceof Duration ||
+    value instanceof Uint8Array
+  )
+}
+
+function sign<Ordered extends number | bigint>(a: Ordered, b: Ordered): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function compareNumbers(a: AnyNumber, b: AnyNumber): number {
+  const left = plainNumber(a)
+  const right = plainNumber(b)
+  if (left < right) return -1
+  if (left > right) return 1
+  if (left >= right) return 0
+  throw new CelError('NaN values cannot be ordered')
+}
+
+/** By code points, as Go's bytes of UTF-8 compare; UTF-16 puts what lies beyond the first plane before the end of it. */
+function compareStrings(a: string, b: string): number {
+  if (a === b) return 0
+  const length = Math.min(a.length, b.length)
+  for (let index = 0; index < length; index += 1) {
+    const [left, right] = [a.charCodeAt(index), b.charCodeAt(index)]
+    if (left === right) continue
+    const surrogates = [left, right].map((code) => code >= 0xd800 && code <= 0xdfff)
+    return surrogates[0] === surrogates[1] ? sign(left, right) : surrogates[0] === true ? 1 : -1
+  }
+  return sign(a.length, b.length)
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  return Buffer.compare(a, b)
+}

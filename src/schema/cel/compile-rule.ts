@@ -1,0 +1,76 @@
+/** One rule: its expression, and the one that makes its message. */
+import type { StructuralSchema, ValidationRule } from '../../api/structural-schema.ts'
+import type { DeclaredType } from './declared-type.ts'
+import type { CompiledExpression } from './environment.ts'
+import { compileExpression } from './environment.ts'
+import { estimateCost } from './estimate.ts'
+import { normalizeFieldPath } from './field-path.ts'
+import type { Type } from './types.ts'
+import { optionalType } from './types.ts'
+
+export interface CompiledRule {
+  readonly rule: ValidationRule
+  /** Undefined when there is a problem, or no expression at all. */
+  readonly expression: CompiledExpression | undefined
+  readonly problem: string | undefined
+  readonly usesOldSelf: boolean
+  /** What it may cost at most, once. */
+  readonly maxCost: number
+  readonly message: CompiledExpression | undefined
+  readonly messageProblem: string | undefined
+  readonly messageMaxCost: number
+  /** The field to blame, from the place of the rule. */
+  readonly fieldPath: string | undefined
+}
+
+/** Compiles the rules of one schema node; `declared` is its type. */
+export function compileNodeRules(schema: StructuralSchema, declared: DeclaredType): CompiledRule[] {
+  return (schema['x-kubernetes-validations'] ?? []).map((rule) => compileRule(rule, schema, declared))
+}
+
+function compileRule(rule: ValidationRule, schema: StructuralSchema, declared: DeclaredType): CompiledRule {
+  const oldSelf = rule.optionalOldSelf === true ? optionalType(declared.type) : declared.type
+  const variables = { self: declared.type, oldSelf }
+  const main = compileTyped(rule.rule, variables, 'bool', declared)
+  const isUsable = main.expression !== undefined
+  const message =
+    isUsable && rule.messageExpression !== undefined && rule.messageExpression !== ''
+      ? compileTyped(rule.messageExpression, variables, 'string', declared)
+      : undefined
+  return {
+    rule,
+    expression: main.expression,
+    problem: main.problem === 'wrong type' ? 'cel expression must evaluate to a bool' : main.problem,
+    usesOldSelf: main.expression?.used.has('oldSelf') === true,
+    maxCost: main.maxCost,
+    message: message?.expression,
+    messageProblem:
+      message?.problem === 'wrong type'
+        ? 'messageExpression must evaluate to a string'
+        : message?.problem === undefined
+          ? undefined
+          : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
+    messageMaxCost: message?.maxCost ?? 0,
+    fieldPath: isUsable && rule.fieldPath !== undefined ? normalizeFieldPath(rule.fieldPath, schema) : undefined,
+  }
+}
+
+interface Typed {
+  readonly expression: CompiledExpression | undefined
+  readonly problem: string | undefined
+  readonly maxCost: number
+}
+
+function compileTyped(source: string, variables: Readonly<Record<string, Type>>, expected: string, declared: DeclaredType): Typed {
+  if (source.trim() === '') return { expression: undefined, problem: undefined, maxCost: 0 }
+  const compiled = compileExpression(source, variables)
+  if ('problem' in compiled) return { expression: undefined, problem: compiled.problem, maxCost: 0 }
+  const { expression } = compiled
+  if (expression.type.kind !== expected) return { expression: undefined, problem: 'wrong type', maxCost: 0 }
+  return { expression, problem: undefined, maxCost: estimateCost(expression.checked, declared).max }
+}
+
+/** How messages name a rule: by its own message, if it has one. */
+export function ruleName({ rule, message }: ValidationRule): string {
+  return message !== undefined && message !== '' ? message.trim() : rule.trim()
+}

@@ -1,0 +1,104 @@
+/** Which old value belongs to a new one, and whether they are the same: an update need not mend what it does not touch. */
+import type { JsonValue } from '../../api/json.ts'
+import { getOwn, isObject, jsonEqual } from '../../api/json.ts'
+import type { StructuralSchema } from '../../api/structural-schema.ts'
+
+/** The items of a list that are told by their key fields: an item of the old list for one of the new. */
+export class KeyedItems {
+  readonly #keys: readonly string[]
+  readonly #items = new Map<string, JsonValue>()
+  constructor(schema: StructuralSchema, items: readonly JsonValue[]) {
+    this.#keys = schema['x-kubernetes-list-type'] === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : []
+    if (this.#keys.length === 0) return
+    for (const item of items) {
+      const key = this.#keyOf(item)
+      if (key !== undefined && !this.#items.has(key)) this.#items.set(key, item)
+    }
+  }
+  find(item: JsonValue): JsonValue | undefined {
+    const key = this.#items.size === 0 ? undefined : this.#keyOf(item)
+    return key === undefined ? undefined : this.#items.get(key)
+  }
+  #keyOf(item: JsonValue): string | undefined {
+    if (!isObject(item)) return undefined
+    const values = this.#keys.map((key) => getOwn(item, key))
+    if (values.some((value) => value === undefined || value === null || typeof value === 'object')) return undefined
+    return JSON.stringify(values)
+  }
+}
+
+/** A new value and the old one that it can be compared with. */
+export class Correlation {
+  readonly #schema: StructuralSchema
+  readonly #value: JsonValue
+  readonly #old: JsonValue
+  #items: KeyedItems | undefined
+  #equal: boolean | undefined
+
+  constructor(schema: StructuralSchema, value: JsonValue, old: JsonValue) {
+    this.#schema = schema
+    this.#value = value
+    this.#old = old
+  }
+
+  /** The same, as far as the schema knows the fields: an object with one that the schema does not know counts as changed. */
+  get isUnchanged(): boolean {
+    return (this.#equal ??= this.#compare())
+  }
+
+  #compare(): boolean {
+    const [value, old] = [this.#value, this.#old]
+    if (Array.isArray(value) && Array.isArray(old)) {
+      if (value.length !== old.length) return false
+      const isKeyed = this.#schema['x-kubernetes-list-type'] === 'map'
+      return isKeyed ? value.every((_, index) => this.item(index)?.isUnchanged === true) : jsonEqual(value, old)
+    }
+    if (!isObject(value) || !isObject(old)) return jsonEqual(value, old)
+    const names = Object.keys(value)
+    return names.length === Object.keys(old).length && names.every((name) => this.field(name)?.isUnchanged === true)
+  }
+
+  field(name: string): Correlation | undefined {
+    if (!isObject(this.#value) || !isObject(this.#old)) return undefined
+    const [value, old] = [getOwn(this.#value, name), getOwn(this.#old, name)]
+    const { properties = {}, additionalProperties } = this.#schema
+    const schema = Object.hasOwn(properties, name)
+      ? properties[name]
+      : typeof additionalProperties === 'object'
+        ? additionalProperties
+        : undefined
+    return value === undefined || old === undefined || schema === undefined ? undefined : new Correlation(schema, value, old)
+  }
+
+  item(index: number): Correlation | undefined {
+    if (!Array.isArray(this.#value) || !Array.isArray(this.#old) || this.#schema.items === undefined) return undefined
+    this.#items ??= new KeyedItems(this.#schema, this.#old)
+    const old = this.#items.find(this.#value[index]!)
+    return old === undefined ? undefined : new Correlation(this.#schema.items, this.#value[index]!, old)
+  }
+}
+
+/** Where the walk through an object is: at a value that can be compared, or somewhere below one. */
+export interface Ratchet {
+  readonly current: Correlation | undefined
+  readonly nearestParent: Correlation | undefined
+}
+
+export const noRatchet: Ratchet = { current: undefined, nearestParent: undefined }
+
+export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
+  return (current ?? nearestParent)?.isUnchanged === true
+}
+
+/** A field below; apiVersion and kind of the whole object are not what was written, and count as changed. */
+export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
+  const { current, nearestParent } = ratchet
+  if (current === undefined) return ratchet
+  if (nearestParent === undefined && (name === 'apiVersion' || name === 'kind')) return noRatchet
+  return { current: current.field(name), nearestParent: current }
+}
+
+export function ratchetItem(ratchet: Ratchet, index: number): Ratchet {
+  const { current } = ratchet
+  return current === undefined ? ratchet : { current: current.item(index), nearestParent: current }
+}

@@ -1,0 +1,149 @@
+/** How the values of a schema become CEL values. */
+import type { JsonValue } from '../../api/json.ts'
+import { isObject, jsonEqual } from '../../api/json.ts'
+import type { StructuralSchema } from '../../api/structural-schema.ts'
+import { CelError } from './errors.ts'
+import { escapeIdentifier } from './escape.ts'
+import type { Int } from './integers.ts'
+import { maxInt, minInt, toInt } from './integers.ts'
+import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
+import { parseDate, parseDateTime, parseSchemaDuration } from './times.ts'
+import type { ListSemantics, Value } from './values.ts'
+import { Double, OpaqueValue } from './values.ts'
+
+/** @throws {CelError} for a value that does not fit the schema. */
+export type DataType = (value: JsonValue) => Value
+
+/** Data of which the schema says nothing: it can be compared, and nothing else. */
+class PreservedValue extends OpaqueValue {
+  readonly typeName = 'unknown'
+  readonly #data: JsonValue
+  constructor(data: JsonValue) {
+    super()
+    this.#data = data
+  }
+  equals(other: OpaqueValue): boolean {
+    return other instanceof PreservedValue && jsonEqual(this.#data, other.#data)
+  }
+}
+
+/** @param isRoot whether it is a whole Kubernetes object: one has apiVersion, kind, metadata.name and metadata.generateName in any case. */
+export function dataType(schema: StructuralSchema, isRoot = schema['x-kubernetes-embedded-resource'] === true): DataType {
+  const convert = converter(isRoot ? withObjectFields(schema) : schema)
+  return (value) => {
+    if (value !== null) return convert(value)
+    if (schema.nullable === true) return null
+    throw new CelError('invalid data, got null for schema with nullable=false')
+  }
+}
+
+function converter(schema: StructuralSchema): DataType {
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    return (value) => {
+      if (typeof value === 'string') return value
+      if (typeof value === 'number' || typeof value === 'bigint') return integer(value)
+      throw new CelError('invalid data, expected XIntOrString value to be either a string or integer')
+    }
+  }
+  switch (schema.type) {
+    case 'object':
+      return objectConverter(schema)
+    case 'array':
+      return arrayConverter(schema)
+    case 'string':
+      return stringConverter(schema.format)
+    case 'integer':
+      return (value) => {
+        if (typeof value === 'number' || typeof value === 'bigint') return integer(value)
+        throw new CelError(`invalid data, expected int, got ${goType(value)}`)
+      }
+    case 'number':
+      return (value) => {
+        if (typeof value === 'number' || typeof value === 'bigint') return new Double(Number(value))
+        throw new CelError(`invalid data, expected float, got ${goType(value)}`)
+      }
+    case 'boolean':
+      return (value) => {
+        if (typeof value === 'boolean') return value
+        throw new CelError(`invalid data, expected bool, got ${goType(value)}`)
+      }
+    default:
+      return (value) => new PreservedValue(value)
+  }
+}
+
+/** A JSON number of any size: those beyond the safe integers may come as bigints, or rounded. */
+function integer(value: number | bigint): Int {
+  if (Number.isSafeInteger(value)) return value
+  if (typeof value === 'number' && !Number.isInteger(value)) throw new CelError('invalid data, expected int, got float64')
+  const exact = BigInt(value)
+  // The greatest int64 is rounded up when it is read as a float.
+  if (exact === maxInt + 1n && typeof value === 'number') return maxInt
+  if (exact < minInt || exact > maxInt) throw new CelError('invalid data, expected int, got float64')
+  return toInt(exact)
+}
+
+function goType(value: JsonValue): string {
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  if (Array.isArray(value)) return '[]interface {}'
+  return typeof value === 'string' ? 'string' : 'map[string]interface {}'
+}
+
+function objectConverter(schema: StructuralSchema): DataType {
+  const expectObject = (value: JsonValue) => {
+    if (isObject(value)) return value
+    throw new CelError('invalid data, expected a map for the provided schema with type=object')
+  }
+  const { properties, additionalProperties } = schema
+  if (properties === undefined && typeof additionalProperties === 'object') {
+    const type = dataType(additionalProperties)
+    return (value) => new SchemaMap(expectObject(value), type)
+  }
+  const fields = new Map(Object.entries(properties ?? {}).map(([name, child]) => [name, dataType(child)]))
+  return (value) => new SchemaObject(expectObject(value), fields)
+}
+
+function arrayConverter(schema: StructuralSchema): DataType {
+  const item = schema.items === undefined ? undefined : dataType(schema.items)
+  const semantics = listSemantics(schema)
+  return (value) => {
+    if (!Array.isArray(value)) throw new CelError('invalid data, expected an array for the provided schema with type=array')
+    if (item === undefined) throw new CelError('invalid array type, expected Items with a non-empty Schema')
+    return new SchemaList(value, item, semantics)
+  }
+}
+
+function listSemantics(schema: StructuralSchema): ListSemantics {
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  if (schema['x-kubernetes-list-type'] === 'map') return keys.map((key) => escapeIdentifier(key) ?? key)
+  return schema['x-kubernetes-list-type'] === 'set' ? 'set' : undefined
+}
+
+function stringConverter(format: string | undefined): DataType {
+  const convert = stringFormats[format ?? '']
+  return (value) => {
+    if (typeof value !== 'string') throw new CelError(`invalid data, expected string, got ${goType(value)}`)
+    return convert === undefined ? value : convert(value)
+  }
+}
+
+const stringFormats: Readonly<Record<string, (text: string) => Value>> = {
+  duration: (text) => found(parseSchemaDuration(text), `Invalid duration ${text}: unable to parse ${text} as duration`),
+  date: (text) => found(parseDate(text), `Invalid date formatted string ${text}`),
+  'date-time': (text) => found(parseDateTime(text), `Invalid date-time formatted string ${text}`),
+  byte: (text) => Uint8Array.from(Buffer.from(text, 'base64')),
+}
+
+function found<Result>(result: Result | undefined, problem: string): Result {
+  if (result === undefined) throw new CelError(problem)
+  return result
+}
+
+const string: StructuralSchema = { type: 'string' }
+
+/** The fields that rules of a whole Kubernetes object can use, whatever its schema says of them. */
+export function withObjectFields(schema: StructuralSchema): StructuralSchema {
+  const metadata: StructuralSchema = { type: 'object', properties: { name: string, generateName: string } }
+  return { ...schema, properties: { ...schema.properties, apiVersion: string, kind: string, metadata } }
+}

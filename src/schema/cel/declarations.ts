@@ -1,0 +1,116 @@
+/** Functions that expressions may call: their signatures as text, and what they do. */
+import type { Type } from './types.ts'
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  mapType,
+  nullType,
+  opaqueType,
+  optionalType,
+  parameterType,
+  stringType,
+  timestampType,
+  typeType,
+  uintType,
+} from './types.ts'
+import type { Value } from './values.ts'
+
+export type Implementation = (...args: never[]) => Value
+
+/** One signature of a function. */
+export interface Overload {
+  /** cel-go's name of it: costs are told by these. */
+  readonly id: string
+  readonly name: string
+  /** Called on a target, which is the first parameter. */
+  readonly member: boolean
+  readonly parameters: readonly Type[]
+  readonly result: Type
+  readonly typeParameters: readonly string[]
+  /** Absent for what the planner does itself, such as `&&`. */
+  readonly implementation: Implementation | undefined
+}
+
+const namedTypes = new Map<string, Type>([
+  ['bool', boolType],
+  ['bytes', bytesType],
+  ['double', doubleType],
+  ['duration', durationType],
+  ['dyn', dynType],
+  ['int', intType],
+  ['null', nullType],
+  ['string', stringType],
+  ['timestamp', timestampType],
+  ['uint', uintType],
+])
+
+/**
+ * An overload by its signature: `size(list<A>) -> int` or, called on a target, `string::charAt(int) -> string`. One capital letter is a
+ * type parameter; `kubernetes.…` and `net.…` are types of libraries.
+ */
+export function define(signature: string, id: string, implementation?: Implementation): Overload {
+  const match = /^(?:(.+?)::)?([^\s(]+)\((.*)\) -> (.+)$/.exec(signature)
+  if (match === null) throw new Error(`not a signature: ${signature}`)
+  const [, target, name = '', args = '', result = ''] = match
+  const typeParameters = new Set<string>()
+  const typeOf = (text: string): Type => parseType(text, typeParameters)
+  return {
+    id,
+    name,
+    member: target !== undefined,
+    parameters: [...(target === undefined ? [] : [target]), ...splitTypes(args)].map(typeOf),
+    result: typeOf(result),
+    typeParameters: [...typeParameters],
+    implementation,
+  }
+}
+
+function parseType(text: string, typeParameters: Set<string>): Type {
+  const generic = /^(\w+)<(.*)>$/.exec(text)
+  if (generic !== null) {
+    const parameters = splitTypes(generic[2]!).map((parameter) => parseType(parameter, typeParameters))
+    if (generic[1] === 'list') return listType(parameters[0]!)
+    if (generic[1] === 'map') return mapType(parameters[0]!, parameters[1]!)
+    return generic[1] === 'type' ? typeType(parameters[0]) : optionalType(parameters[0]!)
+  }
+  if (/^[A-Z]$/.test(text)) {
+    typeParameters.add(text)
+    return parameterType(text)
+  }
+  // Kubernetes made objects of most of its types, and opaque types of those of addresses; null can be assigned to either.
+  return namedTypes.get(text) ?? (text.startsWith('kubernetes.') ? { kind: 'struct', name: text, parameters: [] } : opaqueType(text))
+}
+
+/** Types between commas that stand in no angle brackets. */
+function splitTypes(text: string): string[] {
+  const parts: string[] = []
+  let depth = 0
+  let start = 0
+  for (let at = 0; at <= text.length; at += 1) {
+    const character = text[at]
+    if (character === '<') depth += 1
+    else if (character === '>') depth -= 1
+    else if (character === undefined || (character === ',' && depth === 0)) {
+      const part = text.slice(start, at).trim()
+      if (part !== '') parts.push(part)
+      start = at + 1
+    }
+  }
+  return parts
+}
+
+/** The overloads of each function, in the order in which they were given. */
+export function functionTable(overloads: readonly Overload[]): ReadonlyMap<string, readonly Overload[]> {
+  const table = new Map<string, Overload[]>()
+  for (const overload of overloads) {
+    const known = table.get(overload.name)
+    if (known === undefined) table.set(overload.name, [overload])
+    else known.push(overload)
+  }
+  return table
+}

@@ -1,0 +1,46 @@
+/** JSON of which no schema is known, as CEL values: what match conditions see. */
+import type { JsonValue } from '../../api/json.ts'
+import { getOwn, isObject } from '../../api/json.ts'
+import { maxInt, minInt, toInt } from './integers.ts'
+import type { Value } from './values.ts'
+import { Double, ListValue, MapValue } from './values.ts'
+
+class DynamicList extends ListValue {
+  readonly #data: readonly JsonValue[]
+  constructor(data: readonly JsonValue[]) {
+    super()
+    this.#data = data
+  }
+  get size(): number {
+    return this.#data.length
+  }
+  at(index: number): Value {
+    return dynamicValue(this.#data[index]!)
+  }
+}
+
+class DynamicMap extends MapValue {
+  readonly #data: { [key: string]: JsonValue | undefined }
+  constructor(data: { [key: string]: JsonValue | undefined }) {
+    super()
+    this.#data = data
+  }
+  get size(): number {
+    return this.keys().length
+  }
+  find(key: Value): Value | undefined {
+    const value = typeof key === 'string' ? getOwn(this.#data, key) : undefined
+    return value === undefined ? undefined : dynamicValue(value)
+  }
+  keys(): readonly string[] {
+    return Object.keys(this.#data).filter((key) => this.#data[key] !== undefined)
+  }
+}
+
+export function dynamicValue(data: JsonValue): Value {
+  if (Array.isArray(data)) return new DynamicList(data)
+  if (isObject(data)) return new DynamicMap(data)
+  if (typeof data !== 'number' || Number.isSafeInteger(data)) return data
+  const exact = Number.isInteger(data) ? BigInt(data) : undefined
+  return exact !== undefined && exact >= minInt && exact <= maxInt ? toInt(exact) : new Double(data)
+}

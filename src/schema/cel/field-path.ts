@@ -1,0 +1,50 @@
+/** `fieldPath` of a rule: a way from the place of the rule to the field that is to blame, as `.spec.a['b.c']`. */
+import type { StructuralSchema } from '../../api/structural-schema.ts'
+
+const quotedEscapes: Readonly<Record<string, string>> = {
+  a: '\u0007',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  "'": "'",
+  '\\': '\\',
+}
+
+/** The path as field errors write it; undefined when it is none, or leads to nothing that the schema has. */
+export function normalizeFieldPath(path: string, schema: StructuralSchema): string | undefined {
+  const tokens = path.match(/'(?:\\.|[^'\\])*'|[.[\]]|[^.[\]']+[^.[\]]*/gs) ?? []
+  if (tokens.join('') !== path) return undefined
+  let result = ''
+  let at: StructuralSchema | undefined = schema
+  for (let index = 0; index < tokens.length;) {
+    const isBracket = tokens[index] === '['
+    if (!isBracket && tokens[index] !== '.') return undefined
+    const name = isBracket ? unquote(tokens[index + 1]) : tokens[index + 1]
+    if (name === undefined || (isBracket && tokens[index + 2] !== ']')) return undefined
+    index += isBracket ? 3 : 2
+    const { properties, additionalProperties }: StructuralSchema = at
+    if (properties !== undefined) {
+      result += result === '' ? name : `.${name}`
+      at = Object.hasOwn(properties, name) ? properties[name] : undefined
+    } else {
+      result += `[${name}]`
+      at = typeof additionalProperties === 'object' ? additionalProperties : undefined
+    }
+    if (at === undefined) return undefined
+  }
+  return result === '' ? undefined : result
+}
+
+function unquote(token: string | undefined): string | undefined {
+  if (token === undefined || token.length < 2 || !token.startsWith("'") || !token.endsWith("'")) return undefined
+  let valid = true
+  const text = token.slice(1, -1).replace(/\\(.)/gs, (_, letter: string) => {
+    const character = quotedEscapes[letter]
+    if (character === undefined) valid = false
+    return character ?? ''
+  })
+  return valid ? text : undefined
+}

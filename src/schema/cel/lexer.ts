@@ -1,0 +1,79 @@
+/** The words of a CEL expression. */
+import type { Issue } from './issues.ts'
+
+export type TokenKind = 'end' | 'symbol' | 'identifier' | 'quoted' | 'int' | 'uint' | 'float' | 'string' | 'bytes'
+
+export interface Token {
+  readonly kind: TokenKind
+  readonly text: string
+  readonly offset: number
+}
+
+const blank = /(?:[\t \r\n\f]+|\/\/[^\n]*)*/y
+const escape = String.raw`\\(?:[abfnrtv"'\\?\`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})`
+// The longest alternatives come first: a float begins like an int, three quotes like an empty string.
+const words: readonly (readonly [TokenKind, RegExp])[] = [
+  ['float', /(?:[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)/y],
+  ['uint', /(?:0x[0-9a-fA-F]+|[0-9]+)[uU]/y],
+  ['int', /(?:0x[0-9a-fA-F]+|[0-9]+)/y],
+  ['bytes', stringWord('[bB]')],
+  ['string', stringWord('')],
+  ['identifier', /[A-Za-z_][A-Za-z0-9_]*/y],
+  ['quoted', /`[A-Za-z0-9_.\-/ ]+`/y],
+  ['symbol', /==|!=|<=|>=|&&|\|\||[<>[\]{}().,\-!?:+*/%]/y],
+]
+
+function stringWord(prefix: string): RegExp {
+  const kinds = [
+    String.raw`[rR]"""[\s\S]*?"""`,
+    String.raw`[rR]'''[\s\S]*?'''`,
+    String.raw`[rR]"[^"\n\r]*"`,
+    String.raw`[rR]'[^'\n\r]*'`,
+    String.raw`"""(?:${escape}|[^\\])*?"""`,
+    String.raw`'''(?:${escape}|[^\\])*?'''`,
+    String.raw`"(?:${escape}|[^\\"\n\r])*"`,
+    String.raw`'(?:${escape}|[^\\'\n\r])*'`,
+  ]
+  return new RegExp(`${prefix}(?:${kinds.join('|')})`, 'y')
+}
+
+/** All words, and what is none: it is left out, and the rest is still read. */
+export function tokenize(source: string): { tokens: Token[]; issues: Issue[] } {
+  const tokens: Token[] = []
+  const issues: Issue[] = []
+  let at = 0
+  for (;;) {
+    blank.lastIndex = at
+    at += blank.exec(source)![0].length
+    if (at >= source.length) {
+      tokens.push({ kind: 'end', text: '<EOF>', offset: at })
+      return { tokens, issues }
+    }
+    const token = wordAt(source, at)
+    const text = token?.text ?? unrecognized(source.slice(at))
+    if (token === undefined) issues.push({ offset: at, message: `Syntax error: token recognition error at: '${text}'` })
+    else tokens.push(token)
+    at += text.length
+  }
+}
+
+function wordAt(source: string, offset: number): Token | undefined {
+  for (const [kind, word] of words) {
+    word.lastIndex = offset
+    const text = word.exec(source)?.[0]
+    if (text !== undefined) return { kind, text, offset }
+  }
+  return undefined
+}
+
+const halfSymbol = /^[&|=](?:[^\n]|$)/
+const unfinished = [`"(?:${escape}|[^\\\\"\\n\\r])*`, `'(?:${escape}|[^\\\\'\\n\\r])*`].map(
+  (start) => new RegExp(`^(?:${start})(?:\\\\(?:u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[xX][0-9a-fA-F]?|[0-3][0-7]?)?)?`),
+)
+
+/** What the message repeats: all that looked like the begin of a word, and the character that made it none. */
+function unrecognized(rest: string): string {
+  const begin = halfSymbol.exec(rest)?.[0] ?? unfinished.map((pattern) => pattern.exec(rest)?.[0]).find((text) => text !== undefined)
+  if (begin === undefined) return String.fromCodePoint(rest.codePointAt(0)!)
+  return begin.length < 2 || /^["']/.test(begin) ? rest.slice(0, begin.length + 1) : begin
+}

@@ -1,0 +1,130 @@
+/** Lists: Kubernetes' own functions, CEL's extension as Kubernetes takes it (version 3), and sets. */
+import { compare, equals, isComparable } from '../comparison.ts'
+import type { Overload } from '../declarations.ts'
+import { define } from '../declarations.ts'
+import { CelError } from '../errors.ts'
+import type { Int } from '../integers.ts'
+import { addInts, toIndex } from '../integers.ts'
+import { duration } from '../times.ts'
+import type { ListValue, Value } from '../values.ts'
+import { Double, Duration, PlainList, Uint, typeNameOf } from '../values.ts'
+import { ListValue as List } from '../values.ts'
+import { checkedUint } from '../integers.ts'
+
+const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'] as const
+
+function isSorted(list: ListValue): boolean {
+  for (let index = 1; index < list.size; index += 1) if (compare(list.at(index - 1), list.at(index)) > 0) return false
+  return true
+}
+
+/** The first of the greatest, or of the least. */
+function extreme(name: string, direction: 1 | -1) {
+  return (list: ListValue): Value => {
+    if (list.size === 0) throw new CelError(`${name} called on empty list`)
+    let found = list.at(0)
+    for (let index = 1; index < list.size; index += 1) {
+      const item = list.at(index)
+      if (compare(item, found) * direction > 0) found = item
+    }
+    return found
+  }
+}
+
+const sums: Readonly<Record<string, (list: ListValue) => Value>> = {
+  int: (list) => [...list].reduce<Int>((sum, item) => addInts(sum, item as Int), 0),
+  uint: (list) => new Uint([...list].reduce<bigint>((sum, item) => checkedUint(sum + (item as Uint).value), 0n)),
+  double: (list) => new Double([...list].reduce<number>((sum, item) => sum + (item as Double).value, 0)),
+  duration: (list) => [...list].reduce<Duration>((sum, item) => duration(sum.nanos + (item as Duration).nanos), new Duration(0n)),
+}
+
+function indexOf(list: ListValue, item: Value): number {
+  for (let index = 0; index < list.size; index += 1) if (equals(list.at(index), item)) return index
+  return -1
+}
+
+function lastIndexOf(list: ListValue, item: Value): number {
+  for (let index = list.size - 1; index >= 0; index -= 1) if (equals(list.at(index), item)) return index
+  return -1
+}
+
+function slice(list: ListValue, start: Int, end: Int): ListValue {
+  const call = `cannot slice(${start}, ${end})`
+  if (start < 0 || end < 0) throw new CelError(`${call}, negative indexes not supported`)
+  if (start > end) throw new CelError(`${call}, start index must be less than or equal to end index`)
+  if (list.size < end) throw new CelError(`${call}, list is length ${list.size}`)
+  return new PlainList([...list].slice(toIndex(start), toIndex(end)))
+}
+
+function flatten(list: ListValue, depth: Int = 1): ListValue {
+  if (depth < 0) throw new CelError('level must be non-negative')
+  const levels = toIndex(depth)
+  const flat = (items: ListValue, left: number): Value[] =>
+    [...items].flatMap((item) => (left > 0 && item instanceof List ? flat(item, left - 1) : [item]))
+  return new PlainList(flat(list, levels))
+}
+
+function sortBy(list: ListValue, keys: ListValue): ListValue {
+  if (list.size !== keys.size) {
+    throw new CelError(
+      `@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ${list.size} and ${keys.size} elements respectively`,
+    )
+  }
+  if (list.size === 0) return list
+  const values = [...keys]
+  if (!isComparable(values[0]!)) throw new CelError('list elements must be comparable')
+  if (values.some((value) => typeNameOf(value) !== typeNameOf(values[0]!))) throw new CelError('list elements must have the same type')
+  const order = values.map((_, index) => index).sort((a, b) => compare(values[a]!, values[b]!))
+  return new PlainList(order.map((index) => list.at(index)))
+}
+
+/** The costs of a list are reckoned before it is made; this keeps what one call can ask for within memory. */
+const maxRange = 1_000_000
+
+function range(count: Int): ListValue {
+  if (count > maxRange) throw new CelError('operation cancelled: actual cost limit exceeded')
+  return new PlainList(Array.from({ length: Math.max(0, toIndex(count)) }, (_, index) => index))
+}
+
+function distinct(list: ListValue): ListValue {
+  const found: Value[] = []
+  for (const item of list) if (!found.some((known) => equals(known, item))) found.push(item)
+  return new PlainList(found)
+}
+
+function containsAll(list: ListValue, part: ListValue): boolean {
+  return [...part].every((item) => indexOf(list, item) >= 0)
+}
+
+export const lists: readonly Overload[] = [
+  ...comparable.flatMap((type) => [
+    define(`list<${type}>::isSorted() -> bool`, `list_${type}_is_sorted_bool`, isSorted),
+    define(`list<${type}>::max() -> ${type}`, `list_${type}_max_${type}`, extreme('max', 1)),
+    define(`list<${type}>::min() -> ${type}`, `list_${type}_min_${type}`, extreme('min', -1)),
+  ]),
+  ...Object.entries(sums).map(([type, sum]) => define(`list<${type}>::sum() -> ${type}`, `list_${type}_sum_${type}`, sum)),
+  define('list<A>::indexOf(A) -> int', 'list_a_index_of_int', indexOf),
+  define('list<A>::lastIndexOf(A) -> int', 'list_a_last_index_of_int', lastIndexOf),
+  define('list<T>::slice(int, int) -> list<T>', 'list_slice', slice),
+  define('list<list<T>>::flatten() -> list<T>', 'list_flatten', (list: ListValue) => flatten(list)),
+  define('list<dyn>::flatten(int) -> list<dyn>', 'list_flatten_int', flatten),
+  ...['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'].flatMap((type) => {
+    const name = type === 'duration' ? 'google.protobuf.Duration' : type === 'timestamp' ? 'google.protobuf.Timestamp' : type
+    return [
+      define(`list<${type}>::sort() -> list<${type}>`, `list_${name}_sort`, (list: ListValue) => sortBy(list, list)),
+      define(`list<T>::@sortByAssociatedKeys(list<${type}>) -> list<T>`, `list_${name}_sortByAssociatedKeys`, sortBy),
+    ]
+  }),
+  define('lists.range(int) -> list<int>', 'lists_range', range),
+  define('list<T>::reverse() -> list<T>', 'list_reverse', (list: ListValue) => new PlainList([...list].reverse())),
+  define('list<T>::distinct() -> list<T>', 'list_distinct', distinct),
+  define('sets.contains(list<T>, list<T>) -> bool', 'list_sets_contains_list', containsAll),
+  define(
+    'sets.equivalent(list<T>, list<T>) -> bool',
+    'list_sets_equivalent_list',
+    (a: ListValue, b: ListValue) => containsAll(a, b) && containsAll(b, a),
+  ),
+  define('sets.intersects(list<T>, list<T>) -> bool', 'list_sets_intersects_list', (a: ListValue, b: ListValue) =>
+    [...a].some((item) => indexOf(b, item) >= 0),
+  ),
+]

@@ -1,0 +1,304 @@
+/** From the text of an expression to its tree: CEL's grammar, operators by precedence. */
+import type { Call, Expr, MapEntry } from './ast.ts'
+import { keywords, products, relations, reserved, sums } from './grammar.ts'
+import { CelSyntaxError } from './issues.ts'
+import type { Token } from './lexer.ts'
+import { tokenize } from './lexer.ts'
+import { parseBytes, parseNumber, parseString } from './literals.ts'
+import { expandMacro } from './macros.ts'
+import { missing, startOfExpression, unexpected } from './syntax-errors.ts'
+
+/** cel-go's own limits: characters of an expression, and levels of nesting. */
+const maxCharacters = 100_000
+const maxDepth = 250
+
+/** @throws {CelSyntaxError} with what are no words, and the first mistake in how they are put together. */
+export function parse(source: string): Expr {
+  const size = [...source].length
+  if (size > maxCharacters) {
+    throw new CelSyntaxError(undefined, `expression code point size exceeds limit: size: ${size}, limit ${maxCharacters}`)
+  }
+  const { tokens, issues } = tokenize(source)
+  try {
+    const expr = new Parser(tokens).parse()
+    if (issues.length === 0) return expr
+  } catch (error) {
+    if (!(error instanceof CelSyntaxError)) throw error
+    issues.push(...error.issues)
+  }
+  throw new CelSyntaxError(issues)
+}
+
+class Parser {
+  readonly #tokens: readonly Token[]
+  #at = 0
+  #depth = 0
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens
+  }
+
+  parse(): Expr {
+    const expr = this.#expression()
+    if (this.#token.kind !== 'end') this.#unexpected('<EOF>')
+    return expr
+  }
+
+  get #token(): Token {
+    return this.#tokens[this.#at]!
+  }
+
+  #isSymbol(text: string): boolean {
+    return this.#token.text === text && this.#token.kind === 'symbol'
+  }
+
+  /** Takes the token when it is this symbol. */
+  #take(text: string): Token | undefined {
+    if (!this.#isSymbol(text)) return undefined
+    this.#at += 1
+    return this.#tokens[this.#at - 1]
+  }
+
+  #expect(text: string, expecting = `'${text}'`): Token {
+    const token = this.#take(text)
+    if (token !== undefined) return token
+    throw expecting === `'${text}'`
+      ? missing(this.#token, this.#tokens[this.#at + 1], text)
+      : unexpected(this.#token, this.#tokens[this.#at + 1], expecting)
+  }
+
+  #unexpected(expecting: string): never {
+    throw unexpected(this.#token, this.#tokens[this.#at + 1], expecting)
+  }
+
+  #expression(): Expr {
+    this.#depth += 1
+    if (this.#depth > maxDepth) throw new CelSyntaxError(undefined, `expression recursion limit exceeded: ${maxDepth}`)
+    const condition = this.#logical('||', '_||_', () => this.#logical('&&', '_&&_', () => this.#relation()))
+    const op = this.#take('?')
+    let expr = condition
+    if (op !== undefined) {
+      const whenTrue = this.#logical('||', '_||_', () => this.#logical('&&', '_&&_', () => this.#relation()))
+      this.#expect(':')
+      expr = call(op.offset, '_?_:_', [condition, whenTrue, this.#expression()])
+    }
+    this.#depth -= 1
+    return expr
+  }
+
+  /** Many terms become a balanced tree, so that a long chain is no deep one. */
+  #logical(symbol: string, name: string, operand: () => Expr): Expr {
+    const terms = [operand()]
+    const offsets: number[] = []
+    for (let op = this.#take(symbol); op !== undefined; op = this.#take(symbol)) {
+      offsets.push(op.offset)
+      terms.push(operand())
+    }
+    const balanced = (low: number, high: number): Expr => {
+      const middle = (low + high + 1) >> 1
+      const left = middle === low ? terms[middle]! : balanced(low, middle - 1)
+      const right = middle === high ? terms[middle + 1]! : balanced(middle + 1, high)
+      return call(offsets[middle]!, name, [left, right])
+    }
+    return offsets.length === 0 ? terms[0]! : balanced(0, offsets.length - 1)
+  }
+
+  #relation(): Expr {
+    return this.#binary(relations, () => this.#binary(sums, () => this.#binary(products, () => this.#unary())))
+  }
+
+  #binary(operators: ReadonlyMap<string, string>, operand: () => Expr): Expr {
+    let left = operand()
+    for (;;) {
+      const { kind, text, offset } = this.#token
+      const name = kind === 'symbol' || text === 'in' ? operators.get(text) : undefined
+      if (name === undefined) return left
+      this.#at += 1
+      left = call(offset, name, [left, operand()])
+    }
+  }
+
+  #unary(): Expr {
+    for (const [symbol, name] of [
+      ['!', '!_'],
+      ['-', '-_'],
+    ] as const) {
+      if (!this.#isSymbol(symbol) || this.#isNegativeNumber()) continue
+      const { offset } = this.#token
+      let count = 0
+      while (this.#take(symbol) !== undefined) count += 1
+      const operand = this.#member()
+      return count % 2 === 0 ? operand : call(offset, name, [operand])
+    }
+    return this.#member()
+  }
+
+  #isNegativeNumber(): boolean {
+    const next = this.#tokens[this.#at + 1]
+    return this.#isSymbol('-') && (next?.kind === 'int' || next?.kind === 'float')
+  }
+
+  #member(): Expr {
+    let expr = this.#primary()
+    const depth = this.#depth
+    for (;;) {
+      this.#depth += 1
+      if (this.#depth > maxDepth) throw new CelSyntaxError(undefined, `expression recursion limit exceeded: ${maxDepth}`)
+      const dot = this.#take('.')
+      const bracket = dot === undefined ? this.#take('[') : undefined
+      if (dot !== undefined) expr = this.#afterDot(expr, dot.offset)
+      else if (bracket !== undefined) {
+        const optional = this.#take('?') !== undefined
+        const index = this.#expression()
+        this.#expect(']')
+        expr = call(bracket.offset, optional ? '_[?_]' : '_[_]', [expr, index])
+      } else {
+        this.#depth = depth
+        return expr
+      }
+    }
+  }
+
+  #afterDot(operand: Expr, offset: number): Expr {
+    const optional = this.#take('?') !== undefined
+    const name = this.#identifier()
+    if (optional) return call(offset, '_?._', [operand, { kind: 'literal', offset: name.offset, value: name.text }])
+    const open = this.#take('(')
+    if (open === undefined) return { kind: 'select', offset, operand, field: name.text, testOnly: false }
+    const args = this.#list(')', () => this.#expression(), false)
+    return expandMacro(call(open.offset, name.text, args, operand))
+  }
+
+  #identifier(): Token {
+    const token = this.#token
+    if (token.kind === 'quoted') throw new CelSyntaxError(token.offset, "unsupported syntax: '`'")
+    if (token.kind !== 'identifier' || keywords.has(token.text)) {
+      throw new CelSyntaxError(
+        token.offset,
+        `Syntax error: no viable alternative at input '.${keywords.has(token.text) ? token.text : token.kind === 'end' ? '' : token.text}'`,
+      )
+    }
+    this.#at += 1
+    return token
+  }
+
+  #primary(): Expr {
+    const { kind, text, offset } = this.#token
+    if (this.#isNegativeNumber()) {
+      this.#at += 2
+      const number = this.#tokens[this.#at - 1]!
+      return { kind: 'literal', offset, value: parseNumber({ ...number, text: `-${number.text}`, offset }) }
+    }
+    if (kind === 'identifier') return this.#named('')
+    if (kind === 'int' || kind === 'uint' || kind === 'float' || kind === 'string' || kind === 'bytes') {
+      this.#at += 1
+      const value =
+        kind === 'string'
+          ? parseString(text, offset)
+          : kind === 'bytes'
+            ? parseBytes(text, offset)
+            : parseNumber(this.#tokens[this.#at - 1]!)
+      return { kind: 'literal', offset, value }
+    }
+    if (this.#take('(') !== undefined) {
+      const expr = this.#expression()
+      this.#expect(')')
+      return expr
+    }
+    if (this.#take('[') !== undefined) return this.#listLiteral(offset)
+    if (this.#take('{') !== undefined) return { kind: 'map', offset, entries: this.#list('}', () => this.#mapEntry(), true) }
+    if (this.#take('.') !== undefined && this.#token.kind === 'identifier') return this.#named('.')
+    return this.#unexpected(startOfExpression)
+  }
+
+  /** A constant, a variable, a global call or a type that is made. */
+  #named(dot: '' | '.'): Expr {
+    const { text, offset } = this.#token
+    if (dot === '' && keywords.has(text)) {
+      if (text === 'in') this.#unexpected(startOfExpression)
+      this.#at += 1
+      return { kind: 'literal', offset, value: text === 'null' ? null : text === 'true' }
+    }
+    this.#at += 1
+    const struct = this.#structAhead()
+    if (struct !== undefined) return this.#struct(dot + struct)
+    if (reserved.has(text)) throw new CelSyntaxError(offset, `reserved identifier: ${text}`)
+    const open = this.#take('(')
+    if (open === undefined) return { kind: 'ident', offset, name: dot + text }
+    return expandMacro(
+      call(
+        open.offset,
+        dot + text,
+        this.#list(')', () => this.#expression(), false),
+      ),
+    )
+  }
+
+  /** `a.b.C` when a `{` follows it. */
+  #structAhead(): string | undefined {
+    let at = this.#at
+    let name = this.#tokens[at - 1]!.text
+    while (this.#tokens[at]!.text === '.' && this.#tokens[at + 1]?.kind === 'identifier') {
+      name += `.${this.#tokens[at + 1]!.text}`
+      at += 2
+    }
+    if (this.#tokens[at]!.text !== '{' || this.#tokens[at]!.kind !== 'symbol') return undefined
+    this.#at = at
+    return name
+  }
+
+  #struct(typeName: string): Expr {
+    const { offset } = this.#expect('{')
+    const fields = this.#list(
+      '}',
+      () => {
+        this.#take('?')
+        const name = this.#identifier().text
+        this.#expect(':')
+        return { name, value: this.#expression() }
+      },
+      true,
+    )
+    return { kind: 'struct', offset, typeName, fields }
+  }
+
+  #listLiteral(offset: number): Expr {
+    const optionals: number[] = []
+    let index = 0
+    const elements = this.#list(
+      ']',
+      () => {
+        if (this.#take('?') !== undefined) optionals.push(index)
+        index += 1
+        return this.#expression()
+      },
+      true,
+    )
+    return { kind: 'list', offset, elements, optionals }
+  }
+
+  #mapEntry(): MapEntry {
+    const optional = this.#take('?') !== undefined
+    const key = this.#expression()
+    this.#expect(':')
+    return { key, value: this.#expression(), optional }
+  }
+
+  /** Items between commas up to the end; a comma may stand after the last one where the grammar has it. */
+  #list<Item>(end: string, item: () => Item, trailingComma: boolean): Item[] {
+    const items: Item[] = []
+    if (this.#take(end) !== undefined) return items
+    for (;;) {
+      items.push(item())
+      const comma = this.#take(',')
+      if (comma === undefined || (trailingComma && this.#isSymbol(end))) {
+        this.#expect(end, comma === undefined ? `{'${end}', ','}` : undefined)
+        return items
+      }
+    }
+  }
+}
+
+function call(offset: number, name: string, args: readonly Expr[], target?: Expr): Call {
+  return { kind: 'call', offset, name, target, args }
+}

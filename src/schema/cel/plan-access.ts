@@ -1,0 +1,94 @@
+/** Ways into a value: `a.b`, `a[0]`, `a.?b`, `a[?0]`, `has(a.b)`. */
+import type { Expr } from './ast.ts'
+import { CelError } from './errors.ts'
+import type { Plan, Planner } from './plan.ts'
+import { computed } from './plan.ts'
+import { formatText } from './library/format-text.ts'
+import { fieldReader, fieldTester, SchemaObject } from './schema-values.ts'
+import type { Value } from './values.ts'
+import { Double, ListValue, MapValue, none, OptionalValue, PlainList, typeNameOf, Uint } from './values.ts'
+
+/** The field of a value; undefined when it has none of that name. */
+type Lookup = (value: Value) => Value | undefined
+
+function fieldLookup(field: string): Lookup {
+  const read = fieldReader(field)
+  return (value) => {
+    if (value instanceof SchemaObject) return read(value)
+    return value instanceof MapValue ? value.find(field) : undefined
+  }
+}
+
+export function planAccess(planner: Planner, operand: Expr, field: string, optional: boolean): Plan {
+  const { eval: target } = planner.plan(operand)
+  const lookup = fieldLookup(field)
+  if (optional) {
+    return computed((frame) => {
+      const value = target(frame)
+      frame.cost += 1
+      return optionally(value, lookup)
+    })
+  }
+  return computed((frame) => {
+    const value = target(frame)
+    frame.cost += 1
+    const found = lookup(value)
+    if (found !== undefined) return found
+    if (value instanceof OptionalValue) return optionally(value, lookup)
+    throw new CelError(`no such key: ${field}`)
+  })
+}
+
+/** What is found, as an optional; what is looked into may be one itself. */
+function optionally(value: Value, lookup: Lookup): OptionalValue {
+  const inner = value instanceof OptionalValue ? value.value : value
+  const found = inner === undefined ? undefined : lookup(inner)
+  return found === undefined ? none : new OptionalValue(found)
+}
+
+/** The test itself costs nothing. */
+export function planPresence(planner: Planner, operand: Expr, field: string): Plan {
+  const { eval: target } = planner.plan(operand)
+  const lookup = fieldLookup(field)
+  const test = fieldTester(field)
+  return computed((frame) => {
+    const value = target(frame)
+    const inner = value instanceof OptionalValue ? value.value : value
+    if (inner instanceof SchemaObject) return test(inner)
+    return inner !== undefined && lookup(inner) !== undefined
+  })
+}
+
+export function planIndex(planner: Planner, operand: Expr, index: Expr, optional: boolean): Plan {
+  const { eval: target } = planner.plan(operand)
+  const { eval: key } = planner.plan(index)
+  return computed((frame) => {
+    const value = target(frame)
+    const at = key(frame)
+    frame.cost += 1
+    if (optional || value instanceof OptionalValue) return optionally(value, (inner) => itemOf(inner, at))
+    const found = itemOf(value, at)
+    if (found !== undefined) return found
+    throw new CelError(`${value instanceof ListValue ? 'index out of bounds' : 'no such key'}: ${textOf(at)}`)
+  })
+}
+
+function itemOf(value: Value, key: Value): Value | undefined {
+  if (value instanceof ListValue) {
+    const index = indexOf(key)
+    return index >= 0 && index < value.size ? value.at(index) : undefined
+  }
+  return value instanceof MapValue ? value.find(key) : undefined
+}
+
+function indexOf(key: Value): number {
+  if (typeof key === 'number') return key
+  if (typeof key === 'bigint') return -1
+  const number = key instanceof Double ? key.value : key instanceof Uint ? Number(key.value) : undefined
+  if (number !== undefined && Number.isInteger(number)) return number
+  throw new CelError(`unsupported index type '${typeNameOf(key)}' in list`)
+}
+
+function textOf(key: Value): string {
+  return formatText('%s', new PlainList([key]))
+}

@@ -1,0 +1,139 @@
+/** Calls of functions: to the one overload that the types leave, or to the one that the values fit. */
+import type { Call } from './ast.ts'
+import type { Implementation, Overload } from './declarations.ts'
+import { equals } from './comparison.ts'
+import type { CelError } from './errors.ts'
+import { noSuchOverload } from './errors.ts'
+import { matcherOf } from './library/expressions.ts'
+import { functions } from './library/index.ts'
+import type { Eval, Plan, Planner } from './plan.ts'
+import { computed, constant, Frame } from './plan.ts'
+import type { CallCost } from './runtime-cost.ts'
+import { callCost } from './runtime-cost.ts'
+import type { Type } from './types.ts'
+import type { Value } from './values.ts'
+import { ListValue, MapValue, typeNameOf } from './values.ts'
+
+const conversions = new Set(['bool', 'bytes', 'double', 'dyn', 'int', 'string', 'duration', 'timestamp', 'type', 'uint'])
+/** Functions of cel-go that look at the first argument only to find what to do: they do not say what they got. */
+const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size matches contains startsWith endsWith'.split(' '))
+const checkedByName = new Set(['!_', 'contains', 'startsWith', 'endsWith'])
+/** Types whose values cel-go asks themselves when nothing else fits. */
+const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
+/** Functions whose second argument is compiled when the program is made, if it is constant. */
+const patternFunctions = new Set(['matches', 'find', 'findAll'])
+
+export function planCall(planner: Planner, expr: Call): Plan {
+  const name = planner.checked.functionNames.get(expr) ?? (expr.name.startsWith('.') ? expr.name.slice(1) : expr.name)
+  const isQualified = planner.checked.functionNames.has(expr)
+  const operands = expr.target === undefined || isQualified ? expr.args : [expr.target, ...expr.args]
+  const overloads = planner.checked.overloads.get(expr) ?? []
+  const plans = operands.map((operand) => planner.plan(operand))
+  const only = overloads.length === 1 ? overloads[0] : undefined
+  const list = plans[1]?.constant
+  if (only?.id === 'in_list' && list instanceof ListValue) return planMembership(plans[0]!, list)
+  const known = operands.every((operand) => isKnown(planner.checked.types.get(operand)))
+  const implementation = implementationOf(name, only, overloads, known, plans)
+  const call = callWith(plans, implementation, callCost(name, only?.id))
+  // cel-go converts constants when it makes the program, and refuses to make one where that fails.
+  if (conversions.has(name) && plans.length === 1 && plans[0]!.constant !== undefined) return constant(call(new Frame([], Infinity)))
+  return computed(call)
+}
+
+/** `x in ['a', 'b']` costs no more than x. */
+function planMembership({ eval: item }: Plan, list: ListValue): Plan {
+  const values = [...list]
+  const isPlain = (value: Value): boolean => ['string', 'boolean', 'number'].includes(typeof value)
+  if (!values.every(isPlain)) {
+    return computed((frame) => {
+      const value = item(frame)
+      return values.some((known) => equals(known, value))
+    })
+  }
+  const known = new Set(values)
+  return computed((frame) => {
+    const value = item(frame)
+    return isPlain(value) ? known.has(value) : values.some((other) => equals(other, value))
+  })
+}
+
+function implementationOf(
+  name: string,
+  only: Overload | undefined,
+  overloads: readonly Overload[],
+  known: boolean,
+  plans: readonly Plan[],
+): Implementation {
+  const pattern = plans[1]?.constant
+  if (patternFunctions.has(name) && typeof pattern === 'string') {
+    const test = matcherOf(pattern)
+    if (name === 'matches' && known) return test
+  }
+  if (only?.implementation !== undefined && known) return only.implementation
+  const guarded = overloads.map((overload) => ({ overload, guards: overload.parameters.map(guard) }))
+  return (...args: readonly Value[]): Value => {
+    for (const { overload, guards } of guarded) {
+      if (overload.implementation !== undefined && guards.every((fits, index) => fits(args[index]!))) {
+        return (overload.implementation as (...args: readonly Value[]) => Value)(...args)
+      }
+    }
+    throw mismatch(name, args)
+  }
+}
+
+function mismatch(name: string, args: readonly Value[]): CelError {
+  if (singletons.has(name)) {
+    const type = typeNameOf(args[0]!)
+    const isTold =
+      checkedByName.has(name) || receivers.has(type) || functions.get(name)!.some(({ parameters }) => parameters[0]!.name === type)
+    return isTold ? noSuchOverload() : noSuchOverload(name)
+  }
+  return noSuchOverload(`${name}(${args.map(typeNameOf).join(', ')})`)
+}
+
+/** Nothing in the type is left for later. */
+function isKnown(type: Type | undefined): boolean {
+  return type !== undefined && type.kind !== 'dyn' && type.kind !== 'error' && type.kind !== 'parameter' && type.parameters.every(isKnown)
+}
+
+/** Whether a value fits a type; of lists and maps the first item tells. */
+function guard(type: Type): (value: Value) => boolean {
+  if (type.kind === 'dyn' || type.kind === 'parameter') return () => true
+  const [first, second] = type.parameters.map(guard)
+  if (type.kind === 'list') return (value) => value instanceof ListValue && (value.size === 0 || first!(value.at(0)))
+  if (type.kind === 'map') {
+    return (value) => {
+      if (!(value instanceof MapValue)) return false
+      const key = value.keys()[0]
+      return key === undefined || (first!(key) && second!(value.find(key) ?? null))
+    }
+  }
+  return (value) => typeNameOf(value) === type.name
+}
+
+/** The common numbers of arguments have their own forms: making an array of them would cost more than most calls do. */
+function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost): Eval {
+  const [a, b] = plans.map((plan) => plan.eval)
+  const call = implementation as (...args: readonly Value[]) => Value
+  const pay = (frame: Frame, first: Value, second: Value | undefined, result: Value): Value => {
+    frame.cost += typeof cost === 'number' ? cost : cost(first, second, result)
+    return result
+  }
+  if (plans.length === 1) {
+    return (frame) => {
+      const value = a!(frame)
+      return pay(frame, value, undefined, call(value))
+    }
+  }
+  if (plans.length === 2) {
+    return (frame) => {
+      const left = a!(frame)
+      const right = b!(frame)
+      return pay(frame, left, right, call(left, right))
+    }
+  }
+  return (frame) => {
+    const values = plans.map((plan) => plan.eval(frame))
+    return pay(frame, values[0] ?? null, values[1], call(...values))
+  }
+}

@@ -1,0 +1,175 @@
+/** Folds over lists and maps. The macros' own shapes are recognized: they need no new list in every round. */
+import type { Comprehension, Expr } from './ast.ts'
+import { accumulatorName, isBinding } from './ast.ts'
+import { CelError, noSuchOverload } from './errors.ts'
+import { insertAllInto, insertInto } from './library/operators.ts'
+import type { Eval, Frame, Plan, Planner } from './plan.ts'
+import { checkCost, computed } from './plan.ts'
+import { listCost } from './runtime-cost.ts'
+import type { Value } from './values.ts'
+import { ListValue, MapValue, PlainList, PlainMap } from './values.ts'
+
+/** Calls `round` with the variables set, until it says that it has seen enough. */
+type Loop = (frame: Frame, range: Value, round: () => boolean) => void
+
+export function planComprehension(planner: Planner, expr: Comprehension): Plan {
+  if (isBinding(expr)) return planBinding(planner, expr)
+  const { eval: range } = planner.plan(expr.range)
+  const names = [expr.variable, ...(expr.variable2 === undefined ? [] : [expr.variable2])]
+  return planner.within(names, ([first, second]) => {
+    const loop = loopOver(first!, second)
+    const shape = quantifier(planner, expr) ?? collector(planner, expr)
+    return computed(shape === undefined ? generalFold(planner, expr, range, loop) : (frame) => shape(frame, range(frame), loop))
+  })
+}
+
+function planBinding(planner: Planner, expr: Comprehension): Plan {
+  const { eval: value } = planner.plan(expr.initial)
+  return planner.within([expr.accumulator], ([slot]) => {
+    const { eval: result } = planner.plan(expr.result)
+    return computed((frame) => {
+      frame.slots[slot!] = value(frame)
+      return result(frame)
+    })
+  })
+}
+
+function loopOver(first: number, second: number | undefined): Loop {
+  return (frame, range, round) => {
+    const { slots } = frame
+    if (range instanceof ListValue) {
+      for (let index = 0; index < range.size; index += 1) {
+        checkCost(frame)
+        if (second === undefined) slots[first] = range.at(index)
+        else {
+          slots[first] = index
+          slots[second] = range.at(index)
+        }
+        if (!round()) return
+      }
+    } else if (range instanceof MapValue) {
+      for (const key of range.keys()) {
+        checkCost(frame)
+        slots[first] = key
+        if (second !== undefined) slots[second] = range.find(key) ?? null
+        if (!round()) return
+      }
+    } else throw noSuchOverload()
+  }
+}
+
+type Shape = (frame: Frame, range: Value, loop: Loop) => Value
+
+/** `all` and `exists`: the value that decides ends the loop, and makes errors of other rounds disappear. */
+function quantifier(planner: Planner, { initial, condition, step }: Comprehension): Shape | undefined {
+  if (condition.kind !== 'call' || condition.name !== '@not_strictly_false' || step.kind !== 'call') return undefined
+  if (initial.kind !== 'literal' || typeof initial.value !== 'boolean') return undefined
+  const decisive = !initial.value
+  // What the condition costs in each round: reading the accumulator, and for `exists` negating it.
+  const conditionCost = decisive ? 3 : 2
+  const { eval: predicate } = planner.plan(step.args[1]!)
+  return (frame, range, loop) => {
+    let decided = false
+    let error: CelError | undefined
+    loop(frame, range, () => {
+      frame.cost += conditionCost
+      if (decided) return false
+      frame.cost += 1
+      try {
+        const value = predicate(frame)
+        decided = value === decisive
+        if (typeof value !== 'boolean') error ??= noSuchOverload()
+      } catch (caught) {
+        if (!(caught instanceof CelError)) throw caught
+        error ??= caught
+      }
+      return true
+    })
+    frame.cost += 1
+    if (decided) return decisive
+    if (error !== undefined) throw error
+    return !decisive
+  }
+}
+
+/** `map`, `filter`, `transformList`, `transformMap`: what each round adds. */
+function collector(planner: Planner, { initial, step }: Comprehension): Shape | undefined {
+  const isFiltered = step.kind === 'call' && step.name === '_?_:_' && isAccumulator(step.args[2])
+  const adding = isFiltered ? step.args[1]! : step
+  if (adding.kind !== 'call' || !isAccumulator(adding.args[0])) return undefined
+  const filter = isFiltered ? planner.plan(step.args[0]!).eval : undefined
+  if (initial.kind === 'list' && adding.name === '_+_') return listCollector(planner, filter, adding.args[1]!)
+  if (initial.kind === 'map' && adding.name === 'cel.@mapInsert') return mapCollector(planner, filter, adding.args.slice(1))
+  return undefined
+}
+
+function isAccumulator(expr: Expr | undefined): boolean {
+  return expr?.kind === 'ident' && expr.name === accumulatorName
+}
+
+function passes(filter: Eval | undefined, frame: Frame): boolean {
+  if (filter === undefined) return true
+  const value = filter(frame)
+  if (typeof value !== 'boolean') throw noSuchOverload()
+  return value
+}
+
+function listCollector(planner: Planner, filter: Eval | undefined, added: Expr): Shape | undefined {
+  if (added.kind !== 'list' || added.elements.length !== 1) return undefined
+  const element = planner.plan(added.elements[0]!)
+  // A list of one constant is itself a constant.
+  const roundCost = 2 + (element.constant === undefined ? listCost : 0)
+  return (frame, range, loop) => {
+    const items: Value[] = []
+    loop(frame, range, () => {
+      if (passes(filter, frame)) {
+        items.push(element.eval(frame))
+        frame.cost += roundCost
+      } else frame.cost += 1
+      return true
+    })
+    frame.cost += 1
+    return new PlainList(items)
+  }
+}
+
+function mapCollector(planner: Planner, filter: Eval | undefined, added: readonly Expr[]): Shape {
+  const [first, second] = added.map((expr) => planner.plan(expr).eval)
+  return (frame, range, loop) => {
+    const map = new PlainMap()
+    loop(frame, range, () => {
+      if (!passes(filter, frame)) {
+        frame.cost += 1
+        return true
+      }
+      const key = first!(frame)
+      frame.cost += 2
+      if (second !== undefined) insertInto(map, key, second(frame))
+      else if (key instanceof MapValue) insertAllInto(map, key)
+      else throw noSuchOverload()
+      return true
+    })
+    frame.cost += 1
+    return map
+  }
+}
+
+/** Any other fold, such as `exists_one`. */
+function generalFold(planner: Planner, expr: Comprehension, range: Eval, loop: Loop): Eval {
+  const { eval: initial } = planner.plan(expr.initial)
+  return planner.within([expr.accumulator], ([slot]) => {
+    const { eval: condition } = planner.plan(expr.condition)
+    const { eval: step } = planner.plan(expr.step)
+    const { eval: result } = planner.plan(expr.result)
+    return (frame) => {
+      const values = range(frame)
+      frame.slots[slot!] = initial(frame)
+      loop(frame, values, () => {
+        if (condition(frame) !== true) return false
+        frame.slots[slot!] = step(frame)
+        return true
+      })
+      return result(frame)
+    }
+  })
+}

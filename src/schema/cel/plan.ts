@@ -1,0 +1,241 @@
+/** From a checked expression to a function that evaluates it, and counts what it costs on the way. */
+import type { Call, Expr } from './ast.ts'
+import type { Checked } from './checked.ts'
+import { CelError, CostLimitExceeded, noSuchOverload } from './errors.ts'
+import { planAccess, planIndex, planPresence } from './plan-access.ts'
+import { planCall } from './plan-call.ts'
+import { planComprehension } from './plan-comprehension.ts'
+import { listCost, mapCost } from './runtime-cost.ts'
+import type { Value } from './values.ts'
+import { keyText, OptionalValue, PlainList, PlainMap, TypeValue } from './values.ts'
+
+/** One evaluation: the values of all variables, and the cost so far. */
+export class Frame {
+  readonly slots: (Value | undefined)[]
+  readonly limit: number
+  cost = 0
+  constructor(slots: (Value | undefined)[], limit: number) {
+    this.slots = slots
+    this.limit = limit
+  }
+}
+
+/** @throws {CelError | CostLimitExceeded} */
+export type Eval = (frame: Frame) => Value
+
+/** A constant is told apart: it costs nothing, and what is made of constants alone is made once. */
+export interface Plan {
+  readonly eval: Eval
+  readonly constant: Value | undefined
+}
+
+export function constant(value: Value): Plan {
+  return { eval: () => value, constant: value }
+}
+
+export function computed(evaluate: Eval): Plan {
+  return { eval: evaluate, constant: undefined }
+}
+
+export interface Program {
+  /** How many slots a frame needs. */
+  readonly slots: number
+  readonly eval: Eval
+}
+
+/** @throws {CelError} when a conversion of a constant fails. */
+export function planProgram(checked: Checked, variables: readonly string[]): Program {
+  const planner = new Planner(checked, variables)
+  const { eval: evaluate } = planner.plan(checked.expr)
+  return { slots: planner.slots, eval: evaluate }
+}
+
+export class Planner {
+  readonly checked: Checked
+  readonly #scopes: Map<string, number>[]
+  /** Every local variable has its own slot: they are few. */
+  slots: number
+
+  constructor(checked: Checked, variables: readonly string[]) {
+    this.checked = checked
+    this.#scopes = [new Map(variables.map((name, index) => [name, index]))]
+    this.slots = variables.length
+  }
+
+  plan(expr: Expr): Plan {
+    switch (expr.kind) {
+      case 'literal':
+        return constant(expr.value)
+      case 'ident':
+        return this.#ident(expr, expr.name)
+      case 'select': {
+        const type = this.checked.typeNames.get(expr)
+        if (type !== undefined) return constant(new TypeValue(type))
+        return expr.testOnly ? planPresence(this, expr.operand, expr.field) : planAccess(this, expr.operand, expr.field, false)
+      }
+      case 'call':
+        return this.#call(expr)
+      case 'list':
+        return this.#list(expr)
+      case 'map':
+        return this.#map(expr)
+      case 'comprehension':
+        return planComprehension(this, expr)
+      case 'struct':
+        throw new CelError(`unknown type: ${expr.typeName}`)
+    }
+  }
+
+  /** Plans with variables of an inner scope; each gets a slot. */
+  within<Result>(names: readonly string[], plan: (slots: readonly number[]) => Result): Result {
+    const slots = names.map((_, index) => this.slots + index)
+    this.slots += names.length
+    this.#scopes.push(new Map(names.map((name, index) => [name, slots[index]!])))
+    const result = plan(slots)
+    this.#scopes.pop()
+    return result
+  }
+
+  #ident(expr: Expr, name: string): Plan {
+    const type = this.checked.typeNames.get(expr)
+    if (type !== undefined) return constant(new TypeValue(type))
+    const slot = name.startsWith('.') ? this.#scopes[0]!.get(name.slice(1)) : this.#slotOf(name)
+    if (slot === undefined) throw new CelError(`no such attribute(s): ${name}`)
+    return computed((frame) => {
+      frame.cost += 1
+      const value = frame.slots[slot]
+      if (value === undefined) throw new CelError(`no such attribute(s): ${name}`)
+      return value
+    })
+  }
+
+  #slotOf(name: string): number | undefined {
+    for (let index = this.#scopes.length - 1; index >= 0; index -= 1) {
+      const slot = this.#scopes[index]!.get(name)
+      if (slot !== undefined) return slot
+    }
+    return undefined
+  }
+
+  #call(expr: Call): Plan {
+    const [first, second, third] = expr.args
+    switch (expr.name) {
+      case '_&&_':
+        return logical(this.plan(first!), this.plan(second!), false)
+      case '_||_':
+        return logical(this.plan(first!), this.plan(second!), true)
+      case '_?_:_':
+        return conditional(this.plan(first!), this.plan(second!), this.plan(third!))
+      case '_[_]':
+        return planIndex(this, first!, second!, false)
+      case '_[?_]':
+        return planIndex(this, first!, second!, true)
+      case '_?._':
+        return planAccess(this, first!, second!.kind === 'literal' ? String(second!.value) : '', true)
+      case 'or':
+      case 'orValue':
+        if (expr.target !== undefined && expr.args.length === 1) return alternative(this.plan(expr.target), this.plan(first!), expr.name)
+    }
+    return planCall(this, expr)
+  }
+
+  #list(expr: Expr & { kind: 'list' }): Plan {
+    const plans = expr.elements.map((element) => this.plan(element))
+    const optionals = new Set(expr.optionals)
+    const items = (values: readonly Value[]): PlainList => {
+      if (optionals.size === 0) return new PlainList(values)
+      return new PlainList(values.flatMap((value, index) => (optionals.has(index) ? optionalItems(value) : [value])))
+    }
+    const constants = plans.map((plan) => plan.constant)
+    if (constants.every((value) => value !== undefined)) return constant(items(constants))
+    return computed((frame) => {
+      const list = items(plans.map((plan) => plan.eval(frame)))
+      frame.cost += listCost
+      return list
+    })
+  }
+
+  #map(expr: Expr & { kind: 'map' }): Plan {
+    const entries = expr.entries.map(({ key, value, optional }) => ({ key: this.plan(key), value: this.plan(value), optional }))
+    const make = (frame: Frame): PlainMap => {
+      const pairs: [Value, Value][] = []
+      for (const entry of entries) {
+        const key = entry.key.eval(frame)
+        const value = entry.value.eval(frame)
+        if (keyText(key) === undefined) throw new CelError('unsupported key type')
+        if (!entry.optional) pairs.push([key, value])
+        else pairs.push(...optionalItems(value, String(key)).map((item): [Value, Value] => [key, item]))
+      }
+      return new PlainMap(pairs)
+    }
+    if (entries.every(({ key, value }) => key.constant !== undefined && value.constant !== undefined)) {
+      return constant(make(new Frame([], Infinity)))
+    }
+    return computed((frame) => {
+      const map = make(frame)
+      frame.cost += mapCost
+      return map
+    })
+  }
+}
+
+function optionalItems(value: Value, entry?: string): readonly Value[] {
+  if (value instanceof OptionalValue) return value.value === undefined ? [] : [value.value]
+  throw new CelError(
+    `cannot initialize optional ${entry === undefined ? 'list element' : `entry '${entry}'`} from non-optional value ${String(value)}`,
+  )
+}
+
+/** The side that decides makes an error on the other side disappear. */
+function logical(left: Plan, right: Plan, decisive: boolean): Plan {
+  const [first, second] = [left.eval, right.eval]
+  const expectBool = (value: Value): void => {
+    if (typeof value !== 'boolean') throw noSuchOverload()
+  }
+  return computed((frame) => {
+    let error: CelError | undefined
+    try {
+      const value = first(frame)
+      if (value === decisive) return decisive
+      expectBool(value)
+    } catch (caught) {
+      if (!(caught instanceof CelError)) throw caught
+      error = caught
+    }
+    if (error === undefined) {
+      const value = second(frame)
+      expectBool(value)
+      return value
+    }
+    try {
+      if (second(frame) === decisive) return decisive
+    } catch (caught) {
+      if (!(caught instanceof CelError)) throw caught
+    }
+    throw error
+  })
+}
+
+function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan): Plan {
+  return computed((frame) => {
+    const value = condition.eval(frame)
+    if (value === true) return whenTrue.eval(frame)
+    if (value === false) return whenFalse.eval(frame)
+    throw noSuchOverload()
+  })
+}
+
+/** `or` and `orValue`: the argument is looked at only when there is no value. */
+function alternative(target: Plan, other: Plan, name: 'or' | 'orValue'): Plan {
+  return computed((frame) => {
+    const value = target.eval(frame)
+    if (!(value instanceof OptionalValue)) throw noSuchOverload(name)
+    if (value.value === undefined) return other.eval(frame)
+    return name === 'or' ? value : value.value
+  })
+}
+
+/** To be asked in every loop: an expression must not run on when it has cost too much. */
+export function checkCost(frame: Frame): void {
+  if (frame.cost > frame.limit) throw new CostLimitExceeded()
+}

@@ -1,0 +1,19 @@
+/** Text in quotes, with the escapes of CEL. */
+
+const escapes: Readonly<Record<string, string>> = {
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+}
+
+export function quoteText(text: string): string {
+  let quoted = '"'
+  for (const character of text) quoted += escapes[character] ?? character
+  return `${quoted}"`
+}

@@ -1,0 +1,111 @@
+/** What is looked at after the types: constants that can only fail, and literals of more than one type. */
+import type { Call, Expr } from './ast.ts'
+import { childrenOf } from './ast.ts'
+import type { Checked } from './checked.ts'
+import { CelError } from './errors.ts'
+import type { Issue } from './issues.ts'
+import type { ClauseKind } from './library/format-text.ts'
+import { clauseProblem, readFormat } from './library/format-text.ts'
+import { isPattern } from './library/expressions.ts'
+import { parseDateTime, parseDuration } from './times.ts'
+import type { Type } from './types.ts'
+import { dynType, formatType, sameType, unwrapOptional } from './types.ts'
+
+export function literalIssues(checked: Checked): Issue[] {
+  const issues: Issue[] = []
+  const visit = (expr: Expr, mixed: boolean): void => {
+    if (expr.kind === 'call') issues.push(...callIssues(checked, expr))
+    else if (!mixed) issues.push(...mixtureIssues(checked, expr))
+    // The arguments of format() may be anything.
+    const isFormat = expr.kind === 'call' && expr.name === 'format'
+    for (const child of childrenOf(expr)) visit(child, mixed || isFormat)
+  }
+  visit(checked.expr, false)
+  // A macro may use an argument twice.
+  return issues.filter(
+    (issue, index) => issues.findIndex(({ offset, message }) => offset === issue.offset && message === issue.message) === index,
+  )
+}
+
+const literalChecks: Readonly<Record<string, (text: string) => boolean>> = {
+  duration: (text) => parseDuration(text) !== undefined,
+  timestamp: (text) => parseDateTime(text) !== undefined,
+  matches: isPattern,
+}
+
+function callIssues(checked: Checked, call: Call): Issue[] {
+  const [first] = call.args
+  const isValid = Object.hasOwn(literalChecks, call.name) ? literalChecks[call.name] : undefined
+  if (isValid !== undefined && first?.kind === 'literal' && typeof first.value === 'string' && !isValid(first.value)) {
+    return [{ offset: first.offset, message: `invalid ${call.name} argument` }]
+  }
+  const { target } = call
+  if (call.name !== 'format' || target?.kind !== 'literal' || typeof target.value !== 'string' || first?.kind !== 'list') return []
+  return formatIssues(checked, call, target.value, first.elements)
+}
+
+const fitting: Readonly<Record<string, readonly string[]>> = {
+  s: ['list', 'map', 'int', 'uint', 'double', 'bool', 'string', 'timestamp', 'bytes', 'duration', 'type', 'null'],
+  d: ['int', 'uint'],
+  f: ['double', 'string'],
+  e: ['double', 'string'],
+  b: ['int', 'uint', 'bool'],
+  x: ['int', 'uint', 'string', 'bytes'],
+  o: ['int', 'uint'],
+}
+
+function formatIssues(checked: Checked, call: Call, format: string, args: readonly Expr[]): Issue[] {
+  let used = 0
+  try {
+    for (const part of readFormat(format)) {
+      if (typeof part === 'string') continue
+      const arg = args[used]
+      if (arg === undefined) throw new CelError(`index ${used} out of range`)
+      used += 1
+      const misfit = misfitOf(checked, part.kind, arg)
+      if (misfit !== undefined) return [misfit]
+    }
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+    return [{ offset: call.offset, message: error.message }]
+  }
+  if (args.length <= used) return []
+  return [{ offset: call.offset, message: `too many arguments supplied to string.format (expected ${used}, got ${args.length})` }]
+}
+
+function misfitOf(checked: Checked, kind: ClauseKind, arg: Expr): Issue | undefined {
+  const type = checked.types.get(arg) ?? dynType
+  if (type.kind !== 'dyn' && !fitting[kind.toLowerCase()]!.includes(type.kind)) {
+    return { offset: arg.offset, message: clauseProblem(kind, type.name) }
+  }
+  if (kind !== 's' || (arg.kind !== 'list' && arg.kind !== 'map')) return undefined
+  for (const child of childrenOf(arg)) {
+    const misfit = misfitOf(checked, kind, child)
+    if (misfit !== undefined) return misfit
+  }
+  return undefined
+}
+
+/** Elements of a literal that have not all the same type. */
+function mixtureIssues(checked: Checked, expr: Expr): Issue[] {
+  const typeOf = (element: Expr, optional: boolean): Type => {
+    const type = checked.types.get(element) ?? dynType
+    return optional ? (unwrapOptional(type) ?? type) : type
+  }
+  const mismatch = (element: Expr, expected: Type | undefined, type: Type): Issue[] =>
+    expected === undefined || sameType(expected, type)
+      ? []
+      : [{ offset: element.offset, message: `expected type '${formatType(expected)}' but found '${formatType(type)}'` }]
+  if (expr.kind === 'list') {
+    const types = expr.elements.map((element, index) => typeOf(element, expr.optionals.includes(index)))
+    return expr.elements.flatMap((element, index) => mismatch(element, types[0], types[index]!)).slice(0, 1)
+  }
+  if (expr.kind !== 'map') return []
+  const [first] = expr.entries
+  const keyType = first === undefined ? undefined : typeOf(first.key, false)
+  const valueType = first === undefined ? undefined : typeOf(first.value, first.optional)
+  return expr.entries.flatMap(({ key, value, optional }) => [
+    ...mismatch(key, keyType, typeOf(key, false)),
+    ...mismatch(value, valueType, typeOf(value, optional)),
+  ])
+}

@@ -1,0 +1,191 @@
+/** The values that expressions are evaluated to. */
+import type { Int } from './integers.ts'
+import type { Type } from './types.ts'
+
+/**
+ * Booleans, strings and null are what they are in JSON, an int is a number or a bigint (see `Int`), bytes are a `Uint8Array`.
+ * Everything else has a class.
+ */
+export type Value = boolean | string | Int | null | Double | Uint | Uint8Array | Timestamp | Duration | ListValue | MapValue | Other
+
+export type Other = TypeValue | OptionalValue | OpaqueValue
+
+/** A float: a class, because a JavaScript number is an int here, and those are what objects are full of. */
+export class Double {
+  readonly value: number
+  constructor(value: number) {
+    this.value = value
+  }
+}
+
+export class Uint {
+  readonly value: bigint
+  constructor(value: bigint) {
+    this.value = value
+  }
+}
+
+/** A moment, to the nanosecond. */
+export class Timestamp {
+  /** Since 1970. */
+  readonly seconds: number
+  readonly nanos: number
+  /** The zone that it was written in; it is printed in that again. */
+  readonly offsetMinutes: number
+  constructor(seconds: number, nanos: number, offsetMinutes = 0) {
+    this.seconds = seconds
+    this.nanos = nanos
+    this.offsetMinutes = offsetMinutes
+  }
+}
+
+export class Duration {
+  readonly nanos: bigint
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+
+/** How a list of a schema is compared and added to: as a set, or by the key fields of its items. */
+export type ListSemantics = 'set' | readonly string[] | undefined
+
+export abstract class ListValue {
+  abstract readonly size: number
+  abstract at(index: number): Value
+  readonly semantics: ListSemantics
+  constructor(semantics?: ListSemantics) {
+    this.semantics = semantics
+  }
+  *[Symbol.iterator](): Iterator<Value> {
+    for (let index = 0; index < this.size; index += 1) yield this.at(index)
+  }
+}
+
+export class PlainList extends ListValue {
+  readonly items: readonly Value[]
+  constructor(items: readonly Value[], semantics?: ListSemantics) {
+    super(semantics)
+    this.items = items
+  }
+  get size(): number {
+    return this.items.length
+  }
+  at(index: number): Value {
+    return this.items[index]!
+  }
+}
+
+export abstract class MapValue {
+  abstract readonly size: number
+  abstract find(key: Value): Value | undefined
+  abstract keys(): readonly Value[]
+}
+
+/** A map that an expression made. Keys of different types may be equal: 1 and 1u are the same key. */
+export class PlainMap extends MapValue {
+  readonly #entries: Map<string, readonly [Value, Value]>
+  constructor(entries: Iterable<readonly [Value, Value]> = []) {
+    super()
+    this.#entries = new Map()
+    for (const [key, value] of entries) this.add(key, value)
+  }
+  /** Only for who makes the map: later nothing changes it. False when the key is there already; it then has the new value. */
+  add(key: Value, value: Value): boolean {
+    const text = keyText(key) ?? ''
+    const isNew = !this.#entries.has(text)
+    this.#entries.set(text, [key, value])
+    return isNew
+  }
+  get size(): number {
+    return this.#entries.size
+  }
+  find(key: Value): Value | undefined {
+    const text = keyText(key)
+    return text === undefined ? undefined : this.#entries.get(text)?.[1]
+  }
+  keys(): readonly Value[] {
+    return [...this.#entries.values()].map(([key]) => key)
+  }
+  entries(): Iterable<readonly [Value, Value]> {
+    return this.#entries.values()
+  }
+}
+
+/** What tells the keys of a map apart; undefined for what cannot be a key. */
+export function keyText(key: Value): string | undefined {
+  if (typeof key === 'string') return `s${key}`
+  if (typeof key === 'boolean') return `b${key}`
+  if (typeof key === 'number' || typeof key === 'bigint') return `n${key}`
+  if (key instanceof Uint) return `n${key.value}`
+  if (key instanceof Double && Number.isInteger(key.value)) return `n${BigInt(key.value)}`
+  return undefined
+}
+
+export class TypeValue {
+  readonly type: Type
+  constructor(type: Type) {
+    this.type = type
+  }
+}
+
+export class OptionalValue {
+  /** Undefined when there is none. */
+  readonly value: Value | undefined
+  constructor(value: Value | undefined) {
+    this.value = value
+  }
+}
+
+export const none: OptionalValue = new OptionalValue(undefined)
+
+/** A value of a library, such as a quantity: it knows its type and what it is equal to. */
+export abstract class OpaqueValue {
+  abstract readonly typeName: string
+  abstract equals(other: OpaqueValue): boolean
+}
+
+/** The name of a value's type, as `type()` and messages give it. */
+export function typeNameOf(value: Value): string {
+  if (typeof value === 'string') return 'string'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'number' || typeof value === 'bigint') return 'int'
+  if (value === null) return 'null_type'
+  if (value instanceof ListValue) return 'list'
+  if (value instanceof MapValue) return 'map'
+  if (value instanceof Double) return 'double'
+  if (value instanceof Uint) return 'uint'
+  if (value instanceof Timestamp) return 'google.protobuf.Timestamp'
+  if (value instanceof Duration) return 'google.protobuf.Duration'
+  if (value instanceof OptionalValue) return 'optional_type'
+  if (value instanceof TypeValue) return 'type'
+  if (value instanceof OpaqueValue) return value.typeName
+  return 'bytes'
+}
+
+/** The size that costs are reckoned with: characters, bytes, items; 1 for everything else. */
+export function sizeOf(value: Value): number {
+  if (typeof value === 'string') return lengthOf(value)
+  if (value instanceof ListValue || value instanceof MapValue) return value.size
+  if (value instanceof Uint8Array) return value.length
+  if (value instanceof OptionalValue && value.value !== undefined) return sizeOf(value.value)
+  if (value instanceof OpaqueValue) return 'size' in value && typeof value.size === 'number' ? value.size : 1
+  return 1
+}
+
+const surrogate = /[\ud800-\udbff]/
+
+/** How many characters a text has, as CEL counts: code points. */
+export function lengthOf(text: string): number {
+  // Looking for a pair natively is faster than going through a long text.
+  if (text.length > 24 && !surrogate.test(text)) return text.length
+  let length = text.length
+  for (let index = 0; index < text.length; index += 1) {
+    // A surrogate pair is one; most texts have none.
+    const code = text.charCodeAt(index)
+    if (code >= 0xd800 && code <= 0xdbff && index + 1 < text.length && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) {
+      length -= 1
+      index += 1
+    }
+  }
+  return length
+}

@@ -1,0 +1,85 @@
+/** Embedded resources as they are decoded: apiVersion and kind must be texts, metadata is read as that of any object (apiextensions `schema/objectmeta`). */
+import type { FieldError } from '../api/field-error.ts'
+import { invalid } from '../api/field-error.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { getOwn, isObject, jsonEqual, setOwn } from '../api/json.ts'
+import { decodeObjectMeta } from '../api/object-meta-json.ts'
+import type { SchemaNode } from './node.ts'
+import { childPath, fieldChildPath, indexPath, keyPath } from './path.ts'
+
+export interface Coerced<Value extends JsonValue> {
+  /** The same value when nothing was changed. */
+  readonly value: Value
+  /** Paths of what metadata does not have, sorted. */
+  readonly unknown: readonly string[]
+  /** Why the object cannot be read at all. */
+  readonly error: FieldError | undefined
+}
+
+/** Reads the embedded resources of a value. */
+export function coerceResources<Value extends JsonValue>(node: SchemaNode, value: Value): Coerced<Value> {
+  const coercer = new Coercer()
+  const result = coercer.value(node, value, '')
+  return { value: result as Value, unknown: coercer.unknown.sort(), error: coercer.error }
+}
+
+/** Whether there may be an embedded resource in a value of the schema. */
+export function holdsResources(node: SchemaNode): boolean {
+  const children = [...node.properties.values(), node.items, node.additional]
+  return node.embeddedResource || children.some((child) => typeof child === 'object' && holdsResources(child))
+}
+
+class Coercer {
+  readonly unknown: string[] = []
+  error: FieldError | undefined
+
+  value(node: SchemaNode, value: JsonValue, path: string): JsonValue {
+    if (Array.isArray(value)) return this.#list(node, value, path)
+    return isObject(value) ? this.#object(node, value, path) : value
+  }
+
+  #list({ items }: SchemaNode, list: JsonValue[], path: string): JsonValue[] {
+    if (items === undefined) return list
+    const next = list.map((item, index) => this.value(items, item, indexPath(path, index)))
+    return next.every((item, index) => item === list[index]) ? list : next
+  }
+
+  #object(node: SchemaNode, object: JsonObject, path: string): JsonObject {
+    let result = node.embeddedResource ? this.#resource(node, object, path) : object
+    for (const key of Object.keys(object)) {
+      const own = node.properties.get(key)
+      const child = own ?? (typeof node.additional === 'object' ? node.additional : undefined)
+      const value = getOwn(result, key)
+      if (child === undefined || value === undefined) continue
+      const next = this.value(child, value, own === undefined ? keyPath(path, key) : fieldChildPath(path, key))
+      if (next !== value) result = withField(result, key, next)
+    }
+    return result
+  }
+
+  #resource(node: SchemaNode, object: JsonObject, path: string): JsonObject {
+    for (const key of ['apiVersion', 'kind']) {
+      const value = getOwn(object, key)
+      if (value === undefined || typeof value === 'string' || isDropped(node, key, value)) continue
+      this.error ??= invalid(childPath(path, key), value, 'must be a string')
+    }
+    const metadata = getOwn(object, 'metadata')
+    if (metadata === undefined || isDropped(node, 'metadata', metadata)) return object
+    const decoded = decodeObjectMeta(metadata)
+    if (decoded.error !== undefined) this.error ??= invalid(childPath(path, 'metadata'), metadata, decoded.error)
+    this.unknown.push(...decoded.unknown.map((name) => `${childPath(path, 'metadata')}.${name}`))
+    return decoded.error !== undefined || jsonEqual(decoded.metadata, metadata) ? object : withField(object, 'metadata', decoded.metadata)
+  }
+}
+
+/** A null that is dropped before anybody looks at it. */
+function isDropped(node: SchemaNode, key: string, value: JsonValue): boolean {
+  const child = node.properties.get(key)
+  return value === null && child !== undefined && !child.nullable && child.default === undefined
+}
+
+function withField(object: JsonObject, key: string, value: JsonValue): JsonObject {
+  const copy = { ...object }
+  setOwn(copy, key, value)
+  return copy
+}

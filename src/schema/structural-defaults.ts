@@ -1,0 +1,98 @@
+/** Defaults in a schema must be valid themselves (apiextensions `schema/defaulting`). Those of a map's values are not looked at. */
+import type { FieldError } from '../api/field-error.ts'
+import { formatFieldError, invalid } from '../api/field-error.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { jsonEqual, setOwn } from '../api/json.ts'
+import type { StructuralSchema } from '../api/structural-schema.ts'
+import { coerceResources } from './coerce.ts'
+import { explain } from './explain.ts'
+import type { SchemaNode } from './node.ts'
+import { buildNode } from './node.ts'
+import { childPath, keyPath, noField } from './path.ts'
+import { prune } from './prune.ts'
+import { isSchema } from './structural-parts.ts'
+
+/** Where a default is: in which whole object, and how that looks with a value in this place. */
+interface Surroundings {
+  readonly root: StructuralSchema
+  readonly around: (value: JsonValue) => JsonValue
+  /** Below apiVersion, kind or metadata. */
+  readonly insideMeta: boolean
+}
+
+export function defaultErrors(root: StructuralSchema, path: string): FieldError[] {
+  const resource: StructuralSchema = { ...root, 'x-kubernetes-embedded-resource': true }
+  return errorsBelow(resource, path, { root: resource, around: (value) => value, insideMeta: false })
+}
+
+function errorsBelow(schema: StructuralSchema, path: string, outer: Surroundings): FieldError[] {
+  const isResource = schema['x-kubernetes-embedded-resource'] === true
+  const at: Surroundings = isResource ? { root: schema, around: (value) => value, insideMeta: false } : outer
+  const { properties = {}, items } = schema
+  const value = schema.default ?? undefined
+  const errors = value === undefined ? [] : at.insideMeta ? errorsInMeta(schema, value, path, at) : errorsOf(schema, value, path)
+  if (isSchema(items)) {
+    errors.push(...errorsBelow(items, childPath(path, 'items'), { ...at, around: (item) => at.around([item]) }))
+  }
+  for (const [key, child] of Object.entries(properties)) {
+    const isMeta = isResource && (key === 'metadata' || key === 'apiVersion' || key === 'kind')
+    const around = (field: JsonValue): JsonValue => at.around(objectWith(key, field))
+    errors.push(...errorsBelow(child, keyPath(childPath(path, 'properties'), key), { ...at, around, insideMeta: at.insideMeta || isMeta }))
+  }
+  return errors
+}
+
+function objectWith(key: string, value: JsonValue): JsonObject {
+  const object: JsonObject = {}
+  setOwn(object, key, value)
+  return object
+}
+
+function errorsOf(schema: StructuralSchema, value: JsonValue, path: string): FieldError[] {
+  const node = buildNode(ofAnyType(schema), { anyFormat: true })
+  const place = childPath(path, 'default')
+  const pruned = prune(node, value).value
+  const unknown = jsonEqual(pruned, value) ? [] : [invalid(place, value, 'must not have unknown fields')]
+  const coerced = coerceResources(node, value)
+  if (coerced.error !== undefined) return [...unknown, under(place, coerced.error)]
+  const { errors, resources } = explain(node, coerced.value)
+  return [...unknown, ...(resources.length > 0 ? resources : errors).map((error) => under(place, error))]
+}
+
+/** A default of a part of metadata is judged by the metadata that it makes. */
+function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, { root, around }: Surroundings): FieldError[] {
+  const place = childPath(path, 'default')
+  const refused = (detail: string): FieldError[] => [invalid(place, value, `must result in valid metadata: ${detail}`)]
+  const object: JsonObject = { apiVersion: 'validation/v1', kind: 'Validation', ...(around(value) as JsonObject) }
+  const node: SchemaNode = { ...buildNode(withoutDefaults(root)), embeddedResource: true }
+  const coerced = coerceResources(node, object)
+  if (coerced.error !== undefined) return refused(formatFieldError(coerced.error))
+  const { resources } = explain(node, coerced.value)
+  const texts = resources.map(formatFieldError)
+  if (texts.length > 0) return refused(texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`)
+  return explain(buildNode(ofAnyType(schema), { anyFormat: true }), value).errors.map((error) => under(place, error))
+}
+
+/** Of a node that only looks at a value, no default must be made ready. */
+function withoutDefaults(schema: StructuralSchema): StructuralSchema {
+  const { default: _, ...rest } = schema
+  return rest
+}
+
+/** Here, the API server does not know that int-or-string has types. */
+function ofAnyType(schema: StructuralSchema): StructuralSchema {
+  const { 'x-kubernetes-int-or-string': _, items, properties, additionalProperties, ...rest } = schema
+  return {
+    ...rest,
+    ...(isSchema(items) && { items: ofAnyType(items) }),
+    ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, ofAnyType(child)])) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties: isSchema(additionalProperties) ? ofAnyType(additionalProperties) : additionalProperties,
+    }),
+  }
+}
+
+/** The paths in the errors begin at the default. */
+function under(place: string, error: FieldError): FieldError {
+  return { ...error, path: error.path === noField || error.path === '' ? place : childPath(place, error.path.replace(/^\./, '')) }
+}

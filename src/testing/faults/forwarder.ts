@@ -1,0 +1,171 @@
+/** An HTTPS server that passes requests on to an API server, as whom their token says, unless it has been told another answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream/promises'
+import type { Dispatcher } from 'undici'
+import type { KeyPair } from '../../certs/issue.ts'
+import type { Connection } from '../../client/connection.ts'
+import { Dispatchers } from '../../client/dispatchers.ts'
+import type { Answer, Answers } from './answers.ts'
+
+export interface ForwarderOptions {
+  readonly tls: KeyPair
+  /** Where requests go whose token the proxy does not know: they are passed on with it. */
+  readonly connection: Connection
+  /** Tokens of the proxy's own, and in whose name their requests are sent. */
+  readonly tokens: ReadonlyMap<string, Connection>
+  readonly answers: Answers
+}
+
+export interface Forwarder {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** As the API server: tokens of projected volumes are long. */
+const maxHeaderBytes = 64 * 1024
+/** Longer than clients keep an idle connection, so that it is they who close it. */
+const keepAliveTimeoutMs = 120_000
+
+/** What is about one connection alone, and not about the request. */
+const hopByHop: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+])
+
+/** Listens on a free port of loopback. */
+export async function startForwarder({ tls, connection, tokens, answers }: ForwarderOptions): Promise<Forwarder> {
+  const upstreams = new Map<Connection, Upstream>()
+  const { tls: _certificate, headers: _impersonation, authorization: _token, ...bare } = connection
+  const anybody = new Upstream(bare)
+
+  const upstreamOf = (request: IncomingMessage): Upstream => {
+    const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    const known = token === undefined ? undefined : tokens.get(token)
+    if (known === undefined) return anybody
+    const existing = upstreams.get(known) ?? new Upstream(known)
+    upstreams.set(known, existing)
+    return existing
+  }
+
+  const server = createServer(
+    { ...tls, minVersion: 'TLSv1.2', maxHeaderSize: maxHeaderBytes, keepAliveTimeout: keepAliveTimeoutMs },
+    (request, response) => {
+      const { socket } = request // the request forgets it when it is destroyed
+      response.on('error', () => undefined) // the client went away; nobody waits for the rest
+      const answer = answers.take(requestOf(request))
+      if (answer !== undefined) {
+        respond(request, response, answer)
+        return
+      }
+      // A server that does not answer, or not to the end, is a broken connection for the client too.
+      upstreamOf(request)
+        .forward(request, response)
+        .catch(() => socket.destroy())
+    },
+  )
+  server.on('tlsClientError', () => undefined)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+      await Promise.all([anybody, ...upstreams.values()].map((upstream) => upstream.close()))
+    },
+  }
+}
+
+/** The API server, as one user. */
+class Upstream {
+  readonly #connection: Connection
+  #dispatchers: Dispatchers | undefined
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Each part of the answer goes on as it comes. Rejects when the API server cannot be reached, or the client leaves. */
+  async forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const [dispatcher, headers] = await Promise.all([this.#dispatcher(), this.#headers(request)])
+    const {
+      statusCode,
+      headers: answered,
+      body,
+    } = await dispatcher.request({
+      origin: new URL(this.#connection.server).origin,
+      path: request.url ?? '/',
+      method: request.method as Dispatcher.HttpMethod,
+      headers,
+      body: hasBody(request) ? request : null,
+      signal: gone.signal,
+      // It is the client who knows how long it waits.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    response.writeHead(statusCode, endToEnd(answered))
+    // Clients of a watch wait for the headers before there is an event.
+    response.flushHeaders()
+    await pipeline(body, response)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#dispatchers?.watches.destroy(), this.#dispatchers?.requests.destroy()])
+  }
+
+  /** All requests may be watches. */
+  async #dispatcher(): Promise<Dispatcher> {
+    const certificate = (await this.#connection.tls?.()) ?? {}
+    if (this.#dispatchers === undefined || !this.#dispatchers.carry(certificate)) {
+      void this.#dispatchers?.retire()
+      this.#dispatchers = new Dispatchers(this.#connection, certificate)
+    }
+    return this.#dispatchers.watches
+  }
+
+  async #headers({ headers }: IncomingMessage): Promise<Record<string, string | string[]>> {
+    const { host: _proxy, ...rest } = endToEnd(headers)
+    const authorization = await this.#connection.authorization?.()
+    const isOwn = this.#connection.authorization !== undefined || this.#connection.tls !== undefined
+    if (isOwn) delete rest['authorization']
+    return { ...rest, ...this.#connection.headers, ...(authorization === undefined ? {} : { authorization }) }
+  }
+}
+
+function requestOf({ method = 'GET', url = '/', headers }: IncomingMessage): Parameters<Answers['take']>[0] {
+  const { pathname, searchParams } = new URL(url, 'https://proxy')
+  return { method, path: pathname, query: searchParams, userAgent: headers['user-agent'] ?? '' }
+}
+
+function respond(request: IncomingMessage, response: ServerResponse, { status, retryAfterSeconds }: Answer): void {
+  request.resume()
+  response.writeHead(status.code!, {
+    'Content-Type': 'application/json',
+    ...(retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }),
+  })
+  response.end(`${JSON.stringify(status)}\n`)
+}
+
+function endToEnd(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string | string[]> {
+  const kept = Object.entries(headers).filter(
+    (entry): entry is [string, string | string[]] => entry[1] !== undefined && !hopByHop.has(entry[0]),
+  )
+  return Object.fromEntries(kept)
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}

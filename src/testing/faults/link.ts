@@ -1,0 +1,126 @@
+/** `Link`: a TCP connection that is passed on, and whose bytes can be late, stand still or never arrive. */
+import type { Socket } from 'node:net'
+import type { Timer } from '../../api/clock.ts'
+import { systemClock } from '../../api/clock.ts'
+
+/** Milliseconds that bytes are under way. */
+export interface Latency {
+  readonly toServer: number
+  readonly toClient: number
+}
+
+export type Direction = keyof Latency
+
+/** What one direction holds back before it takes no more, as the buffers of a real connection. */
+const maxHeldBytes = 1024 * 1024
+
+/** One connection of a client, and that to the server which belongs to it. */
+export class Link {
+  readonly number: number
+  readonly #sockets: readonly [client: Socket, server: Socket]
+  readonly #lanes: Readonly<Record<Direction, Lane>>
+  /** One side broke while nothing flowed: the other side learns of it when something flows again. */
+  #broken = false
+
+  constructor(
+    number: number,
+    sockets: readonly [client: Socket, server: Socket],
+    { latency, onClose }: { readonly latency: () => Latency; readonly onClose: () => void },
+  ) {
+    const [client, server] = sockets
+    this.number = number
+    this.#sockets = sockets
+    this.#lanes = {
+      toServer: new Lane(client, server, () => latency().toServer),
+      toClient: new Lane(server, client, () => latency().toClient),
+    }
+    let open = this.#sockets.length
+    for (const socket of this.#sockets) {
+      socket.setNoDelay(true)
+      socket.on('error', () => {
+        this.#broken = true
+        this.#tellBroken()
+      })
+      socket.once('close', () => {
+        open -= 1
+        if (open === 0) onClose()
+      })
+    }
+  }
+
+  /** Resets the connection on both sides. */
+  cut(): void {
+    for (const lane of Object.values(this.#lanes)) lane.close()
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+
+  /** In which directions bytes stand still; in the others they flow. */
+  hold(directions: ReadonlySet<Direction>): void {
+    for (const [direction, lane] of Object.entries(this.#lanes)) lane.hold(directions.has(direction as Direction))
+    this.#tellBroken()
+  }
+
+  #tellBroken(): void {
+    if (this.#broken && Object.values(this.#lanes).every((lane) => !lane.held)) this.cut()
+  }
+}
+
+/** One direction: what comes in goes out in order, each part after the latency of its time. */
+class Lane {
+  readonly #from: Socket
+  readonly #to: Socket
+  readonly #latency: () => number
+  /** Without bytes: the end. */
+  readonly #queue: { readonly bytes: Buffer | undefined; readonly due: number }[] = []
+  #heldBytes = 0
+  #held = false
+  #timer: Timer | undefined
+
+  constructor(from: Socket, to: Socket, latency: () => number) {
+    this.#from = from
+    this.#to = to
+    this.#latency = latency
+    from.on('data', (bytes) => this.#take(bytes))
+    from.once('end', () => this.#take(undefined))
+    to.on('drain', () => this.#move())
+  }
+
+  get held(): boolean {
+    return this.#held
+  }
+
+  hold(held: boolean): void {
+    this.#held = held
+    this.#move()
+  }
+
+  close(): void {
+    this.#queue.length = 0
+    this.#timer?.cancel()
+  }
+
+  #take(bytes: Buffer | undefined): void {
+    this.#queue.push({ bytes, due: systemClock.now() + this.#latency() })
+    this.#heldBytes += bytes?.length ?? 0
+    this.#move()
+  }
+
+  #move(): void {
+    this.#timer?.cancel()
+    while (!this.#held && !this.#to.writableNeedDrain) {
+      const [first] = this.#queue
+      if (first === undefined) break
+      const left = first.due - systemClock.now()
+      if (left > 0) {
+        this.#timer = systemClock.after(left, () => this.#move())
+        break
+      }
+      this.#queue.shift()
+      this.#heldBytes -= first.bytes?.length ?? 0
+      if (first.bytes === undefined) this.#to.end()
+      else this.#to.write(first.bytes)
+    }
+    if (this.#held || this.#heldBytes >= maxHeldBytes) this.#from.pause()
+    else this.#from.resume()
+  }
+}

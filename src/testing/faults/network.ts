@@ -1,0 +1,131 @@
+/** `FaultyNetwork`: passes TCP connections on to a port of this machine, as badly as it is told to. */
+import type { Server } from 'node:net'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import type { Direction, Latency } from './link.ts'
+import { Link } from './link.ts'
+
+/** A fault that lasts until it is ended, or all are healed. */
+export interface Fault {
+  /** Ends this fault; to end it again does nothing. */
+  end(): void
+}
+
+/** A TCP connection that is open through the proxy. */
+export interface ProxiedConnection {
+  /** Counts up in the order in which they were opened. */
+  readonly number: number
+}
+
+export interface FaultScope {
+  /** Which of the proxy's `connections`. Default: all that are open now. */
+  readonly only?: readonly ProxiedConnection[]
+  /** Whether it goes for each connection that is made from now on, too, until the fault ends. Default false. */
+  readonly alsoNew?: boolean
+}
+
+type Effect =
+  | { readonly kind: 'delay'; readonly latency: Latency }
+  | { readonly kind: 'cut' }
+  | { readonly kind: 'hold'; readonly directions: readonly Direction[]; readonly links: Set<Link>; readonly alsoNew: boolean }
+
+export class FaultyNetwork {
+  readonly port: number
+  readonly #server: Server
+  readonly #links = new Set<Link>()
+  readonly #effects = new Set<Effect>()
+  #opened = 0
+  #latency: Latency = { toServer: 0, toClient: 0 }
+
+  private constructor(server: Server, target: number) {
+    this.#server = server
+    this.port = (server.address() as AddressInfo).port
+    server.on('connection', (client) => {
+      if (this.#has('cut')) {
+        client.on('error', () => undefined)
+        client.resetAndDestroy()
+        return
+      }
+      const link: Link = new Link((this.#opened += 1), [client, connect({ port: target, host: '127.0.0.1', allowHalfOpen: true })], {
+        latency: () => this.#latency,
+        onClose: () => {
+          this.#links.delete(link)
+          for (const effect of this.#effects) if (effect.kind === 'hold') effect.links.delete(link)
+        },
+      })
+      this.#links.add(link)
+      for (const effect of this.#effects) if (effect.kind === 'hold' && effect.alsoNew) effect.links.add(link)
+      this.#holdAsAsked(link)
+    })
+  }
+
+  /** Listens on a free port of loopback, for connections to the port `target`. */
+  static async listen(target: number): Promise<FaultyNetwork> {
+    const server = createServer({ allowHalfOpen: true })
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(0, '127.0.0.1', resolve)
+    })
+    return new FaultyNetwork(server, target)
+  }
+
+  get links(): readonly Link[] {
+    return [...this.#links]
+  }
+
+  delay(latency: Latency): Fault {
+    return this.#start({ kind: 'delay', latency })
+  }
+
+  cut({ only = this.links, alsoNew = false }: FaultScope): Fault {
+    const fault = alsoNew ? this.#start({ kind: 'cut' }) : { end: () => undefined }
+    for (const link of this.#own(only)) link.cut()
+    return fault
+  }
+
+  hold(directions: readonly Direction[], { only = this.links, alsoNew = false }: FaultScope): Fault {
+    return this.#start({ kind: 'hold', directions, links: new Set(this.#own(only)), alsoNew })
+  }
+
+  heal(): void {
+    this.#effects.clear()
+    this.#apply()
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    this.#effects.clear()
+    for (const link of this.#links) link.cut()
+    await closed
+  }
+
+  /** Those that are still open. */
+  #own(connections: readonly ProxiedConnection[]): Link[] {
+    return this.links.filter((link) => connections.includes(link))
+  }
+
+  #start(effect: Effect): Fault {
+    this.#effects.add(effect)
+    this.#apply()
+    return {
+      end: () => {
+        if (this.#effects.delete(effect)) this.#apply()
+      },
+    }
+  }
+
+  #has(kind: Effect['kind']): boolean {
+    return [...this.#effects].some((effect) => effect.kind === kind)
+  }
+
+  #apply(): void {
+    const delays = [...this.#effects].flatMap((effect) => (effect.kind === 'delay' ? [effect.latency] : []))
+    const sum = (direction: Direction): number => delays.reduce((total, latency) => total + latency[direction], 0)
+    this.#latency = { toServer: sum('toServer'), toClient: sum('toClient') }
+    for (const link of this.#links) this.#holdAsAsked(link)
+  }
+
+  #holdAsAsked(link: Link): void {
+    link.hold(new Set([...this.#effects].flatMap((effect) => (effect.kind === 'hold' && effect.links.has(link) ? effect.directions : []))))
+  }
+}

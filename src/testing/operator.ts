@@ -1,0 +1,84 @@
+/** `controlPlane.startOperator`: operators in the process of a test, installed into a control plane and serving their webhooks to it. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../api/clock.ts'
+import type { PolicyRule } from '../api/policy-rule.ts'
+import type { Connection } from '../client/connection.ts'
+import { mutatingName, validatingName } from '../manager/names.ts'
+import type { Operator } from '../manager/operator.ts'
+import { run } from '../manager/run.ts'
+import type { Endpoints } from '../manager/run-options.ts'
+import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
+import { managerRole } from '../manifests/rbac.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { silentLogger } from '../telemetry/logger.ts'
+import type { ControlPlane } from './control-plane.ts'
+
+export interface StartOperatorOptions {
+  /** As whom the operators talk to the API server, and how. Default: as the administrator. Kinds and webhooks are installed by that one in any case. */
+  readonly connection?: Connection
+  /** Which namespaces the controllers watch. Default: all. */
+  readonly namespaces?: readonly string[]
+  /** Default: nothing is logged. */
+  readonly logger?: Logger
+}
+
+export interface StartedOperator {
+  /** Where webhooks, probes and metrics are served: on free ports of loopback. */
+  readonly endpoints: Endpoints
+  /** Settles when the operators have ended; rejects when they ended with an error. */
+  readonly ended: Promise<void>
+  /** Stops them as SIGTERM would, but without the pause for load balancers. What they have installed stays. */
+  stop(): Promise<void>
+}
+
+/** Installs the kinds and webhooks of operators and runs them; resolves when the caches are filled and the API server can call the webhooks. */
+export async function startOperator(
+  { client, connection }: Pick<ControlPlane, 'client' | 'connection'>,
+  operators: readonly Operator[],
+  options: StartOperatorOptions = {},
+): Promise<StartedOperator> {
+  const stop = new AbortController()
+  const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
+  const started = Promise.withResolvers<Endpoints>()
+  const start = async (): Promise<void> => {
+    await installKinds(client, operators, systemClock)
+    await run(operators, {
+      connection: options.connection ?? connection,
+      signal: stop.signal,
+      certificates: { kind: 'files', directory },
+      webhook: { host: '127.0.0.1', port: 0 },
+      probeBindAddress: '127.0.0.1:0',
+      metricsBindAddress: '127.0.0.1:0',
+      drainDelayMs: 0,
+      ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
+      logger: options.logger ?? silentLogger(),
+      async onServing({ webhook }) {
+        if (webhook !== undefined) await installWebhooks(client, operators, { url: webhook.url })
+      },
+      async onStarted(endpoints) {
+        await whenTrusted(client, operators, systemClock)
+        started.resolve(endpoints)
+      },
+    })
+  }
+  const ended = start().finally(() => rm(directory, { recursive: true, force: true }))
+  ended.catch((error: unknown) => started.reject(error as Error))
+  return {
+    endpoints: await started.promise,
+    ended,
+    async stop() {
+      stop.abort()
+      await ended
+    },
+  }
+}
+
+/**
+ * What operators must be allowed to do: the rules of the ClusterRole that `proreus generate` writes for them.
+ * A user or ServiceAccount with these shows, before it is deployed, whether something is missing in `rbac`.
+ */
+export function rulesOfOperators(operators: readonly Operator[]): readonly PolicyRule[] {
+  return managerRole(operators, 'manager', [mutatingName, validatingName])['rules'] as unknown as readonly PolicyRule[]
+}

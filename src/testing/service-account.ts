@@ -1,0 +1,102 @@
+/** Connections as a ServiceAccount: with a token such as its Pods get, or in its name where the API server gives no tokens. */
+import { serviceAccount } from '../api/builtin.ts'
+import { systemClock } from '../api/clock.ts'
+import { ProreusError } from '../api/errors.ts'
+import { isAlreadyExists } from '../client/api-error.ts'
+import type { Client } from '../client/client.ts'
+import type { Connection } from '../client/connection.ts'
+import { CachedCredentials } from '../client/credentials.ts'
+import { objectPath } from '../client/resource-path.ts'
+import type { ControlPlaneUser, Created } from './users.ts'
+
+/** A ServiceAccount that the control plane has from the start, and what it may do besides what RBAC objects of the test allow. */
+export interface ControlPlaneServiceAccount extends Pick<ControlPlaneUser, 'namespaceRules'> {
+  /** `namespace/name`; the namespace is one of the option `namespaces`, or there already. */
+  readonly name: string
+  /** In all namespaces, and on what is in none. Default: nothing. */
+  readonly rules?: ControlPlaneUser['rules']
+}
+
+interface ServiceAccountKey {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** What is asked for; half of it is used, so that a client whose clock is behind has a valid one, too. */
+const tokenLifeSeconds = 3600
+
+/** Who a request of it comes from, in audit logs and RBAC subjects. */
+export function userOfServiceAccount({ name, rules = [], ...rest }: ControlPlaneServiceAccount): ControlPlaneUser {
+  const key = serviceAccountKey(name)
+  return { ...rest, name: userName(key), groups: groupsOf(key), rules }
+}
+
+/** Creates those that are not there yet. */
+export async function createServiceAccounts(client: Client, wanted: readonly ControlPlaneServiceAccount[]): Promise<Created[]> {
+  const created: Created[] = []
+  for (const { name } of wanted) {
+    const key = serviceAccountKey(name)
+    try {
+      await client.create(serviceAccount, { metadata: key })
+      created.push({ type: serviceAccount, key })
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error
+    }
+  }
+  return created
+}
+
+/** As the ServiceAccount `namespace/name`. Its token is requested by `admin` with the first request, and again when half of its life is over. */
+export function withToken(admin: Client, connection: Connection, name: string): Connection {
+  const key = serviceAccountKey(name)
+  const load = async (): Promise<{ authorization: string }> => {
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: tokenLifeSeconds } }
+    const answer = await admin.raw(objectPath(serviceAccount, key, 'token'), { method: 'POST', body })
+    return { authorization: `Bearer ${(answer as { status: { token: string } }).status.token}` }
+  }
+  const credentials = new CachedCredentials(load, { clock: systemClock, maxAgeMs: (tokenLifeSeconds / 2) * 1000 })
+  const { tls: _certificate, ...address } = connection
+  return {
+    ...address,
+    describe: describeAs(connection, key),
+    authorization: async (refused) => (await credentials.get(refused)).authorization,
+  }
+}
+
+/** The same for an API server that gives no tokens: the administrator asks in its name. It must exist all the same. */
+export function inTheNameOf(admin: Client, connection: Connection, name: string): Connection {
+  const key = serviceAccountKey(name)
+  let found: Promise<unknown> | undefined
+  return {
+    ...connection,
+    headers: { 'Impersonate-User': userName(key), 'Impersonate-Group': [...groupsOf(key), 'system:authenticated'] },
+    describe: describeAs(connection, key),
+    async authorization(refused) {
+      found ??= admin.get(serviceAccount, key).catch((error: unknown) => {
+        found = undefined
+        throw error
+      })
+      await found
+      return connection.authorization?.(refused)
+    },
+  }
+}
+
+function serviceAccountKey(name: string): ServiceAccountKey {
+  const [namespace = '', own = '', ...more] = name.split('/')
+  if (namespace === '' || own === '' || more.length > 0)
+    throw new ProreusError('PRO_INPUT', `${JSON.stringify(name)} is no ServiceAccount: write namespace/name.`)
+  return { namespace, name: own }
+}
+
+function userName({ namespace, name }: ServiceAccountKey): string {
+  return `system:serviceaccount:${namespace}:${name}`
+}
+
+function groupsOf({ namespace }: ServiceAccountKey): string[] {
+  return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+}
+
+function describeAs(connection: Connection, { namespace, name }: ServiceAccountKey): string {
+  return `${connection.describe}, as the ServiceAccount ${namespace}/${name}`
+}

@@ -1,0 +1,11 @@
+/** A network that fails all the time, for some seconds; test/real/unplugging.test.ts does it for minutes, and on a real API server. */
+import t from 'tap'
+import { startControlPlane } from '../../src/testing/index.ts'
+import { namespace, unplug, unpluggingOptions } from '../support/unplugging.ts'
+
+t.setTimeout(240_000)
+t.test('informers and controllers miss nothing while connections are cut, half-opened and delayed', async (t) => {
+  const controlPlane = await startControlPlane({ controllers: false, namespaces: [namespace] })
+  t.teardown(() => controlPlane.stop())
+  await unplug(t, controlPlane, { ...unpluggingOptions(t, 8), name: 'embedded', forgetting: false })
+})

@@ -1,0 +1,280 @@
+/** What webhooks are asked: the whole review for each kind of write, as mutating and as validating webhooks see it. */
+import t from 'tap'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import { isObject } from '../../src/api/json.ts'
+import { apiOf } from '../support/api-request.ts'
+import type { Call } from '../support/conformance-admission.ts'
+import { admissionWorld, configMaps, defineWidgets, webhookOf } from '../support/conformance-admission.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+
+const namespace = 'conformance-admission-reviews'
+const group = 'reviews.example.com'
+const anything = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
+const controlPlane = await conformanceControlPlane(t, {
+  controllers: false,
+  namespaces: [namespace],
+  users: [{ name: 'jane', groups: ['team'], rules: anything }],
+})
+const api = apiOf(t, controlPlane.connection)
+const jane = apiOf(t, controlPlane.connectionFor('jane'))
+const { server, configure } = await admissionWorld(t, api, namespace)
+await defineWidgets(t, api, group)
+
+const path = `/apis/${group}/v1/namespaces/${namespace}/widgets`
+const rules = [{ apiGroups: [group], apiVersions: ['v1'], operations: ['*'], resources: ['*/*'] }]
+const kind = { group, version: 'v1', kind: 'Widget' }
+const resource = { group, version: 'v1', resource: 'widgets' }
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
+const merge = { contentType: 'application/merge-patch+json' }
+const apply = { contentType: 'application/apply-patch+yaml' }
+
+function widget(content: JsonObject, metadata: JsonObject): JsonObject {
+  return { apiVersion: `${group}/v1`, kind: 'Widget', metadata, ...content }
+}
+
+/** An object as the API server knows it: what differs each time is named. */
+function live(name: string, content: JsonObject, generation = 1, more: JsonObject = {}): JsonObject {
+  return widget(content, { name, namespace, uid: 'uid', resourceVersion: 'version', creationTimestamp: 'time', generation, ...more })
+}
+
+/** The same before it is stored. */
+function unstored(name: string, content: JsonObject, generation = 1): JsonObject {
+  return widget(content, { name, namespace, uid: 'uid', creationTimestamp: 'time', generation })
+}
+
+const placeholders: Readonly<Record<string, string>> = { uid: 'uid', resourceVersion: 'version', creationTimestamp: 'time' }
+
+/** An object of a review without what differs each time, and without managedFields. */
+function normalized(object: JsonValue | undefined): JsonValue | undefined {
+  if (!isObject(object) || !isObject(object.metadata)) return object
+  const { managedFields: _managedFields, ...metadata } = object.metadata
+  const fixed = Object.entries(metadata).map(([key, value]) => [key, placeholders[key] ?? value])
+  return { ...object, metadata: Object.fromEntries(fixed) as JsonObject }
+}
+
+interface Seen {
+  readonly operation: JsonValue | undefined
+  readonly name: JsonValue | undefined
+  readonly object: JsonValue | undefined
+  readonly oldObject: JsonValue | undefined
+  readonly options: JsonValue | undefined
+}
+
+function seen({ request }: Call): Seen {
+  const { operation, name, object, oldObject, options } = request
+  return { operation, name, object: normalized(object), oldObject: normalized(oldObject), options }
+}
+
+/** The calls since the last time, by the webhook that was asked. */
+function asked(): { mutating: Seen; validating: Seen } {
+  const calls = server.take()
+  const of = (name: string): Seen => seen(calls.find((call) => call.path === name)!)
+  return { mutating: of('mutating'), validating: of('validating') }
+}
+
+const options = (name: string, more: JsonObject = {}): JsonObject => ({ kind: name, apiVersion: 'meta.k8s.io/v1', ...more })
+
+t.test('the reviews of writes', needsOwnControlPlane, async (t) => {
+  await configure(t, 'mutating', 'reviews', [webhookOf(server, 'mutating', rules)])
+  await configure(t, 'validating', 'reviews', [webhookOf(server, 'validating', rules)])
+
+  await t.test('a creation, in whole', async (t) => {
+    const labels = { a: 'b' }
+    const body = widget({ spec: { size: 2, unknown: 1 }, status: { phase: 'x' } }, { name: 'a', uid: 'mine', generation: 7, labels })
+    t.equal((await jane('POST', `${path}?fieldManager=me&fieldValidation=Ignore`, { body })).status, 201)
+    const calls = server.take()
+    t.strictSame(
+      calls.map((call) => call.path),
+      ['mutating', 'validating'],
+    )
+    const objects = [
+      widget({ spec: { size: 2, color: 'red' }, status: { phase: 'x' } }, { name: 'a', namespace, generation: 7, labels }),
+      widget({ spec: { size: 2, color: 'red' } }, { name: 'a', namespace, uid: 'uid', creationTimestamp: 'time', generation: 1, labels }),
+    ]
+    calls.forEach(({ review, request, query, headers }, index) => {
+      const { uid, object, userInfo, ...rest } = request
+      const { username, groups } = userInfo as JsonObject
+      t.match(uid, /^[-0-9a-f]{36}$/)
+      t.strictSame({ username, groups }, { username: 'jane', groups: ['team', 'system:authenticated'] })
+      t.strictSame(normalized(object), objects[index])
+      t.strictSame(rest, {
+        kind,
+        resource,
+        requestKind: kind,
+        requestResource: resource,
+        name: 'a',
+        namespace,
+        operation: 'CREATE',
+        oldObject: null,
+        dryRun: false,
+        options: options('CreateOptions', { fieldManager: 'me', fieldValidation: 'Ignore' }),
+      })
+      const { request: _request, ...envelope } = review
+      t.strictSame(envelope, { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' })
+      t.equal(query, 'timeout=10s')
+      t.match(headers, { 'content-type': 'application/json', accept: 'application/json, */*', 'user-agent': 'kube-apiserver-admission' })
+    })
+    t.not(calls[0]!.request.uid, calls[1]!.request.uid)
+    t.equal((await jane('DELETE', `${path}/a`)).status, 200)
+    server.take()
+  })
+
+  await t.test('a name that is to be generated', async (t) => {
+    const body = widget({ spec: { size: 2 } }, { generateName: 'gen-' })
+    const created = await jane('POST', `${path}?dryRun=All`, { body })
+    const { name } = created.body.metadata as { name: string }
+    const { mutating, validating } = asked()
+    t.strictSame(mutating, {
+      operation: 'CREATE',
+      name: undefined,
+      object: widget({ spec: { size: 2, color: 'red' } }, { generateName: 'gen-', namespace }),
+      oldObject: null,
+      options: options('CreateOptions', { dryRun: ['All'] }),
+    })
+    t.equal(validating.name, name)
+    t.match(validating.object, { metadata: { generateName: 'gen-', name } })
+  })
+
+  await t.test('changes, each after the other', async (t) => {
+    t.equal((await api('POST', path, { body: widget({ spec: { size: 1 } }, { name: 'b' }) })).status, 201)
+    server.take()
+    const red = (size: number): JsonObject => ({ spec: { size, color: 'red' } })
+    const version = async (): Promise<JsonValue> => ((await api('GET', `${path}/b`)).body.metadata as JsonObject).resourceVersion!
+    const update = { operation: 'UPDATE', name: 'b' }
+
+    const body = widget({ spec: { size: 2 } }, { name: 'b', resourceVersion: await version() })
+    t.equal((await api('PUT', `${path}/b?fieldManager=me`, { body })).status, 200)
+    const put = { ...update, oldObject: live('b', red(1)), options: options('UpdateOptions', { fieldManager: 'me' }) }
+    t.strictSame(asked(), {
+      mutating: { ...put, object: widget(red(2), { name: 'b', namespace, resourceVersion: 'version' }) },
+      validating: { ...put, object: live('b', red(2), 2) },
+    })
+
+    t.equal((await api('PATCH', `${path}/b?fieldValidation=Strict`, { ...merge, body: { spec: { size: 3 } } })).status, 200)
+    const patched = { ...update, oldObject: live('b', red(2), 2), options: options('UpdateOptions', { fieldValidation: 'Strict' }) }
+    t.strictSame(asked(), {
+      mutating: { ...patched, object: live('b', red(3), 2) },
+      validating: { ...patched, object: live('b', red(3), 3) },
+    })
+
+    const applied = widget({ spec: { size: 4 } }, { name: 'b' })
+    t.equal((await api('PATCH', `${path}/b?fieldManager=me&force=true`, { ...apply, body: applied })).status, 200)
+    const forced = { ...update, oldObject: live('b', red(3), 3), options: options('UpdateOptions', { fieldManager: 'me' }) }
+    t.strictSame(asked(), {
+      mutating: { ...forced, object: live('b', red(4), 3) },
+      validating: { ...forced, object: live('b', red(4), 4) },
+    })
+
+    t.equal((await api('PATCH', `${path}/b/status`, { ...merge, body: { spec: { size: 8 }, status: { phase: 'y' } } })).status, 200)
+    const calls = server.take()
+    for (const { request } of calls)
+      t.match(request, { subResource: 'status', requestSubResource: 'status', kind, resource, requestKind: kind })
+    const status = { ...update, oldObject: live('b', red(4), 4), options: options('UpdateOptions') }
+    t.strictSame(calls.map(seen), [
+      { ...status, object: live('b', { ...red(8), status: { phase: 'y' } }, 4) },
+      { ...status, object: live('b', { ...red(4), status: { phase: 'y' } }, 4) },
+    ])
+
+    t.equal((await api('PATCH', `${path}/b/scale`, { ...merge, body: { spec: { replicas: 5 } } })).status, 200)
+    const scaled = server.take()
+    for (const { request } of scaled)
+      t.match(request, {
+        subResource: 'scale',
+        requestSubResource: 'scale',
+        kind: scaleKind,
+        requestKind: scaleKind,
+        resource,
+        requestResource: resource,
+      })
+    const scale = (replicas: number): JsonObject => ({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'b', namespace, uid: 'uid', resourceVersion: 'version', creationTimestamp: 'time' },
+      spec: { replicas },
+      status: { replicas: 0 },
+    })
+    const scaling = { ...update, object: scale(5), oldObject: scale(4), options: options('UpdateOptions') }
+    t.strictSame(scaled.map(seen), [scaling, scaling])
+  })
+
+  await t.test('what is applied and not there is created', async (t) => {
+    const body = widget({ spec: { size: 1 } }, { name: 'applied' })
+    t.equal((await api('PATCH', `${path}/applied?fieldManager=me&force=true`, { ...apply, body })).status, 201)
+    const created = { operation: 'CREATE', name: 'applied', oldObject: null, options: options('CreateOptions', { fieldManager: 'me' }) }
+    const content = { spec: { size: 1, color: 'red' } }
+    t.strictSame(asked(), {
+      mutating: { ...created, object: widget(content, { name: 'applied', namespace }) },
+      validating: { ...created, object: unstored('applied', content) },
+    })
+  })
+
+  await t.test('deletions', async (t) => {
+    const make = async (name: string, labels?: JsonObject): Promise<void> => {
+      const metadata = { name, ...(labels === undefined ? {} : { labels }) }
+      t.equal((await api('POST', path, { body: widget({}, metadata) })).status, 201)
+      server.take()
+    }
+    const deletion = (name: string | undefined, oldObject: JsonObject, more: JsonObject): Seen => ({
+      operation: 'DELETE',
+      name,
+      object: null,
+      oldObject,
+      options: options('DeleteOptions', more),
+    })
+    await make('c')
+    t.equal((await api('DELETE', `${path}/c?propagationPolicy=Background`)).status, 200)
+    const byQuery = deletion('c', live('c', {}), { propagationPolicy: 'Background' })
+    t.strictSame(asked(), { mutating: byQuery, validating: byQuery })
+
+    await make('c')
+    t.equal((await api('DELETE', `${path}/c`, { body: { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 3 } })).status, 200)
+    const byBody = deletion('c', live('c', {}), { gracePeriodSeconds: 3 })
+    t.strictSame(asked(), { mutating: byBody, validating: byBody })
+
+    for (const name of ['d', 'e']) await make(name, { group: 'two' })
+    await make('f')
+    t.equal((await api('DELETE', `${path}?labelSelector=group%3Dtwo`)).status, 200)
+    const calls = server.take()
+    t.strictSame(calls.map((call) => call.path).toSorted(), ['mutating', 'mutating', 'validating', 'validating'])
+    // One review for each of them, none of which is named on the URL.
+    const old = (name: string): JsonObject => live(name, {}, 1, { labels: { group: 'two' } })
+    const validating = calls.filter((call) => call.path === 'validating').map(seen)
+    t.strictSame(
+      validating.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+      [deletion(undefined, old('d'), {}), deletion(undefined, old('e'), {})],
+    )
+    t.equal((await api('GET', `${path}/f`)).status, 200)
+  })
+
+  await t.test('an object with finalizers is reviewed when it is marked, and when they go', async (t) => {
+    t.equal((await api('POST', path, { body: widget({}, { name: 'held', finalizers: ['example.com/a'] }) })).status, 201)
+    server.take()
+    t.equal((await api('DELETE', `${path}/held`)).status, 200)
+    t.equal((await api('PATCH', `${path}/held`, { ...merge, body: { metadata: { finalizers: null } } })).status, 200)
+    t.strictSame(
+      server.take().map((call) => `${call.path} ${String(call.request.operation)}`),
+      ['mutating DELETE', 'validating DELETE', 'mutating UPDATE', 'validating UPDATE'],
+    )
+    t.equal((await api('GET', `${path}/held`)).status, 404)
+  })
+})
+
+t.test('the reviews of a built-in type', needsOwnControlPlane, async (t) => {
+  await configure(t, 'mutating', 'builtin', [webhookOf(server, 'mutating', configMaps)])
+  await configure(t, 'validating', 'builtin', [webhookOf(server, 'validating', configMaps)])
+  const configMap = (metadata: JsonObject, data: JsonObject): JsonObject => ({
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: 'a', namespace, ...metadata },
+    data,
+  })
+  const created = { operation: 'CREATE', name: 'a', oldObject: null, options: options('CreateOptions') }
+  t.equal(
+    (await api('POST', `/api/v1/namespaces/${namespace}/configmaps`, { body: { metadata: { name: 'a' }, data: { a: 'b' } } })).status,
+    201,
+  )
+  t.strictSame(asked(), {
+    mutating: { ...created, object: configMap({}, { a: 'b' }) },
+    validating: { ...created, object: configMap({ uid: 'uid', creationTimestamp: 'time' }, { a: 'b' }) },
+  })
+})

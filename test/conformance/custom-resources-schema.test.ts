@@ -1,0 +1,246 @@
+/** Custom resources against their schemas: validation, defaults, pruning, nulls, lists, embedded resources. */
+import t from 'tap'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import { apiOf } from '../support/api-request.ts'
+import type { RawAnswer } from '../support/api-request.ts'
+import {
+  applyPatch,
+  create,
+  custom,
+  define,
+  definition,
+  definitionPath,
+  invalid,
+  jsonPatch,
+  namespace,
+  object,
+  objects,
+  ordered,
+  string,
+} from '../support/conformance-definitions.ts'
+import { until } from '../support/process.ts'
+import { conformanceControlPlane } from './backends.ts'
+
+const junctor = (keyword: string, of: JsonValue): JsonObject => object({ x: string, y: string }, { [keyword]: of })
+const either: JsonValue = [{ required: ['x'] }, { required: ['y'] }]
+const formats = ['date-time', 'date', 'uuid', 'ipv4', 'cidr', 'byte', 'duration', 'email', 'hostname', 'uri']
+
+const spec = object({
+  text: { type: 'string', minLength: 2, maxLength: 4, pattern: '^[a-z]*$' },
+  enum: { type: 'string', enum: ['a', 'b'] },
+  int: { type: 'integer', minimum: 1, maximum: 10, multipleOf: 2 },
+  number: { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 1, exclusiveMaximum: true },
+  int32: { type: 'integer', format: 'int32' },
+  bool: { type: 'boolean' },
+  list: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, maxItems: 2 },
+  map: { type: 'object', additionalProperties: { type: 'integer' }, minProperties: 1, maxProperties: 2 },
+  needs: object({ a: string, b: string }, { required: ['a', 'b'] }),
+  formats: object(Object.fromEntries(formats.map((format) => [format, { type: 'string', format }]))),
+  anyOf: junctor('anyOf', either),
+  oneOf: junctor('oneOf', either),
+  allOf: junctor('allOf', either),
+  not: junctor('not', { required: ['x'] }),
+  intOrString: { 'x-kubernetes-int-or-string': true },
+  set: { type: 'array', 'x-kubernetes-list-type': 'set', items: string },
+  ports: {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name', 'port'],
+    items: object({ name: string, port: { type: 'integer', default: 80 } }, { required: ['name'] }),
+  },
+  atomic: { type: 'array', 'x-kubernetes-list-type': 'atomic', items: string },
+  embedded: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
+  closed: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: object({ a: string }) } },
+  nullable: { type: 'string', nullable: true },
+  nullableDefault: { type: 'string', nullable: true, default: 'x' },
+  defaulted: { type: 'string', default: 'd' },
+  open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { known: object({ a: string }) } },
+  inner: object({ a: string, deep: object({ b: { type: 'integer', default: 1 } }) }),
+})
+
+const inBody = (field: string, value: string, text: string): string => `${field}: Invalid value: ${value}: ${field} in body ${text}`
+const type = (field: string, found: string, wanted: string): string =>
+  inBody(field, JSON.stringify(found), `must be of type ${wanted}: ${JSON.stringify(found)}`)
+const junctors = (text: string): string => `<nil>: Invalid value: "": ${text}`
+/** Values, and what is wrong with them. */
+const refused: readonly (readonly [JsonValue, ...string[]])[] = [
+  [{ text: 'a' }, inBody('spec.text', '"a"', 'should be at least 2 chars long')],
+  [{ text: 'abcde' }, 'spec.text: Too long: may not be more than 4 bytes'],
+  [{ text: 'AB' }, inBody('spec.text', '"AB"', "should match '^[a-z]*$'")],
+  ...Object.entries({ integer: 1, number: 1.5, boolean: true, object: {}, array: [] }).map(
+    ([found, value]) => [{ text: value as JsonValue }, type('spec.text', found, 'string')] as const,
+  ),
+  [{ enum: 'c' }, 'spec.enum: Unsupported value: "c": supported values: "a", "b"'],
+  [{ enum: 1 }, 'spec.enum: Unsupported value: 1: supported values: "a", "b"', type('spec.enum', 'integer', 'string')],
+  [{ int: 0 }, inBody('spec.int', '0', 'should be greater than or equal to 1')],
+  [{ int: 11 }, inBody('spec.int', '11', 'should be a multiple of 2'), inBody('spec.int', '11', 'should be less than or equal to 10')],
+  [
+    { int: 1.5 },
+    junctors('Checked value must be of type integer (default format) in spec.int'),
+    inBody('spec.int', '1.5', 'should be a multiple of 2'),
+    type('spec.int', 'number', 'integer'),
+  ],
+  [{ int: '1' }, type('spec.int', 'string', 'integer')],
+  [{ number: 0 }, inBody('spec.number', '0', 'should be greater than 0')],
+  [{ number: 1 }, inBody('spec.number', '1', 'should be less than 1')],
+  [{ int32: 3_000_000_000 }, junctors('Checked value must be of type integer with format int32 in spec.int32')],
+  [{ bool: 'true' }, type('spec.bool', 'string', 'boolean')],
+  [{ list: [] }, inBody('spec.list', '0', 'should have at least 1 items')],
+  [{ list: ['a', 'b', 'c'] }, 'spec.list: Too many: 3: must have at most 2 items'],
+  [{ list: [''] }, inBody('spec.list[0]', '""', 'should be at least 1 chars long')],
+  [{ list: 'a' }, type('spec.list', 'string', 'array')],
+  [{ list: [null] }, type('spec.list[0]', 'null', 'string')],
+  [{ map: {} }, inBody('spec.map', '0', 'should have at least 1 properties')],
+  [{ map: { a: 1, b: 2, c: 3 } }, 'spec.map: Too many: 3: must have at most 2 items'],
+  [{ map: { a: 'x' } }, type('spec.map.a', 'string', 'integer')],
+  [{ map: { a: null } }, inBody('spec.map', '0', 'should have at least 1 properties')],
+  [{ needs: {} }, 'spec.needs.a: Required value', 'spec.needs.b: Required value'],
+  [{ needs: { a: null, b: 'x' } }, 'spec.needs.a: Required value'],
+  ...formats.map((format) => [{ formats: { [format]: '%' } }, type(`spec.formats.${format}`, '%', format)] as const),
+  [{ anyOf: {} }, junctors('"spec.anyOf" must validate at least one schema (anyOf)'), 'spec.anyOf.x: Required value'],
+  [{ oneOf: {} }, junctors('"spec.oneOf" must validate one and only one schema (oneOf). Found none valid'), 'spec.oneOf.x: Required value'],
+  [{ oneOf: { x: '', y: '' } }, junctors('"spec.oneOf" must validate one and only one schema (oneOf). Found 2 valid alternatives')],
+  [
+    { allOf: {} },
+    junctors('"spec.allOf" must validate all the schemas (allOf). None validated'),
+    'spec.allOf.x: Required value',
+    'spec.allOf.y: Required value',
+  ],
+  [{ not: { x: '' } }, junctors('"spec.not" must not validate the schema (not)')],
+  [{ intOrString: true }, type('spec.intOrString', 'boolean', 'integer,string')],
+  [{ intOrString: 1.5 }, type('spec.intOrString', 'number', 'integer,string')],
+  [{ set: ['a', 'b', 'a'] }, 'spec.set[2]: Duplicate value: "a"'],
+  [{ set: ['a', 'a', 'a'] }, 'spec.set[1]: Duplicate value: "a"'],
+  [{ ports: [{ name: 'a' }, { name: 'a', port: 80 }] }, 'spec.ports[1]: Duplicate value: {"name":"a","port":80}'],
+  [{ ports: [{ port: 1 }] }, 'spec.ports[0].name: Required value'],
+  [{ embedded: {} }, 'spec.embedded.apiVersion: Required value', 'spec.embedded.kind: Required value'],
+  [
+    { embedded: { apiVersion: 'a/b/c', kind: 'pod!' } },
+    'spec.embedded.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+    `spec.embedded.kind: Invalid value: "pod!": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`,
+  ],
+  [
+    { embedded: { apiVersion: 'v1', kind: 'Pod', metadata: { labels: { a: '!' } } } },
+    `spec.embedded.metadata.labels: Invalid value: "!": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+  ],
+  ['text', type('spec', 'string', 'object')],
+  [[], type('spec', 'array', 'object')],
+  [
+    { text: 1, enum: 'c', needs: {}, set: ['a', 'a'] },
+    'spec.enum: Unsupported value: "c": supported values: "a", "b"',
+    'spec.needs.a: Required value',
+    'spec.needs.b: Required value',
+    'spec.set[1]: Duplicate value: "a"',
+    type('spec.text', 'integer', 'string'),
+  ],
+]
+
+const defaults = { defaulted: 'd', nullableDefault: 'x' }
+const pod = { apiVersion: 'v1', kind: 'Pod' }
+
+/** Values, what of them is stored besides the defaults, and warnings. */
+const accepted: readonly (readonly [JsonObject, JsonObject, ...string[]])[] = [
+  [{ intOrString: 1 }, { intOrString: 1 }],
+  [{ intOrString: '50%' }, { intOrString: '50%' }],
+  [{ ports: [{ name: 'a' }, { name: 'a', port: 81 }] }, { ports: [{ name: 'a', port: 80 }, { name: 'a', port: 81 }] }], // prettier-ignore
+  [{ atomic: ['a', 'a'] }, { atomic: ['a', 'a'] }],
+  [{ anyOf: { x: '', y: '' } }, { anyOf: { x: '', y: '' } }],
+  [{ nullable: null }, { nullable: null }],
+  [{ nullableDefault: null }, { nullableDefault: null }],
+  [{ defaulted: null, bool: null, list: null, map: null, needs: null, intOrString: null }, {}],
+  [{ inner: { deep: {} } }, { inner: { deep: { b: 1 } } }],
+  [{ open: { x: { y: 1 }, known: { a: 'b', c: 'd' } } }, { open: { x: { y: 1 }, known: { a: 'b' } } }, 'spec.open.known.c'],
+  [{ inner: { a: 'b', c: 1 }, foo: [] }, { inner: { a: 'b' } }, 'spec.foo', 'spec.inner.c'],
+  [
+    { embedded: { ...pod, metadata: { name: 'X Y', foo: 1 }, any: { b: 1 } } },
+    { embedded: { ...pod, metadata: { name: 'X Y' }, any: { b: 1 } } },
+    'spec.embedded.metadata.foo',
+  ],
+  [
+    { closed: { ...pod, metadata: { labels: { a: 'b' } }, spec: { a: 'b', c: 'd' }, other: 1 } },
+    { closed: { ...pod, metadata: { labels: { a: 'b' } }, spec: { a: 'b' } } },
+    'spec.closed.other',
+    'spec.closed.spec.c',
+  ],
+]
+
+const undecodable: readonly (readonly [JsonObject, string])[] = [
+  [
+    { ...pod, metadata: { name: 1 } },
+    'spec.embedded.metadata: Invalid value: {"name":1}: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string',
+  ],
+  [
+    { ...pod, metadata: 'x' },
+    'spec.embedded.metadata: Invalid value: "x": json: cannot unmarshal string into Go value of type v1.ObjectMeta',
+  ],
+  [{ ...pod, apiVersion: 1 }, 'spec.embedded.apiVersion: Invalid value: 1: must be a string'],
+]
+
+t.test('custom resources and their schemas', async (t) => {
+  const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
+  const api = apiOf(t, controlPlane.connection)
+  await define(t, api, definition('things', 'Thing', object({ spec })))
+  const dryRun = (value: JsonValue): Promise<RawAnswer> =>
+    api('POST', `${objects('things')}?dryRun=All`, { body: custom('Thing', 'a', { spec: value }) })
+
+  t.test('refuse values that do not fit, cause by cause', async (t) => {
+    for (const [value, ...causes] of refused) {
+      t.strictSame(ordered(await dryRun(value)), invalid('Thing', 'a', causes), JSON.stringify(value))
+    }
+  })
+
+  t.test('keep, drop and fill in fields, and warn of those that are dropped', async (t) => {
+    for (const [value, expected, ...unknown] of accepted) {
+      const { status, body, warnings } = await dryRun(value)
+      t.equal(status, 201, JSON.stringify(value))
+      t.strictSame(body.spec, { ...defaults, ...expected })
+      t.strictSame([...warnings].sort(), unknown.map((path) => `unknown field "${path}"`).sort())
+    }
+    t.notOk('spec' in (await dryRun(null)).body, 'null is nothing where nothing is to be filled in')
+  })
+
+  t.test('with parts that cannot be decoded are bad requests', async (t) => {
+    for (const [embedded, problem] of undecodable) {
+      const { body } = await dryRun({ embedded })
+      t.match(body, { code: 400, reason: 'BadRequest', message: `Thing in version "v1" cannot be handled as a Thing: ${problem}` })
+    }
+  })
+
+  t.test('stored before their schema changed are shown by the new one, in reads, lists and watches', async (t) => {
+    await define(t, api, definition('olds', 'Old', object({ spec: object({ keep: string, drop: string }) })))
+    const { body } = await create(api, 'olds', custom('Old', 'a', { spec: { keep: 'k', drop: 'd' } }))
+    const schema = object({ spec: object({ keep: string, added: { type: 'string', default: 'new' } }) })
+    const change = [{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema', value: schema }]
+    t.equal((await api('PATCH', definitionPath('olds'), { contentType: jsonPatch, body: change })).status, 200)
+    const expected = { keep: 'k', added: 'new' }
+    const shown = await until('the new schema is in effect', async () => {
+      const { body } = await api('GET', objects('olds', 'a'))
+      return (body.spec as JsonObject).added !== undefined && body
+    })
+    t.strictSame(shown, { ...body, spec: expected }, 'without a write: resourceVersion and generation are those of the create')
+    t.strictSame((await api('GET', objects('olds'))).body.items, [shown])
+    const { text } = await api('GET', `${objects('olds')}?watch=1&timeoutSeconds=1&resourceVersion=0`)
+    t.strictSame(JSON.parse(text.split('\n')[0]!), { type: 'ADDED', object: shown })
+    const { body: written } = await api('PUT', objects('olds', 'a'), {
+      body: { ...shown, metadata: { ...(shown.metadata as JsonObject), labels: { a: 'b' } } },
+    })
+    t.match(written, { spec: expected, metadata: { generation: 1 } }, 'what a schema drops and adds is no change of its own')
+  })
+
+  t.test('merge lists as their types say when they are applied', async (t) => {
+    const apply = (manager: string, name: string, value: JsonObject): Promise<RawAnswer> =>
+      api('PATCH', `${objects('things', name)}?fieldManager=${manager}`, {
+        contentType: applyPatch,
+        body: custom('Thing', name, { spec: value }),
+      })
+    t.equal((await apply('one', 'lists', { set: ['a', 'b'], ports: [{ name: 'x', port: 1 }], atomic: ['a'] })).status, 201)
+    const { body } = await apply('two', 'lists', { set: ['c', 'b'], ports: [{ name: 'y' }] })
+    t.strictSame(body.spec, { ...defaults, set: ['a', 'c', 'b'], ports: [{ name: 'x', port: 1 }, { name: 'y', port: 80 }], atomic: ['a'] }) // prettier-ignore
+    t.match((await apply('two', 'lists', { atomic: ['b'] })).body, {
+      code: 409,
+      message: 'Apply failed with 1 conflict: conflict with "one": .spec.atomic',
+    })
+    const left = await apply('one', 'lists', { set: ['a'] })
+    t.strictSame(left.body.spec, { ...defaults, set: ['a', 'c', 'b'], ports: [{ name: 'y', port: 80 }] }, 'what nobody applies is gone')
+  })
+})

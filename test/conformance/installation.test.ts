@@ -1,0 +1,307 @@
+/** The installation in a cluster: `config/default` with kubectl, and its Deployment's process with the rights that it grants. */
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import {
+  deployment,
+  mutatingWebhookConfiguration,
+  pod,
+  secret,
+  subjectAccessReview,
+  validatingWebhookConfiguration,
+  type Pod,
+  type Secret,
+} from '../../src/api/builtin.ts'
+import { loadConnection } from '../../src/client/kubeconfig.ts'
+import { run } from '../../src/manager/run.ts'
+import { mypodOperator } from '../../src/operators/mypod/index.ts'
+import { mypod } from '../../src/operators/mypod/kind.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { find } from '../support/devcluster-client.ts'
+import { kubectlAs } from '../support/devcluster-kubectl.ts'
+import {
+  installation,
+  mountServiceAccount,
+  operatorNamespace,
+  rendered,
+  routeTo,
+  serviceAccountUser,
+  startOperatorPod,
+  type OperatorPod,
+} from '../support/installation.ts'
+import { identityOf, mypodNamed } from '../support/mypod-world.ts'
+import { needsPodNetwork } from '../support/pod-network.ts'
+import { needsKubectl, until } from '../support/process.ts'
+import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
+
+const caSecret = { namespace: operatorNamespace, name: 'proreus-webhook-ca' }
+const sample = { namespace: 'test-mypod', name: 'mypod-sample' }
+
+t.test('config/default is applied, shown and deleted', { ...needsKubectl, ...needsOwnControlPlane }, async (t) => {
+  const manifests = await rendered(installation)
+  const controlPlane = await conformanceControlPlane(t)
+  const kubectl = kubectlAs(t, controlPlane.kubeconfig)
+
+  const applied = await kubectl.ok(`apply -k ${installation}`)
+  t.match(applied, /^namespace\/proreus-system created$/m)
+  t.match(applied, /^customresourcedefinition\.apiextensions\.k8s\.io\/mypods\.harryyann\.github\.io created$/m)
+  t.match(applied, /^deployment\.apps\/proreus created$/m)
+  t.equal(applied.trim().split('\n').length, manifests.length)
+
+  const names = (await kubectl.ok(`get -k ${installation} -o name`)).trim().split('\n')
+  t.strictSame(names.map((name) => name.split('/')[1]).sort(), manifests.map(({ metadata }) => metadata.name).sort())
+  t.match(await kubectl.ok('get deployment proreus -n proreus-system'), /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nproreus +[01]\/1 /)
+  t.match((await kubectl(`create -k ${installation}`)).stderr, /deployments\.apps "proreus" already exists/)
+  const again = await kubectl.ok(`apply -k ${installation}`)
+  t.equal(again.match(/ unchanged$/gm)?.length, manifests.length, again)
+
+  const { spec } = await controlPlane.client.get(deployment, { namespace: operatorNamespace, name: 'proreus' })
+  const ofDeployment = { metadata: { namespace: operatorNamespace, name: 'by-hand' }, spec: spec!.template.spec! }
+  t.ok(await controlPlane.client.create(pod, ofDeployment, { dryRun: true }), 'its Pods may be created in its namespace')
+
+  await kubectl.ok(`delete -k ${installation} --timeout=60s`)
+  const after = await kubectl(`get -k ${installation} -o name`)
+  t.equal(after.stdout, '')
+  t.equal(after.stderr.match(/NotFound|doesn't have a resource type|no matches for kind/g)?.length, manifests.length, after.stderr)
+})
+
+t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPlane, ...needsPodNetwork }, async (t) => {
+  const controlPlane = await conformanceControlPlane(t, { namespaces: [sample.namespace] })
+  const { client } = controlPlane
+  const kubectl = kubectlAs(t, controlPlane.kubeconfig)
+  // Not tap's folder, which two runs of this file at once would share.
+  const home = mkdtempSync(join(tmpdir(), 'proreus-installation-'))
+  t.teardown(() => rmSync(home, { recursive: true, force: true }))
+  const directory = (name: string): string => join(home, name)
+  await kubectl.ok(`apply -k ${installation}`)
+  const stored = await client.get(deployment, { namespace: operatorNamespace, name: 'proreus' })
+  // The processes that are started here are its Pods.
+  await client.patch(deployment, { namespace: operatorNamespace, name: 'proreus' }, { spec: { replicas: 0 } })
+  const serviceAccountDir = directory('serviceaccount')
+  await mountServiceAccount(client, serviceAccountDir)
+
+  /** Starts a replica, which gets the requests of the Service from when it is ready, as of all older ones none. */
+  async function startReplica(name: string): Promise<OperatorPod> {
+    const replica = await startOperatorPod(t, { controlPlane, deployment: stored, serviceAccountDir, directory: directory(name) })
+    await until(`${name} is ready`, async () => (await fetch(`${replica.probes}/readyz`)).ok)
+    await routeTo(client, replica)
+    return replica
+  }
+
+  const caOf = ({ data }: Secret): string => Buffer.from(data!['ca.crt']!, 'base64').toString()
+
+  /** What the API server trusts for each webhook. */
+  async function bundles(): Promise<string[]> {
+    const configurations = [
+      await client.get(mutatingWebhookConfiguration, { name: 'proreus-mutating' }),
+      await client.get(validatingWebhookConfiguration, { name: 'proreus-validating' }),
+    ]
+    return configurations.flatMap(({ webhooks = [] }) =>
+      webhooks.map(({ clientConfig }) => Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()),
+    )
+  }
+
+  /** Waits until the API server trusts this authority for each webhook. */
+  async function untilTrusted(authority: Secret, pass: () => unknown = () => undefined): Promise<void> {
+    await until('the authority of the Secret is trusted', async () => {
+      await pass()
+      return (await bundles()).every((bundle) => bundle.includes(caOf(authority).trim()))
+    })
+  }
+
+  /** A MyPod goes through the webhooks, and an invalid one does not; some moments after a change of what leads there. */
+  async function expectWebhooks(t: Test, name: string): Promise<void> {
+    const refusal = await until('the webhooks are called', () =>
+      client.create(mypod, mypodNamed(`${name}-bad`, { podLabels: { creator: 'me' } })).then(
+        () => undefined,
+        (error: Error) => {
+          if (!error.message.includes('denied the request')) throw error
+          return error.message
+        },
+      ),
+    )
+    t.match(refusal, /denied the request: .*spec\.podLabels\[creator\]: Forbidden: the label is set by the operator/)
+    await client.create(mypod, mypodNamed(name))
+  }
+
+  let replica: OperatorPod
+  let ca: Secret
+  let live: Pod
+
+  t.test('keeps its certificates in the Secret, and none on disk', async (t) => {
+    replica = await startReplica('pod-1')
+    ca = await client.get(secret, caSecret)
+    t.strictSame(Object.keys(ca.data!).sort(), ['ca.crt', 'ca.key'])
+    t.ok(new X509Certificate(caOf(ca)).ca)
+    t.strictSame(readdirSync(directory('pod-1'), { recursive: true }), [])
+  })
+
+  t.test('makes the API server trust it', async (t) => {
+    await untilTrusted(ca)
+    t.strictSame(new Set((await bundles()).map((bundle) => bundle.trim())), new Set([caOf(ca).trim()]), 'and nobody else')
+  })
+
+  t.test('is asked through its Service about what kubectl creates', async (t) => {
+    await expectWebhooks(t, 'first')
+    t.equal(await kubectl.ok('create -f config/samples/mypod.yaml'), 'mypod.harryyann.github.io/mypod-sample created\n')
+    await kubectl.ok('wait mypod/mypod-sample -n test-mypod --for=condition=Ready --timeout=20s')
+    live = await client.get(pod, sample)
+    t.equal(live.status?.phase, 'Running')
+    const refused = await kubectl('create -f config/samples/invalid/mypod-several-errors.yaml')
+    t.equal(refused.code, 1)
+    t.match(refused.stderr, /^The MyPod "mypod-several-errors" is invalid: \n(\* spec\..*\n){2,}$/)
+    const metrics = await (await fetch(`${replica.metrics}/metrics`)).text()
+    for (const path of ['mutate', 'validate']) {
+      t.match(
+        metrics,
+        new RegExp(`^controller_runtime_webhook_requests_total\\{webhook="/${path}-harryyann-github-io-v1-mypod",code="200"\\} [1-9]`, 'm'),
+      )
+    }
+  })
+
+  t.test('keeps the Pod as the MyPod says', async (t) => {
+    const image = 'example.com/pause:2'
+    await client.patch(mypod, sample, {
+      spec: { podLabels: { tier: 'one' }, podSpec: { containers: [{ name: 'main', image }] } },
+    })
+    const changed = await until(
+      'the Pod is changed',
+      async () => {
+        const found = await find(client, pod, sample)
+        return found?.spec?.containers[0]?.image === image && found.metadata.deletionTimestamp === undefined && found
+      },
+      40_000,
+    )
+    t.match(changed.metadata.labels, { app: 'mypod', tier: 'one', creator: 'mypod-controller' })
+    await client.delete(pod, sample)
+    live = await until(
+      'there is another Pod, which runs',
+      async () => {
+        const found = await find(client, pod, sample)
+        return found !== undefined && found.metadata.uid !== changed.metadata.uid && found.status?.phase === 'Running' && found
+      },
+      40_000,
+    )
+    await until('the status tells it', async () => {
+      const { status } = await client.get(mypod, sample)
+      return status?.podIp === live.status?.podIP && status?.createdTimestamp === Date.parse(live.metadata.creationTimestamp) / 1000
+    })
+  })
+
+  t.test('started again after a crash, it changes nothing', async (t) => {
+    live = await client.get(pod, sample)
+    await replica.stop('SIGKILL')
+    const before = await bundles()
+    replica = await startReplica('pod-2')
+    await expectWebhooks(t, 'after-crash')
+    await until('it reconciles', async () => (await find(client, pod, { ...sample, name: 'after-crash' })) !== undefined)
+    t.strictSame(await client.get(secret, caSecret), ca)
+    t.strictSame(await bundles(), before)
+    const after = await client.get(pod, sample)
+    t.equal(after.metadata.resourceVersion, live.metadata.resourceVersion)
+    t.strictSame(identityOf(after), identityOf(live))
+  })
+
+  t.test('in a rollout the next one takes over with the same authority', async (t) => {
+    const next = await startReplica('pod-3')
+    const ended = replica.stop('SIGTERM')
+    await until('the old one is no longer ready', async () => !(await fetch(`${replica.probes}/readyz`)).ok)
+    await expectWebhooks(t, 'during-rollout')
+    t.strictSame(await client.get(secret, caSecret), ca)
+    t.equal(await ended, 0)
+    replica = next
+    await expectWebhooks(t, 'after-rollout')
+  })
+
+  t.test('has all permissions that it needs', async (t) => {
+    const requests = (await controlPlane.requests()).filter(({ user }) => user === serviceAccountUser)
+    t.ok(requests.length > 20, `${requests.length} requests`)
+    t.strictSame(
+      requests.filter(({ code }) => code === 401 || code === 403),
+      [],
+    )
+  })
+
+  t.test('may do no more than that', async (t) => {
+    const may = async (verb: string, group: string, resource: string, name = ''): Promise<boolean> => {
+      const resourceAttributes = { verb, group, resource, name, namespace: operatorNamespace }
+      const { status } = await client.create(subjectAccessReview, { metadata: {}, spec: { user: serviceAccountUser, resourceAttributes } })
+      return status!.allowed
+    }
+    t.ok(await may('get', '', 'secrets', caSecret.name))
+    t.ok(await may('create', '', 'pods'))
+    for (const [verb, group, resource, name] of [
+      ['get', '', 'secrets'],
+      ['get', '', 'secrets', 'other'],
+      ['delete', 'harryyann.github.io', 'mypods'],
+      ['create', 'rbac.authorization.k8s.io', 'clusterroles'],
+      ['patch', 'admissionregistration.k8s.io', 'mutatingwebhookconfigurations', 'other'],
+    ] as const)
+      t.notOk(await may(verb, group, resource, name), `${verb} ${resource} ${name ?? ''}`)
+  })
+
+  t.test('a new start without the Secret makes a new authority, and the API server trusts it', async (t) => {
+    await replica.stop('SIGKILL')
+    await client.delete(secret, caSecret)
+    replica = await startReplica('pod-4')
+    const made = await client.get(secret, caSecret)
+    t.not(caOf(made), caOf(ca))
+    await untilTrusted(made)
+    await expectWebhooks(t, 'new-authority')
+    ca = made
+  })
+
+  t.test('a Secret or caBundle that is lost while it runs is put back', async (t) => {
+    await replica.stop('SIGKILL')
+    // In this process, where a minute passes when the test says so; its webhooks are not called.
+    const clock = new FakeClock(Date.now())
+    const stop = new AbortController()
+    const ready = Promise.withResolvers<void>()
+    const { hostname, port } = new URL(controlPlane.connection.server)
+    const done = run([mypodOperator], {
+      connection: await loadConnection({
+        env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
+        inClusterRoot: serviceAccountDir,
+      }),
+      signal: stop.signal,
+      certificates: { kind: 'secret', ...caSecret },
+      webhook: { host: '127.0.0.1', port: 0 },
+      probeBindAddress: '0',
+      metricsBindAddress: '0',
+      drainDelayMs: 0,
+      logger: silentLogger(),
+      clock,
+      onStarted: () => ready.resolve(),
+    })
+    done.catch((error: unknown) => ready.reject(error))
+    const end = async (): Promise<void> => {
+      stop.abort()
+      await done
+    }
+    t.teardown(end)
+    await ready.promise
+    await client.delete(secret, caSecret)
+    const back = await until('the Secret is back', async () => {
+      await clock.advance(60_000)
+      return find(client, secret, caSecret)
+    })
+    t.equal(caOf(back), caOf(ca), 'with the authority that is trusted already')
+
+    const lost = [{ op: 'remove', path: '/webhooks/0/clientConfig/caBundle' }]
+    await client.patch(validatingWebhookConfiguration, { name: 'proreus-validating' }, lost, { type: 'json' })
+    await untilTrusted(ca, () => clock.advance(10_000))
+    await end()
+    replica = await startReplica('pod-5')
+    await expectWebhooks(t, 'put-back')
+  })
+
+  t.test('deleted again, the installation takes the MyPods and their Pods along', async (t) => {
+    await kubectl.ok(`delete -k ${installation} --timeout=60s`)
+    await until('the Pods are gone', async () => (await client.list(pod, { namespace: sample.namespace })).items.length === 0, 90_000)
+    t.equal((await kubectl(`get -k ${installation} -o name`)).stdout, '')
+    t.ok((await fetch(`${replica.probes}/healthz`)).ok, 'the process waits for them to come back')
+  })
+})

@@ -1,0 +1,196 @@
+/** Which MyPods are refused or warned about, by whom, and with which words. */
+import t from 'tap'
+import { pod } from '../../src/api/builtin.ts'
+import type { ObjectInput } from '../../src/api/object.ts'
+import { createClient } from '../../src/client/client.ts'
+import { mypod, type MyPod } from '../../src/operators/mypod/kind.ts'
+import { clientFor, untilGone } from '../support/devcluster-client.ts'
+import { mypodNamed, namespace, startMyPodWorld } from '../support/mypod-world.ts'
+import { until } from '../support/process.ts'
+import { needsRequests } from './backends.ts'
+
+const mypodRules = { apiGroups: ['harryyann.github.io'], resources: ['mypods'], verbs: ['create', 'get', 'list', 'update', 'patch'] }
+
+t.test('admission of MyPods', async (t) => {
+  const { controlPlane, client, startOperator, running, refusals, podOf, mypodOf, untilPod } = await startMyPodWorld(t, [
+    { name: 'only-mypods', rules: [mypodRules] },
+    { name: 'both', rules: [mypodRules, { apiGroups: [''], resources: ['pods'], verbs: ['create'] }] },
+  ])
+  // From before the webhooks: only they refuse this label.
+  await client.create(mypod, mypodNamed('legacy', { podLabels: { creator: 'somebody' } }, { finalizers: ['example.com/hold'] }))
+  const operator = await startOperator()
+
+  const main = { name: 'main', image: 'x' }
+  const label = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an"
+  const invalid: Readonly<
+    Record<string, { readonly by: string; readonly spec: object; readonly causes: readonly (readonly [string, string, string])[] }>
+  > = {
+    'no containers': {
+      by: 'mutate',
+      spec: { podSpec: { containers: [] } },
+      causes: [
+        ['spec.podSpec.containers', 'FieldValueInvalid', 'Invalid value: 0: spec.podSpec.containers in body should have at least 1 items'],
+      ],
+    },
+    'no spec of the Pod': {
+      by: 'mutate',
+      spec: { podLabels: { app: 'a' } },
+      causes: [['spec.podSpec', 'FieldValueRequired', 'Required value']],
+    },
+    'a label of the operator': {
+      by: 'mutate',
+      spec: { podLabels: { creator: 'me' }, podSpec: { containers: [main] } },
+      causes: [['spec.podLabels[creator]', 'FieldValueForbidden', 'Forbidden: the label is set by the operator']],
+    },
+    'two containers of one name': {
+      by: 'mutate',
+      spec: { podSpec: { containers: [main, main] } },
+      causes: [['spec.podSpec.containers[1]', 'FieldValueDuplicate', 'Duplicate value: {"name":"main"}']],
+    },
+    'a number for a text, and an empty text': {
+      by: 'mutate',
+      spec: { podLabels: { app: 1 }, podSpec: { containers: [{ name: 'main', image: '' }] } },
+      causes: [
+        [
+          'spec.podLabels.app',
+          'FieldValueTypeInvalid',
+          'Invalid value: "integer": spec.podLabels.app in body must be of type string: "integer"',
+        ],
+        [
+          'spec.podSpec.containers[0].image',
+          'FieldValueInvalid',
+          'Invalid value: "": spec.podSpec.containers[0].image in body should be at least 1 chars long',
+        ],
+      ],
+    },
+    'what the API server refuses for Pods': {
+      by: 'validate',
+      spec: { podSpec: { restartPolicy: 'Sometimes', containers: [{ name: 'Main', image: 'x', ports: [{ containerPort: 70_000 }] }] } },
+      causes: [
+        [
+          'spec.podSpec.containers[0].name',
+          'FieldValueInvalid',
+          `Invalid value: "Main": ${label} alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
+        ],
+        [
+          'spec.podSpec.containers[0].ports[0].containerPort',
+          'FieldValueInvalid',
+          'Invalid value: 70000: must be between 1 and 65535, inclusive',
+        ],
+        [
+          'spec.podSpec.restartPolicy',
+          'FieldValueNotSupported',
+          'Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"',
+        ],
+      ],
+    },
+  }
+  for (const [what, { by, spec, causes }] of Object.entries(invalid))
+    t.test(`refused, and all that is wrong is told: ${what}`, async (t) => {
+      const refusal: unknown = await client
+        .create(mypod, { metadata: { namespace, name: 'invalid' }, spec } as ObjectInput<MyPod>)
+        .catch((error: unknown) => error)
+      const lines = causes.map(([field, , message]) => `${field}: ${message}`)
+      const problems = lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`
+      t.strictSame((refusal as { status?: unknown }).status, {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: `admission webhook "${by}-mypod-v1.harryyann.github.io" denied the request: MyPod.harryyann.github.io "invalid" is invalid: ${problems}`,
+        reason: 'Invalid',
+        details: {
+          name: 'invalid',
+          group: 'harryyann.github.io',
+          kind: 'MyPod',
+          causes: causes.map(([field, reason, message]) => ({ reason, message, field })),
+        },
+        code: 422,
+      })
+      t.equal(await mypodOf('invalid'), undefined)
+    })
+
+  t.test('who may create MyPods but no Pods is refused; who may both is not', async (t) => {
+    const user = clientFor(t, controlPlane.connectionFor('only-mypods'))
+    await t.rejects(user.create(mypod, mypodNamed('by-only-mypods')), {
+      statusCode: 422,
+      message: `MyPod.harryyann.github.io "by-only-mypods" is invalid: spec.podSpec: Forbidden: user "only-mypods" cannot create resource "pods" in API group "" in the namespace "${namespace}", which a MyPod needs`,
+    })
+    t.equal(await mypodOf('by-only-mypods'), undefined)
+    const both = clientFor(t, controlPlane.connectionFor('both'))
+    await both.create(mypod, mypodNamed('by-both'))
+    await untilPod('by-both', 'is there')
+    await t.rejects(user.delete(pod, { namespace, name: 'by-both' }), {
+      statusCode: 403,
+      message: `pods "by-both" is forbidden: User "only-mypods" cannot delete resource "pods" in API group "" in the namespace "${namespace}"`,
+    })
+  })
+
+  t.test('a dry run is judged and creates nothing', async (t) => {
+    t.match(await client.create(mypod, mypodNamed('dry'), { dryRun: true }), { metadata: { name: 'dry' } })
+    await t.rejects(client.create(mypod, mypodNamed('dry', { podLabels: { creator: 'me' } }), { dryRun: true }), {
+      message: /spec\.podLabels\[creator\]: Forbidden: the label is set by the operator/,
+    })
+    // Whatever came of the dry run came before this.
+    await running('after-dry')
+    t.equal(await mypodOf('dry'), undefined)
+    const { items } = await client.list(pod, { namespace })
+    t.strictSame(
+      items.map(({ metadata }) => metadata.name).filter((name) => name === 'dry' || name.startsWith('mypod-check-')),
+      [],
+      'nor does the question what the API server thinks of the Pod',
+    )
+  })
+
+  t.test('who may not create Pods cannot change what the Pod is, but the rest of the object', async (t) => {
+    const user = clientFor(t, controlPlane.connectionFor('only-mypods'))
+    const key = { namespace, name: 'by-admin' }
+    await running('by-admin')
+    await t.rejects(user.patch(mypod, key, { spec: { podSpec: { hostNetwork: true } } }), {
+      statusCode: 422,
+      message: /cannot create resource "pods"/,
+    })
+    t.match(await user.patch(mypod, key, { metadata: { labels: { team: 'a' } } }), { metadata: { labels: { team: 'a' } } })
+  })
+
+  t.test('an object that is being deleted can lose its finalizer, though it would be refused now', async (t) => {
+    const key = { namespace, name: 'legacy' }
+    await untilPod('legacy', 'is there')
+    await t.rejects(client.patch(mypod, key, { spec: { podAnnotations: { a: 'b' } } }), {
+      message: /spec\.podLabels\[creator\]: Forbidden/,
+    })
+    await client.delete(mypod, key)
+    t.ok((await mypodOf('legacy'))?.metadata.deletionTimestamp, 'the finalizer holds it')
+    await client.delete(pod, key)
+    await untilGone(client, pod, key)
+    const before = await operator.reconciles()
+    await client.patchStatus(mypod, key, { status: { podPhase: 'Touched' } })
+    await until('it was reconciled', async () => (await operator.reconciles()) > before)
+    t.equal(await podOf('legacy'), undefined, 'nothing is created for what goes away')
+    await client.patch(mypod, key, { metadata: { finalizers: null } })
+    await untilGone(client, mypod, key)
+  })
+
+  t.test('a name that is too long for a host name, and access to the node, are warned about', async (t) => {
+    const warnings: string[] = []
+    const warned = createClient(controlPlane.connection, { onWarning: (text) => warnings.push(text) })
+    t.teardown(() => warned.close())
+    const podSpec = {
+      hostNetwork: true,
+      volumes: [{ name: 'node', hostPath: { path: '/' } }],
+      containers: [{ name: 'main', image: 'x', securityContext: { privileged: true } }],
+    }
+    await warned.create(mypod, mypodNamed('n'.repeat(64), { podSpec }))
+    t.strictSame(warnings, [
+      "metadata.name: longer than 63 characters; the Pod's host name will be cut",
+      "spec.podSpec.hostNetwork: shares the node's namespace with the Pod",
+      "spec.podSpec.volumes[0].hostPath: gives the Pod access to the node's files",
+      'spec.podSpec.containers[0].securityContext.privileged: has full access to the node',
+    ])
+    await untilPod('n'.repeat(64), 'is there')
+  })
+
+  t.test('the operator was allowed everything that it did', needsRequests, async (t) => {
+    t.strictSame(await refusals(), [])
+  })
+})

@@ -1,0 +1,79 @@
+/** Clients as a ServiceAccount, on whichever control plane. */
+import t from 'tap'
+import { configMap, serviceAccount } from '../../src/api/builtin.ts'
+import type { Client } from '../../src/client/client.ts'
+import { createClient } from '../../src/client/client.ts'
+import { until } from '../support/process.ts'
+import { conformanceControlPlane, needsRequests } from './backends.ts'
+
+const namespace = 'conformance-accounts'
+const configMaps = (...verbs: string[]) => [{ apiGroups: [''], resources: ['configmaps'], verbs }]
+
+const controlPlane = await conformanceControlPlane(t, {
+  controllers: false,
+  namespaces: [namespace],
+  serviceAccounts: [{ name: `${namespace}/worker`, rules: configMaps('list'), namespaceRules: { [namespace]: configMaps('create') } }],
+})
+const { client } = controlPlane
+
+function clientAs(name: string): Client {
+  const made = createClient(controlPlane.connectionFor({ serviceAccount: `${namespace}/${name}` }))
+  t.teardown(() => made.close())
+  return made
+}
+
+async function whoIs(asking: Client): Promise<{ username: string; groups: string[] }> {
+  const answer = await asking.raw('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+    method: 'POST',
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
+  })
+  const { username, groups } = (answer as { status: { userInfo: { username: string; groups: string[] } } }).status.userInfo
+  return { username, groups: groups.toSorted() }
+}
+
+t.test('it is who a Pod of it would be', async (t) => {
+  t.strictSame(await whoIs(clientAs('worker')), {
+    username: `system:serviceaccount:${namespace}:worker`,
+    groups: ['system:authenticated', 'system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+  })
+})
+
+t.test('it may do what the options say, and nothing else', async (t) => {
+  const worker = clientAs('worker')
+  await until('the rules hold', () => worker.list(configMap))
+  await until('in the namespace, too', () => worker.create(configMap, { metadata: { namespace, name: 'a' } }))
+  await t.rejects(worker.create(configMap, { metadata: { namespace: 'default', name: 'a' } }), {
+    statusCode: 403,
+    message: `configmaps is forbidden: User "system:serviceaccount:${namespace}:worker" cannot create resource "configmaps" in API group "" in the namespace "default"`,
+  })
+})
+
+t.test('any that exists will do, and it has to exist', async (t) => {
+  const later = clientAs('later')
+  await t.rejects(whoIs(later), { statusCode: 404, message: 'serviceaccounts "later" not found' })
+  await client.create(serviceAccount, { metadata: { namespace, name: 'later' } })
+  t.equal((await whoIs(later)).username, `system:serviceaccount:${namespace}:later`)
+  await t.rejects(later.list(configMap), { message: /configmaps is forbidden/ })
+  t.throws(() => controlPlane.connectionFor({ serviceAccount: 'later' }), {
+    code: 'PRO_INPUT',
+    message: '"later" is no ServiceAccount: write namespace/name.',
+  })
+})
+
+t.test('it goes through a fault proxy like everybody', async (t) => {
+  const proxy = await controlPlane.faultProxy()
+  const worker = createClient(proxy.through(controlPlane.connectionFor({ serviceAccount: `${namespace}/worker` })))
+  t.teardown(() => worker.close())
+  t.equal((await whoIs(worker)).username, `system:serviceaccount:${namespace}:worker`)
+})
+
+t.test('its requests are told as its own', needsRequests, async (t) => {
+  const worker = clientAs('worker')
+  await worker.list(configMap, { namespace })
+  const user = `system:serviceaccount:${namespace}:worker`
+  const path = `/api/v1/namespaces/${namespace}/configmaps`
+  await until('it is told', async () =>
+    (await controlPlane.requests()).some((request) => request.user === user && request.verb === 'list' && request.path === path),
+  )
+  t.pass()
+})

@@ -1,0 +1,84 @@
+/** What differs between two values, each difference at the narrowest path that tells it. */
+import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
+import { getOwn, isObject, jsonEqual } from '../../../src/api/json.ts'
+import { child, valueAt } from './path.ts'
+
+export interface Difference {
+  readonly path: string
+  /** Undefined: not there. */
+  readonly real: JsonValue | undefined
+  readonly embedded: JsonValue | undefined
+}
+
+/** What tells the items of a list apart, the first that all have and that is different for each. */
+const identities: readonly (readonly string[])[] = [
+  ['metadata.namespace', 'metadata.name'],
+  ['name'],
+  ['type'],
+  ['resource'],
+  ['groupVersion'],
+  ['version'],
+  ['manager', 'operation', 'apiVersion', 'subresource'],
+  ['subresource'],
+]
+
+/**
+ * The differences, in the order of the real value. Items of lists are matched by what identifies them where there is such a thing.
+ *
+ * @example
+ * differencesOf({ a: 1, b: [{ name: 'x' }] }, { a: 1, b: [] }) // [{ path: 'b[x]', real: { name: 'x' }, embedded: undefined }]
+ */
+export function differencesOf(real: JsonValue | undefined, embedded: JsonValue | undefined, path = ''): Difference[] {
+  if (real === undefined && embedded === undefined) return []
+  if (real !== undefined && embedded !== undefined) {
+    if (jsonEqual(real, embedded)) return []
+    if (isObject(real) && isObject(embedded) && (real.kind === embedded.kind || (real.kind !== 'Status' && embedded.kind !== 'Status')))
+      return ofObjects(real, embedded, path)
+    if (Array.isArray(real) && Array.isArray(embedded)) return ofLists(real, embedded, path)
+  }
+  return [{ path, real, embedded }]
+}
+
+function ofObjects(real: JsonObject, embedded: JsonObject, path: string): Difference[] {
+  const keys = new Set([...Object.keys(real), ...Object.keys(embedded)])
+  return [...keys].flatMap((key) => differencesOf(getOwn(real, key), getOwn(embedded, key), child(path, key)))
+}
+
+function ofLists(real: readonly JsonValue[], embedded: readonly JsonValue[], path: string): Difference[] {
+  const keyOf = keyFunction(path, [...real], [...embedded])
+  if (keyOf === undefined) {
+    const length = Math.max(real.length, embedded.length)
+    return Array.from({ length }, (_, index) => differencesOf(real[index], embedded[index], `${path}[${index}]`)).flat()
+  }
+  const [left, right] = [real, embedded].map((list) => new Map(list.map((item) => [keyOf(item)!, item])))
+  const keys = [...new Set([...left!.keys(), ...right!.keys()])]
+  const found = keys.flatMap((key) => differencesOf(left!.get(key), right!.get(key), `${path}[${key}]`))
+  const [orderLeft, orderRight] = [[...left!.keys()].filter((key) => right!.has(key)), [...right!.keys()].filter((key) => left!.has(key))]
+  if (jsonEqual(orderLeft, orderRight)) return found
+  return [...found, { path: `${path}[order]`, real: orderLeft, embedded: orderRight }]
+}
+
+type KeyOf = (item: JsonValue) => string | undefined
+
+/** Events and cells are what they are by their place. */
+const byPlace = /(?:^|\.)(?:events|cells)$/
+
+/** What tells the items of both lists apart: the values themselves where they are texts. */
+function keyFunction(path: string, ...lists: [JsonValue[], JsonValue[]]): KeyOf | undefined {
+  if (byPlace.test(path)) return undefined
+  const text: KeyOf = (item) => (typeof item === 'string' ? item : undefined)
+  const byFields = identities.map((paths): KeyOf => {
+    return (item) => {
+      const values = paths.map((path) => valueAt(item, path))
+      return typeof values.findLast((value) => value !== undefined) === 'string'
+        ? values.filter((value) => value !== undefined).join('/')
+        : undefined
+    }
+  })
+  return [text, ...byFields].find((keyOf) =>
+    lists.every((list) => {
+      const keys = list.map(keyOf)
+      return keys.every((key) => key !== undefined && key.length < 200) && new Set(keys).size === keys.length
+    }),
+  )
+}

@@ -1,0 +1,58 @@
+/** The scenarios, played against a real and the embedded control plane: answers are equal, but for what is accepted. */
+import t from 'tap'
+import { judge, readAccepted } from './accepted.ts'
+import type { Judgement } from './accepted.ts'
+import { startControlPlanes } from './control-planes.ts'
+import type { Comparison } from './player.ts'
+import { play } from './player.ts'
+import type { Scenario } from './scenario.ts'
+import { readScenarios } from './scenario.ts'
+
+/** A real control plane is started by `npm run test:real`. */
+const needsBinaries = process.env.PROREUS_BACKEND === 'binaries' ? {} : { skip: 'compares with a real control plane: npm run test:real' }
+
+const scenarios = readScenarios()
+const { differences: accepted } = readAccepted()
+
+// Some answers of the real server take seconds: it waits for resource versions that never come, and namespaces end slowly.
+t.setTimeout(600_000)
+
+t.test('the embedded API server answers as the real one does', needsBinaries, async (t) => {
+  const comparisons: Comparison[] = []
+  // Scenarios with controllers have control planes of their own, and are played meanwhile.
+  const groups = [false, true].map((controllers) => start(scenarios.filter((scenario) => scenario.controllers === controllers)))
+  for (const [name, played] of groups.flat()) {
+    t.test(name, async (t) => {
+      const judgement = judge(await played, accepted)
+      comparisons.push(...(await played))
+      for (const { comparison, differences } of judgement.failed)
+        t.fail(`${comparison.id}: ${comparison.request}`, { differences: JSON.stringify(differences, undefined, 1) })
+      t.comment(count(judgement))
+      t.ok(judgement.compared > 0)
+    })
+  }
+  t.test('every accepted difference is still one', async (t) => {
+    const judgement = judge(comparisons, accepted)
+    t.comment(`in all: ${count(judgement)}`)
+    t.strictSame(judgement.stale, [])
+  })
+})
+
+/** Plays the scenarios one after another; each has its own promise. */
+function start(group: readonly Scenario[]): [name: string, comparisons: Promise<Comparison[]>][] {
+  const controlPlanes = startControlPlanes(group)
+  let before: Promise<unknown> = controlPlanes
+  const played = group.map((scenario): [string, Promise<Comparison[]>] => {
+    const own = before.then(async () => play(scenario, await controlPlanes))
+    before = own.catch(() => undefined)
+    // Whoever asks for it gets the failure.
+    own.catch(() => undefined)
+    return [scenario.name, own]
+  })
+  void before.then(async () => (await controlPlanes).stop()).catch(() => undefined)
+  return played
+}
+
+function count({ compared, equal, accepted, failed }: Judgement): string {
+  return `${compared} requests compared: ${equal} equal, ${accepted} differ as accepted, ${failed.length} differ`
+}

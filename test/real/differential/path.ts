@@ -1,0 +1,38 @@
+/** Paths into JSON: `metadata.labels["app.kubernetes.io/name"]`, `items[0].spec`; as scenarios capture values and differences are told. */
+import type { JsonValue } from '../../../src/api/json.ts'
+import { getOwn, isObject } from '../../../src/api/json.ts'
+
+const part = /\.?([^.[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]/gy
+
+/**
+ * The value at `path`; undefined where there is none.
+ *
+ * @example
+ * valueAt({ items: [{ name: 'a' }] }, 'items[0].name') // 'a'
+ */
+export function valueAt(value: JsonValue | undefined, path: string): JsonValue | undefined {
+  let found = value
+  for (const key of partsOf(path)) {
+    if (typeof key === 'number') found = Array.isArray(found) ? found[key] : undefined
+    else found = isObject(found) ? getOwn(found, key) : undefined
+  }
+  return found
+}
+
+/** `path` and then `key`, which is quoted where it is not a plain word. */
+export function child(path: string, key: string): string {
+  if (!/^[\w-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`
+  return path === '' ? key : `${path}.${key}`
+}
+
+function partsOf(path: string): (string | number)[] {
+  const parts: (string | number)[] = []
+  let end = 0
+  for (const match of path.matchAll(part)) {
+    const [whole, word, index, quoted] = match
+    parts.push(index !== undefined ? Number(index) : (word ?? (JSON.parse(`"${quoted!}"`) as string)))
+    end = match.index + whole.length
+  }
+  if (end !== path.length) throw new Error(`not a path: ${path}`)
+  return parts
+}

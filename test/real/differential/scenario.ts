@@ -1,0 +1,145 @@
+/** A scenario file, read and checked. The format is told at the head of player.ts. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { parse } from 'yaml'
+import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
+import { isObject } from '../../../src/api/json.ts'
+import type { ControlPlaneUser } from '../../../src/testing/users.ts'
+
+export interface Scenario {
+  readonly name: string
+  readonly about: string
+  /** Default false: garbage collection, namespaces, ServiceAccounts and Pods need them. */
+  readonly controllers: boolean
+  /** Created before; the first one is `${ns}`. Default: one, named after the scenario. */
+  readonly namespaces: readonly string[]
+  readonly users: readonly ControlPlaneUser[]
+  /** For use in the steps: `${name}`. */
+  readonly values: JsonObject
+  readonly steps: readonly Step[]
+}
+
+export interface Step {
+  /** Unique in its scenario. */
+  readonly id: string
+  /** `WATCH` is a GET whose answer does not end. */
+  readonly method: string
+  readonly path: JsonValue
+  readonly body?: JsonValue
+  /** The body as base64. */
+  readonly base64?: string
+  readonly contentType?: string
+  readonly accept?: string
+  readonly headers: JsonObject
+  readonly user?: string
+  /** Names of values, and the paths in the answer's body where they are. */
+  readonly capture: Readonly<Record<string, string>>
+  /** Paths and the values to wait for; `status` is that of the answer, null is absent. */
+  readonly until?: JsonObject
+  /** What `each` gives to this one. */
+  readonly values: JsonObject
+  /** Of a watch: ends after so many events. */
+  readonly events?: number
+  /** Of a watch: ends after so many seconds, if not before. */
+  readonly seconds: number
+  /** Of a watch: what is requested once it is open. */
+  readonly while: readonly Step[]
+}
+
+const folder = join(import.meta.dirname, 'scenarios')
+const scenarioKeys = ['about', 'controllers', 'namespaces', 'users', 'values', 'steps']
+const stepKeys = [
+  'id',
+  'body',
+  'base64',
+  'contentType',
+  'accept',
+  'headers',
+  'user',
+  'capture',
+  'until',
+  'each',
+  'events',
+  'seconds',
+  'while',
+]
+const defaultWatchSeconds = 10
+
+/** All scenarios, by name. */
+export function readScenarios(): Scenario[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'))
+  return files.sort().map((name) => parseScenario(basename(name, '.yaml'), readFileSync(join(folder, name), 'utf8')))
+}
+
+/** Reads a scenario; an error names it and the step. */
+export function parseScenario(name: string, text: string): Scenario {
+  const document: unknown = parse(text, { merge: true })
+  const at = `scenario ${name}`
+  if (!isObject(document)) throw new Error(`${at}: expected a map`)
+  known(document, scenarioKeys, at)
+  const { about, controllers = false, namespaces = [`diff-${name}`], users = [], values = {}, steps } = document
+  if (typeof about !== 'string') throw new Error(`${at}: about: expected a sentence`)
+  if (!isObject(values)) throw new Error(`${at}: values: expected a map`)
+  const scenario = {
+    name,
+    about,
+    controllers: controllers === true,
+    namespaces: namespaces as string[],
+    users: users as unknown as ControlPlaneUser[],
+    values,
+    steps: stepsOf(steps, at),
+  }
+  const seen = new Set<string>()
+  for (const { id } of allSteps(scenario.steps)) {
+    if (seen.has(id)) throw new Error(`${at}: the id ${id} is there twice`)
+    seen.add(id)
+  }
+  return scenario
+}
+
+/** The steps and those within watches. */
+export function allSteps(steps: readonly Step[]): Step[] {
+  return steps.flatMap((step) => [step, ...allSteps(step.while)])
+}
+
+function stepsOf(value: JsonValue | undefined, at: string): Step[] {
+  if (!Array.isArray(value)) throw new Error(`${at}: steps: expected a list`)
+  return value.flatMap((step) => {
+    if (!isObject(step) || typeof step.id !== 'string') throw new Error(`${at}: a step has no id: ${JSON.stringify(step)}`)
+    const { each } = step
+    if (each === undefined) return [stepOf(step, step.id, {}, at)]
+    if (!isObject(each)) throw new Error(`${at}: ${step.id}: each: expected a map`)
+    return Object.entries(each).map(([key, values]) => {
+      const own = isObject(values) ? values : { it: values }
+      return stepOf(step, `${String(step.id)}/${key}`, { case: key, ...own }, at)
+    })
+  })
+}
+
+function stepOf(step: JsonObject, id: string, values: JsonObject, scenario: string): Step {
+  const at = `${scenario}: ${id}`
+  const method = Object.keys(step).find((key) => /^[A-Z]+$/.test(key))
+  if (method === undefined) throw new Error(`${at}: no method such as GET`)
+  known(step, [...stepKeys, method], at)
+  const { headers = {}, capture = {}, until, seconds = defaultWatchSeconds } = step
+  const texts = ['base64', 'contentType', 'accept', 'user'].filter((key) => step[key] !== undefined)
+  return {
+    id,
+    method,
+    path: step[method]!,
+    ...(step.body === undefined ? {} : { body: step.body }),
+    ...Object.fromEntries(texts.map((key) => [key, String(step[key])])),
+    headers: headers as JsonObject,
+    capture: capture as Record<string, string>,
+    ...(until === undefined ? {} : { until: until as JsonObject }),
+    values,
+    ...(typeof step.events === 'number' ? { events: step.events } : {}),
+    seconds: seconds as number,
+    while: step.while === undefined ? [] : stepsOf(step.while, at),
+  }
+}
+
+function known(object: JsonObject, keys: readonly string[], at: string): void {
+  const unknown = Object.keys(object).filter((key) => !keys.includes(key))
+  if (unknown.length > 0) throw new Error(`${at}: not known: ${unknown.join(', ')}`)
+}

@@ -1,0 +1,35 @@
+/** `${name}` in scenarios: values that were captured from answers or written in the file. */
+import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
+import { getOwn, isObject, setOwn } from '../../../src/api/json.ts'
+
+/**
+ * `value` with each `${name}` in its texts replaced. A text that is nothing but `${name}` becomes the value, whatever its type;
+ * `${x*N}` is N times the letter x.
+ *
+ * @throws {Error} when there is no such value.
+ */
+export function substitute(value: JsonValue, values: JsonObject): JsonValue {
+  if (typeof value === 'string') return inText(value, values)
+  if (Array.isArray(value)) return value.map((item) => substitute(item, values))
+  if (!isObject(value)) return value
+  const result: JsonObject = {}
+  for (const [key, item] of Object.entries(value)) setOwn(result, String(inText(key, values)), substitute(item ?? null, values))
+  return result
+}
+
+function inText(text: string, values: JsonObject): JsonValue {
+  const whole = /^\$\{([^}*]+)\}$/.exec(text)
+  if (whole !== null) return substitute(lookUp(whole[1]!, values), values)
+  return text.replaceAll(/\$\{([^}]+)\}/g, (_, name: string) => {
+    const repeated = /^(.)\*(\d+)$/.exec(name)
+    if (repeated !== null) return repeated[1]!.repeat(Number(repeated[2]))
+    const value = substitute(lookUp(name, values), values)
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  })
+}
+
+function lookUp(name: string, values: JsonObject): JsonValue {
+  const value = getOwn(values, name)
+  if (value === undefined) throw new Error(`there is no value \${${name}}`)
+  return value
+}

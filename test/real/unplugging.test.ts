@@ -1,0 +1,23 @@
+/** Two minutes of a network that fails all the time, on both control planes at once. `SECONDS` and `SEED` choose another run. */
+import t from 'tap'
+import { startControlPlane } from '../../src/testing/index.ts'
+import { namespace, unplug, unpluggingOptions, watchHeap } from '../support/unplugging.ts'
+
+/** What garbage collection leaves to chance, and the requests that the embedded API server remembers. */
+const mayGrowBytes = 6 * 1024 * 1024
+
+const options = unpluggingOptions(t, 120)
+t.setTimeout((options.seconds + 400) * 1000)
+t.test('informers and controllers miss nothing while connections are cut, half-opened and delayed', async (t) => {
+  const growth = watchHeap(options.seconds)
+  const backends = ['embedded', 'binaries'] as const
+  await Promise.all(
+    backends.map(async (backend) => {
+      const controlPlane = await startControlPlane({ backend, controllers: false, namespaces: [namespace] })
+      t.teardown(() => controlPlane.stop())
+      await unplug(t, controlPlane, { ...options, name: backend, forgetting: true })
+    }),
+  )
+  const bytes = growth()
+  t.ok(bytes < mayGrowBytes, `the heap does not grow: ${Math.round(bytes / 1024)} KiB more`)
+})

@@ -1,0 +1,98 @@
+/** What happens to the network of the unplugging test: a plan that follows from a seed alone, and its player. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Fault, FaultProxy, ProxiedConnection } from '../../src/testing/index.ts'
+
+/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** `forget`: half-open for good, as when a firewall loses its table. */
+const kinds = ['cut', 'cut', 'cut', 'away', 'halfOpen', 'halfOpen', 'blackHole', 'delay', 'delay', 'answer'] as const
+export type FaultKind = (typeof kinds)[number] | 'forget'
+
+export interface PlannedFault {
+  readonly kind: FaultKind
+  readonly atMs: number
+  readonly forMs: number
+  /** Decides what else there is to decide. */
+  readonly seed: number
+}
+
+/** Faults of all kinds, one about every 0.7 s, for so many seconds. */
+export function mixedFaults(seed: number, seconds: number): PlannedFault[] {
+  const random = randomOf(seed)
+  const plan: PlannedFault[] = []
+  for (let atMs = 300; atMs < seconds * 1000; atMs += 200 + random() * 1000) {
+    const kind = kinds[Math.floor(random() * kinds.length)]!
+    const longest = { cut: 0, away: 2000, halfOpen: 5000, blackHole: 2000, delay: 3000, answer: 2000 }[kind]
+    plan.push({ kind, atMs, forMs: random() * longest, seed: Math.floor(random() * 2 ** 32) })
+  }
+  return plan
+}
+
+/** Everything that is connected at first goes silent and stays so: nothing but the clients themselves can notice that. */
+export function forgottenConnections(seed: number): PlannedFault[] {
+  return [{ kind: 'forget', atMs: 3000, forMs: 0, seed }]
+}
+
+/** Plays the plan; resolves when every fault that ends has ended. Tells how many faults there were of each kind. */
+export async function playFaults(proxy: FaultProxy, plan: readonly PlannedFault[]): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  const started = performance.now()
+  const running = plan.map(async ({ kind, atMs, forMs, seed }) => {
+    await delay(Math.max(0, atMs - (performance.now() - started)))
+    counts[kind] = (counts[kind] ?? 0) + 1
+    const fault = start(proxy, kind, seed)
+    if (kind === 'forget') return
+    await delay(forMs)
+    fault.end()
+  })
+  await Promise.all(running)
+  return counts
+}
+
+function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
+  const random = randomOf(seed)
+  /** A part of what is connected, at times all. */
+  const some = (): ProxiedConnection[] => {
+    const share = 0.2 + random()
+    return proxy.connections.filter(() => random() < share)
+  }
+  const direction = (['both', 'toServer', 'toClient'] as const)[Math.floor(random() * 3)]!
+  switch (kind) {
+    case 'cut':
+      return proxy.cut({ only: some() })
+    case 'away':
+      return proxy.cut({ alsoNew: true })
+    case 'halfOpen': {
+      const only = some()
+      const fault = proxy.halfOpen({ only, direction })
+      // A cable that is plugged in again, or a connection that is given up.
+      return random() < 0.5 ? fault : { end: () => (proxy.cut({ only }), fault.end()) }
+    }
+    case 'blackHole':
+      return proxy.halfOpen({ alsoNew: true })
+    case 'forget':
+      return proxy.halfOpen()
+    case 'delay':
+      return proxy.delay({ toServer: random() * 80, toClient: random() * 80 })
+    case 'answer': {
+      const watches = random() < 0.5
+      const fault = proxy.answer(([429, 500, 503] as const)[Math.floor(random() * 3)]!, {
+        count: 1 + Math.floor(random() * 5),
+        ...(watches ? { match: ({ query }) => query.get('watch') === 'true' } : {}),
+        ...(random() < 0.5 ? { retryAfterSeconds: 1 } : {}),
+      })
+      // A watch that is refused when it comes back has to be listed anew, and what was deleted meanwhile must be missed there.
+      if (watches) proxy.cut()
+      return fault
+    }
+  }
+}

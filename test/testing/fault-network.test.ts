@@ -1,0 +1,158 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import t from 'tap'
+import type { Test } from 'tap'
+import { FaultyNetwork } from '../../src/testing/faults/network.ts'
+import { until } from '../support/process.ts'
+
+/** A server that sends back what it gets, behind a network. */
+async function setUp(t: Test) {
+  const sockets = new Set<Socket>()
+  const received: string[] = []
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => undefined)
+    socket.on('data', (bytes) => {
+      received.push(bytes.toString())
+      socket.write(bytes)
+    })
+    socket.on('end', () => socket.end('bye'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const network = await FaultyNetwork.listen((server.address() as AddressInfo).port)
+  t.teardown(async () => {
+    await network.close()
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { network, sockets, received }
+}
+
+async function dial(t: Test, { port }: FaultyNetwork) {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  t.teardown(() => socket.destroy())
+  const state = { socket, got: '', error: undefined as string | undefined, ended: false, closed: false }
+  socket.on('data', (bytes) => (state.got += bytes.toString()))
+  socket.on('error', ({ code }: NodeJS.ErrnoException) => (state.error = code))
+  socket.on('end', () => (state.ended = true))
+  socket.on('close', () => (state.closed = true))
+  await until('it is connected, or refused', () => socket.readyState === 'open' || state.closed)
+  return state
+}
+
+t.test('passes on what comes, and each end of it', async (t) => {
+  const { network, sockets } = await setUp(t)
+  const client = await dial(t, network)
+  client.socket.write('hello')
+  await until('the echo', () => client.got === 'hello')
+  t.strictSame(
+    network.links.map(({ number }) => number),
+    [1],
+  )
+  client.socket.end()
+  await until('the end', () => client.ended && client.closed)
+  t.equal(client.got, 'hellobye')
+  await until('nothing is left', () => network.links.length === 0 && sockets.size === 0)
+  t.equal(client.error, undefined)
+})
+
+t.test('large things pass through a slow reader whole', async (t) => {
+  const { network } = await setUp(t)
+  const client = await dial(t, network)
+  client.socket.pause()
+  const bytes = 'x'.repeat(8 * 1024 * 1024)
+  client.socket.write(bytes)
+  await new Promise((resolve) => setImmediate(resolve))
+  client.socket.resume()
+  await until('all of it', () => client.got.length === bytes.length)
+})
+
+t.test('a delay holds for each direction, adds up, and ends', async (t) => {
+  const { network } = await setUp(t)
+  const client = await dial(t, network)
+  const roundTrip = async (text: string): Promise<number> => {
+    const started = performance.now()
+    const before = client.got
+    client.socket.write(text)
+    await once(client.socket, 'data')
+    t.equal(client.got, before + text)
+    return performance.now() - started
+  }
+  await roundTrip('warm')
+  const both = network.delay({ toServer: 60, toClient: 40 })
+  t.ok((await roundTrip('a')) >= 98)
+  const more = network.delay({ toServer: 0, toClient: 100 })
+  t.ok((await roundTrip('b')) >= 198)
+  both.end()
+  both.end()
+  t.ok((await roundTrip('c')) >= 98)
+  more.end()
+  t.ok((await roundTrip('d')) < 90)
+})
+
+t.test('what is cut is reset on both sides, and others are not', async (t) => {
+  const { network, sockets } = await setUp(t)
+  const [one, two] = [await dial(t, network), await dial(t, network)]
+  await until('both are through', () => sockets.size === 2)
+  network.cut({ only: network.links.slice(0, 1) })
+  await until('it is reset', () => one.error === 'ECONNRESET')
+  await until('for the server, too', () => sockets.size === 1)
+  two.socket.write('still')
+  await until('the other lives', () => two.got === 'still')
+
+  const away = network.cut({ alsoNew: true })
+  const three = await dial(t, network)
+  await until('new ones are reset', () => three.error === 'ECONNRESET')
+  away.end()
+  const four = await dial(t, network)
+  four.socket.write('again')
+  await until('it is back', () => four.got === 'again')
+})
+
+t.test('what is half open says nothing, and flows on when that ends', async (t) => {
+  const { network, received } = await setUp(t)
+  const client = await dial(t, network)
+  client.socket.write('a')
+  await until('it is through', () => client.got === 'a')
+
+  const deaf = network.hold(['toClient'], {})
+  client.socket.write('b')
+  await until('the server hears', () => received.includes('b'))
+  const dead = network.hold(['toServer', 'toClient'], { alsoNew: true })
+  client.socket.write('c')
+  const other = await dial(t, network)
+  other.socket.write('d')
+  // Whatever flowed would have come with this.
+  dead.end()
+  await until('new ones go on', () => other.got === 'd')
+  await until('the server hears again', () => received.includes('c'))
+  t.equal(client.got, 'a', 'the other fault still holds')
+  deaf.end()
+  await until('the client hears again', () => client.got === 'abc')
+})
+
+t.test('who gives up on a half-open connection is noticed when it flows again', async (t) => {
+  const { network, sockets } = await setUp(t)
+  const client = await dial(t, network)
+  client.socket.write('a')
+  await until('it is through', () => client.got === 'a')
+  network.hold(['toServer', 'toClient'], {})
+  client.socket.destroy()
+  await once(client.socket, 'close')
+  t.equal(sockets.size, 1)
+  network.heal()
+  await until('nothing is left', () => network.links.length === 0 && sockets.size === 0)
+})
+
+t.test('closing ends what stands still, too', async (t) => {
+  const { network, sockets } = await setUp(t)
+  const client = await dial(t, network)
+  await until('it is through', () => sockets.size === 1)
+  network.hold(['toServer', 'toClient'], {})
+  await network.close()
+  await until('it is reset', () => client.closed)
+  await until('for the server, too', () => sockets.size === 0)
+})
