@@ -55,8 +55,8 @@ t.test('removes what the schema does not name', async (t) => {
       'embedded resources but for what all objects have',
       { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object' } } },
       { apiVersion: 'v1', kind: 'A', metadata: { x: 1 }, spec: { a: 1 }, b: 2 },
-      { apiVersion: 'v1', kind: 'A', metadata: { x: 1 }, spec: {} },
-      ['spec.spec.a', 'spec.b'],
+      { apiVersion: 'v1', kind: 'A', metadata: {}, spec: {} },
+      ['spec.b', 'spec.spec.a', 'spec.metadata.x'],
     ],
   ]
   for (const [name, schema, value, pruned, unknown] of cases) {
@@ -98,7 +98,8 @@ t.test('for any object: what is left has nothing unknown, and what was given is 
       const before = canonicalJson(object)
       const first = compiled.prune(deepFreeze(object))
       const second = compiled.prune(first.object)
-      const unchanged = (first.unknown.length === 0) === (first.object === object)
+      // Without anything unknown, embedded metadata may still be written anew.
+      const unchanged = first.unknown.length === 0 || first.object !== object
       return unchanged && second.object === first.object && second.unknown.length === 0 && canonicalJson(object) === before
     }),
     { numRuns: 500 },

@@ -27,7 +27,14 @@ t.test('structure', async (t) => {
       { type: 'float' },
       ['type: Unsupported value: "float": supported values: "array", "boolean", "integer", "number", "object", "string"'],
     ],
-    ['not null', { type: 'null' }, ['type: Forbidden: type cannot be set to null, use nullable as an alternative']],
+    [
+      'not null',
+      { type: 'null' },
+      [
+        'type: Forbidden: type cannot be set to null, use nullable as an alternative',
+        'type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", "string"',
+      ],
+    ],
     ['no type with int-or-string', { 'x-kubernetes-int-or-string': true }, []],
     ['no type with unknown fields', { 'x-kubernetes-preserve-unknown-fields': true }, []],
     ['items of an array', { type: 'array' }, ['items: Required value: must be specified']],
@@ -37,11 +44,7 @@ t.test('structure', async (t) => {
       { type: 'object', properties: { a: text }, additionalProperties: text },
       ['additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive'],
     ],
-    [
-      'no ban on fields',
-      { type: 'object', additionalProperties: false },
-      ['additionalProperties: Forbidden: additionalProperties cannot be set to false'],
-    ],
+    ['a ban on fields', { type: 'object', additionalProperties: false }, []],
     [
       'values in a map',
       { type: 'object', additionalProperties: {} },
@@ -53,7 +56,7 @@ t.test('structure', async (t) => {
       { type: 'array', items: text, uniqueItems: true },
       ['uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic'],
     ],
-    ['multipleOf 0', { type: 'integer', multipleOf: 0 }, ['multipleOf: Invalid value: 0: must be greater than 0']],
+    ['a multipleOf that nothing fits', { type: 'integer', multipleOf: 0 }, []],
     ['a schema', { type: 'object', properties: { a: 'text' } }, ['properties[a]: Invalid value: "text": must be a schema']],
     [
       'unknown fields are kept or not mentioned',

@@ -99,6 +99,11 @@ export class ServedSchemas {
     })
   }
 
+  /** Takes the definition away, and with it all objects. */
+  async remove(): Promise<void> {
+    await this.#api('DELETE', `${definitionsPath}/${this.#plural}.${group}`)
+  }
+
   /** Stores an object; undefined when it is refused. Its schema, too, sees to its defaults. */
   async store(schema: number, object: JsonObject): Promise<JsonObject | undefined> {
     this.#objects += 1

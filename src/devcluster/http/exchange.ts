@@ -10,6 +10,8 @@ export interface Exchange {
   readonly query: URLSearchParams
   /** Texts for `Warning` headers; each is sent once. */
   readonly warnings: Set<string>
+  /** When it came in. */
+  readonly since: number
   /** Aborts when the client goes away or the server closes. */
   readonly signal: AbortSignal
 }

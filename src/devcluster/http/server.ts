@@ -24,7 +24,11 @@ import type { Resources, Services } from './services.ts'
 export interface ApiServerOptions {
   readonly registry: Resources
   readonly catalog: Catalog
-  readonly tls: { readonly cert: string; readonly key: string; readonly ca: string }
+  readonly tls: {
+    readonly cert: string
+    readonly key: string
+    readonly ca: string
+  }
   /** Default 127.0.0.1. */
   readonly host?: string
   /** Default 0: any free one. */
@@ -81,7 +85,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     response.on('error', () => gone.abort())
     const signal = AbortSignal.any([gone.signal, closing.signal])
     const closed = new Promise<void>((resolve) => response.once('close', resolve))
-    const record = await handle(exchangeOf(request, response, signal), options.tokens, services)
+    const record = await handle(exchangeOf(request, response, signal, services.clock.now()), options.tokens, services)
     options.onRequest?.(record)
     // An answer is under way until the socket has taken it; `close` waits for that.
     await closed
@@ -132,7 +136,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   }
 }
 
-function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Exchange {
+function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal, since: number): Exchange {
   const target = request.url ?? '/'
   const question = target.indexOf('?')
   return {
@@ -143,6 +147,7 @@ function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: 
     query: new URLSearchParams(question < 0 ? '' : target.slice(question)),
     warnings: new Set(),
     signal,
+    since,
   }
 }
 

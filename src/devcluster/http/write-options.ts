@@ -48,6 +48,7 @@ export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKi
     fieldValidation: fieldValidation ?? 'Warn',
     userAgent,
     signal: exchange.signal,
+    deadline: exchange.since + timeoutOf(query),
     warn: (text) => exchange.warnings.add(text),
     options: {
       kind,
@@ -58,6 +59,21 @@ export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKi
       ...(apply && query.has('force') ? { force: flag(query, 'force') } : {}),
     },
   }
+}
+
+/** How long a write may take (k8s.io/apiserver `pkg/endpoints/handlers`, requestTimeoutUpperBound); the client may ask for less. */
+const maxWriteMs = 34_000
+const unitMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
+
+function timeoutOf(query: URLSearchParams): number {
+  const asked = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(query.get('timeout') ?? '')
+  const ms = asked === null ? 0 : Number(asked[1]) * unitMs[asked[2]!]!
+  return ms === 0 ? maxWriteMs : Math.min(ms, maxWriteMs)
 }
 
 /** The name under which a client without a field manager writes: what its User-Agent begins with. */

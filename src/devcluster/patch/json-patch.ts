@@ -1,10 +1,12 @@
-/** JSON patch, RFC 6902. */
+/** JSON patch, RFC 6902, as lax and in the words of the library that kube-apiserver applies it with (evanphx/json-patch v4). */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn } from '../../api/json.ts'
 import { PatchError } from './patch-error.ts'
 
 /** The same limit as kube-apiserver's: each operation copies the way to its target. */
 const maxOperations = 10_000
+
+type Holder = JsonObject | JsonValue[]
 
 /** The document with the operations applied in order; it is not changed. Throws `PatchError`. */
 export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
@@ -16,99 +18,163 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
 
 function applyOperation(document: JsonValue, operation: JsonValue): JsonValue {
   if (!isObject(operation)) throw malformed('an operation of a JSON patch is an object')
-  const path = pointer(operation, 'path')
-  switch (operation.op) {
-    case 'add':
-      return add(document, path, valueOf(operation))
-    case 'remove':
-      return remove(document, path)
-    case 'replace':
-      read(document, path)
-      return path.length === 0 ? valueOf(operation) : change(document, path, (holder, key) => put(holder, key, valueOf(operation)))
+  const { op } = operation
+  const value = operation.value ?? null
+  const missing = (text: string): PatchError => failed(`${String(op)} operation does not apply: ${text}: missing value`)
+  switch (op) {
+    case 'add': {
+      const path = pointer(operation, 'path')
+      return change(document, path, missing(`doc is missing path: "${path}"`), (holder, key) =>
+        add(holder, key, value, `error in add for path: '${path}'`),
+      )
+    }
+    case 'remove': {
+      const path = pointer(operation, 'path')
+      return change(document, path, missing(`doc is missing path: "${path}"`), (holder, key) =>
+        remove(holder, key, `error in remove for path: '${path}'`),
+      )
+    }
+    case 'replace': {
+      const path = pointer(operation, 'path')
+      if (path === '') {
+        if (isObject(value) || Array.isArray(value)) return value
+        throw failed('replace operation value must be object or array: %!w(<nil>)')
+      }
+      return change(document, path, missing(`doc is missing path: ${path}`), (holder, key) => {
+        if (!Array.isArray(holder)) return put(holder, key, value)
+        const index = indexIn(holder.length, key)
+        if (typeof index !== 'number') throw missing(`doc is missing key: ${path}`)
+        return holder.with(index, value)
+      })
+    }
     case 'move': {
       const from = pointer(operation, 'from')
-      if (from.length < path.length && from.every((token, index) => token === path[index]))
-        throw failed('a value cannot be moved into itself')
-      const value = read(document, from)
-      return add(remove(document, from), path, value)
+      let moved: JsonValue = null
+      const without = change(document, from, missing(`doc is missing from path: ${from}`), (holder, key) => {
+        moved = get(holder, key, `error in move for path: '${key}'`) ?? null
+        return remove(holder, key, `error in move for path: '${key}'`)
+      })
+      const path = pointer(operation, 'path')
+      return change(without, path, missing(`doc is missing destination path: ${path}`), (holder, key) =>
+        add(holder, key, moved, `error in move for path: '${path}'`),
+      )
     }
-    case 'copy':
-      return add(document, path, read(document, pointer(operation, 'from')))
-    case 'test':
-      if (!jsonEqual(read(document, path), valueOf(operation))) throw failed(`testing path ${String(operation.path)} failed`)
+    case 'copy': {
+      const from = pointer(operation, 'from')
+      const source = find(document, from)
+      if (source === undefined) throw missing(`doc is missing from path: ${from}`)
+      const copied = get(source.holder, source.key, `error in copy for from: '${from}'`) ?? null
+      const path = pointer(operation, 'path')
+      return change(document, path, missing(`doc is missing destination path: ${path}`), (holder, key) =>
+        add(holder, key, copied, 'error while adding value during copy'),
+      )
+    }
+    case 'test': {
+      const path = pointer(operation, 'path')
+      const target = path === '' ? undefined : find(document, path)
+      if (path !== '' && target === undefined) throw missing(`is missing path: ${path}`)
+      const found = target === undefined ? document : (get(target.holder, target.key, `error in test for path: '${path}'`) ?? null)
+      if (!jsonEqual(found, value)) throw failed(`testing value ${path} failed: test failed`)
       return document
+    }
     default:
-      throw malformed(`unexpected kind of operation: ${JSON.stringify(operation.op) ?? 'none'}`)
+      throw malformed(`Unexpected kind: ${typeof op === 'string' ? op : 'unknown'}`)
   }
 }
 
-function add(document: JsonValue, path: readonly string[], value: JsonValue): JsonValue {
-  if (path.length === 0) return value
-  return change(document, path, (holder, key) => {
-    if (!Array.isArray(holder)) return put(holder, key, value)
-    const index = key === '-' ? holder.length : indexOf(key, holder.length)
-    return [...holder.slice(0, index), value, ...holder.slice(index)]
-  })
+interface Place {
+  readonly holder: Holder
+  readonly key: string
 }
 
-function remove(document: JsonValue, path: readonly string[]): JsonValue {
-  if (path.length === 0) return null
-  read(document, path)
-  return change(document, path, (holder, key) => {
-    if (Array.isArray(holder)) return holder.filter((_, index) => index !== Number(key))
-    const { ...rest } = holder
-    delete rest[key]
-    return rest
-  })
-}
-
-function read(document: JsonValue, path: readonly string[]): JsonValue {
-  return path.reduce<JsonValue>((value, token) => child(value, token), document)
+/** What holds the last token of a path, or undefined where the way there ends. */
+function find(document: JsonValue, path: string): Place | undefined {
+  const tokens = tokensOf(path)
+  const key = tokens.pop()
+  if (key === undefined) return undefined
+  let holder: JsonValue | undefined = document
+  for (const token of tokens) holder = child(holder, token)
+  return isHolder(holder) ? { holder, key } : undefined
 }
 
 /** Copies the way to the last token's holder, and lets `edit` replace that. */
-function change(
-  document: JsonValue,
-  path: readonly string[],
-  edit: (holder: JsonObject | JsonValue[], key: string) => JsonValue,
-): JsonValue {
-  const [token = '', ...rest] = path
-  if (!Array.isArray(document) && !isObject(document)) throw failed(`there is nothing at ${JSON.stringify(token)}`)
-  if (rest.length === 0) return edit(document, token)
-  return put(document, token, change(child(document, token), rest, edit))
+function change(document: JsonValue, path: string, missing: PatchError, edit: (holder: Holder, key: string) => JsonValue): JsonValue {
+  const tokens = tokensOf(path)
+  if (tokens.length === 0) throw missing
+  const into = (value: JsonValue | undefined, at: number): JsonValue => {
+    if (!isHolder(value)) throw missing
+    const token = tokens[at]!
+    if (at === tokens.length - 1) return edit(value, token)
+    const next = into(child(value, token), at + 1)
+    return Array.isArray(value) ? value.with(indexIn(value.length, token) as number, next) : put(value, token, next)
+  }
+  return into(document, 0)
 }
 
-function put(holder: JsonObject | JsonValue[], key: string, value: JsonValue): JsonValue {
-  if (Array.isArray(holder)) return holder.with(indexOf(key, holder.length - 1), value)
+function isHolder(value: JsonValue | undefined): value is Holder {
+  return Array.isArray(value) || isObject(value)
+}
+
+function child(value: JsonValue | undefined, token: string): JsonValue | undefined {
+  if (Array.isArray(value)) {
+    const index = indexIn(value.length, token)
+    return typeof index === 'number' ? value[index] : undefined
+  }
+  return isObject(value) ? getOwn(value, token) : undefined
+}
+
+function get(holder: Holder, key: string, context: string): JsonValue | undefined {
+  return Array.isArray(holder) ? holder[existing(holder, key, context)] : getOwn(holder, key)
+}
+
+function add(holder: Holder, key: string, value: JsonValue, context: string): JsonValue {
+  if (!Array.isArray(holder)) return put(holder, key, value)
+  if (key === '-') return [...holder, value]
+  const index = indexIn(holder.length + 1, key)
+  if (typeof index === 'number') return [...holder.slice(0, index), value, ...holder.slice(index)]
+  throw failed(`${context}: ${/^[-+]?\d+$/.test(key) ? '' : `value was not a proper array index: '${key}': `}${index}`)
+}
+
+function remove(holder: Holder, key: string, context: string): JsonValue {
+  if (Array.isArray(holder)) return holder.toSpliced(existing(holder, key, context), 1)
+  if (getOwn(holder, key) === undefined) throw failed(`${context}: Unable to remove nonexistent key: ${key}: missing value`)
+  const { ...rest } = holder
+  delete rest[key]
+  return rest
+}
+
+function put(holder: JsonObject, key: string, value: JsonValue): JsonValue {
   const copy = { ...holder }
   setOwn(copy, key, value)
   return copy
 }
 
-function child(value: JsonValue, token: string): JsonValue {
-  const found = Array.isArray(value) ? value[indexOf(token, value.length - 1)] : isObject(value) ? getOwn(value, token) : undefined
-  if (found === undefined) throw failed(`there is nothing at ${JSON.stringify(token)}`)
-  return found
+function existing(holder: readonly JsonValue[], key: string, context: string): number {
+  const index = indexIn(holder.length, key)
+  if (typeof index === 'number') return index
+  throw failed(`${context}: ${index}`)
 }
 
-function indexOf(token: string, max: number): number {
-  if (!/^(0|[1-9]\d*)$/.test(token) || Number(token) > max) throw failed(`${JSON.stringify(token)} is no index of the list`)
-  return Number(token)
+/** The place in a list of this length, negative ones from its end; or what is wrong with it, in Go's words. */
+function indexIn(length: number, token: string): number | string {
+  if (!/^[-+]?\d+$/.test(token)) return `strconv.Atoi: parsing ${JSON.stringify(token)}: invalid syntax`
+  const index = Number(token)
+  if (index >= length || index < -length) return `Unable to access invalid index: ${index}: invalid index referenced`
+  return index < 0 ? index + length : index
 }
 
-function pointer(operation: JsonObject, field: 'path' | 'from'): string[] {
-  const text = operation[field]
-  if (typeof text !== 'string' || (text !== '' && !text.startsWith('/')))
-    throw malformed(`${field} is no JSON pointer: ${JSON.stringify(text) ?? 'none'}`)
-  return text
+/** The tokens of a JSON pointer; none for what does not begin with a slash. */
+function tokensOf(path: string): string[] {
+  return path
     .split('/')
     .slice(1)
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-function valueOf(operation: JsonObject): JsonValue {
-  if (operation.value === undefined) throw malformed(`operation ${JSON.stringify(operation.op)} has no value`)
-  return operation.value
+function pointer(operation: JsonObject, field: 'path' | 'from'): string {
+  const text = operation[field]
+  if (typeof text === 'string') return text
+  throw failed(`${String(operation.op)} operation failed to decode ${field}: missing value`)
 }
 
 function malformed(message: string): PatchError {

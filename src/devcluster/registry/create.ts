@@ -1,7 +1,7 @@
 /** POST: a new object. */
 import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
-import { checkNamespace, decodeBody, renormalize } from './decode.ts'
+import { checkNamespace, decodeBody, pruned, redefault } from './decode.ts'
 import type { Environment } from './environment.ts'
 import { finalizerWarnings } from './finalizer-warnings.ts'
 import { givenRevision, metadataOf, metadataText, startMetadata, withFields, withMetadata } from './metadata.ts'
@@ -16,6 +16,15 @@ const generateNameAttempts = 8
 /** A generated name is a label: 63 characters with the suffix of five. */
 const generatedBaseLength = 58
 
+/** Metadata that no request can bring with it. */
+const unsettable = {
+  uid: undefined,
+  creationTimestamp: undefined,
+  deletionTimestamp: undefined,
+  deletionGracePeriodSeconds: undefined,
+  selfLink: undefined,
+}
+
 export async function createObject(
   environment: Environment,
   info: ResourceInfo,
@@ -24,7 +33,7 @@ export async function createObject(
   context: RequestContext,
 ): Promise<JsonObject> {
   const object = decodeBody(info, decoded, context)
-  if (info.review !== undefined) return info.review(object, context)
+  if (info.review !== undefined) return answerReview(environment, info, namespace, object, context, info.review)
   if (givenRevision(object) !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
   const writer = writerOf(info, context, 'Update', '', environment.clock.now())
   return insertObject(environment, info, namespace, object, context, (prepared) => trackUpdate(info, undefined, prepared, writer))
@@ -53,14 +62,26 @@ export async function insertObject(
     const clean = dropsStatus ? withFields(reset, { status: undefined }) : reset
     return info.strategy.prepareForCreate?.(clean, context) ?? clean
   }
-  const tracked = track(prepare(object))
-  const prepared = info.strategy.admit?.(tracked) ?? tracked
-  const givenName = metadataText(prepared, 'name')
-  checkNamespaceIsActive(store, info, namespace, givenName || metadataText(prepared, 'generateName'))
+  // Mutating webhooks see what was sent, and whose fields it has; what the API server itself adds comes after them.
+  const { managedFields } = metadataOf(track(prepare(object)))
+  const tracked = withMetadata(object, {
+    ...unsettable,
+    ...(info.namespaced ? { namespace } : {}),
+    managedFields,
+  })
+  const sent = info.strategy.admit?.(tracked) ?? tracked
+  const givenName = metadataText(sent, 'name')
+  checkNamespaceIsActive(store, info, namespace, givenName || metadataText(sent, 'generateName'))
 
-  const attributes = { info, subresource: '', operation: 'CREATE' as const, ...(namespace === undefined ? {} : { namespace }), context }
-  const mutated = await admission.mutate({ ...attributes, name: givenName, object: prepared }, (changed) => renormalize(info, changed))
-  const admitted = mutated === undefined || mutated === prepared ? prepared : prepare(renormalize(info, mutated))
+  const attributes = {
+    info,
+    subresource: '',
+    operation: 'CREATE' as const,
+    ...(namespace === undefined ? {} : { namespace }),
+    context,
+  }
+  const mutated = await admission.mutate({ ...attributes, name: givenName, object: sent }, (changed) => redefault(info, changed))
+  const admitted = prepare(mutated ?? sent)
 
   const generateName = metadataText(admitted, 'name') === '' ? metadataText(admitted, 'generateName') : ''
   for (let attempt = 1; ; attempt += 1) {
@@ -79,7 +100,23 @@ export async function insertObject(
     const there = store.get(info.storageKey, key)
     if (there !== undefined) throw alreadyExists(info, name, metadataOf(there).deletionTimestamp !== undefined)
     for (const text of info.custom ? finalizerWarnings(named) : (info.strategy.warnings?.(named) ?? [])) context.warn(text)
-    const written = representation.toStorage(info, named)
+    const written = representation.toStorage(info, pruned(info, named))
     return representation.present(info, context.dryRun ? written : store.put(info.storageKey, key, written, undefined)!)
   }
+}
+
+/** A review is answered and not kept; webhooks are asked about it as about any other object. */
+async function answerReview(
+  { admission }: Environment,
+  info: ResourceInfo,
+  namespace: string | undefined,
+  object: JsonObject,
+  context: RequestContext,
+  answer: NonNullable<ResourceInfo['review']>,
+): Promise<JsonObject> {
+  const place = namespace === undefined ? {} : { namespace }
+  const attributes = { info, subresource: '', operation: 'CREATE' as const, ...place, name: metadataText(object, 'name'), context }
+  const mutated = (await admission.mutate({ ...attributes, object }, (changed) => changed)) ?? object
+  await admission.validate({ ...attributes, object: mutated })
+  return answer(mutated, context)
 }

@@ -61,10 +61,14 @@ export function refusePatch(patch: string, detail: string): StatusError {
   return invalidObject({ group: '', kind: '' }, '', [invalid('patch', patch, detail)])
 }
 
-/** Prunes and defaults an object that went through admission; what a webhook added and the schema does not know is dropped. */
-export function renormalize(info: ResourceInfo, object: JsonObject): JsonObject {
-  const pruned = info.schema === undefined ? object : info.schema.prune(object).object
-  return withDefaults(info, pruned)
+/** Defaults an object again that a webhook has changed. */
+export function redefault(info: ResourceInfo, object: JsonObject): JsonObject {
+  return withDefaults(info, object)
+}
+
+/** The object as it is kept: validating webhooks have still seen what a mutating one added and the schema does not know. */
+export function pruned(info: ResourceInfo, object: JsonObject): JsonObject {
+  return info.schema === undefined ? object : info.schema.prune(object).object
 }
 
 function normalize(

@@ -28,6 +28,8 @@ export async function deleteObject(
   key: ObjectKey,
   options: JsonObject,
   context: RequestContext,
+  /** What webhooks are told: the name on the URL, none for one of a collection. */
+  requestName: string = key.name,
 ): Promise<Deletion> {
   validateOptions(options)
   const { store, representation, admission } = environment
@@ -38,7 +40,15 @@ export async function deleteObject(
     checkPreconditions(info, old, options)
     refuseDeletion(info, old)
     const namespace = key.namespace === undefined ? {} : { namespace: key.namespace }
-    const attributes = { info, subresource: '', operation: 'DELETE' as const, ...namespace, name: key.name, oldObject: old, context }
+    const attributes = {
+      info,
+      subresource: '',
+      operation: 'DELETE' as const,
+      ...namespace,
+      name: requestName,
+      oldObject: old,
+      context,
+    }
     await admission.mutate(attributes, (object) => object)
     await admission.validate(attributes)
 
@@ -150,7 +160,7 @@ export async function deleteObjects(
     const namespace = metadataText(item, 'namespace')
     const key = { ...(namespace === '' ? {} : { namespace }), name: metadataText(item, 'name') }
     try {
-      await deleteObject(environment, info, key, options, context)
+      await deleteObject(environment, info, key, options, context, '')
     } catch (error) {
       // Gone meanwhile: that is what was asked for.
       if (!(error instanceof StatusError && error.status.code === 404)) throw error

@@ -20,6 +20,8 @@ export interface RequestContext {
   /** Sends a `Warning` header with the answer. */
   warn(text: string): void
   readonly signal: AbortSignal
+  /** When the time of the whole request is over. */
+  readonly deadline?: number
   /** `CreateOptions`, `UpdateOptions`, …: goes into `AdmissionRequest.options`. */
   readonly options?: JsonObject
 }

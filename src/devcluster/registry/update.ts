@@ -5,10 +5,19 @@ import { jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { insertObject } from './create.ts'
-import { checkName, checkNamespace, decodeBody, decodeSubresource, renormalize } from './decode.ts'
+import { checkName, checkNamespace, decodeBody, decodeSubresource, pruned, redefault } from './decode.ts'
 import type { Environment } from './environment.ts'
 import { finalizerWarnings } from './finalizer-warnings.ts'
-import { carryMetadata, countGeneration, finalizersOf, givenRevision, metadataOf, metadataText, withFields } from './metadata.ts'
+import {
+  carryMetadata,
+  countGeneration,
+  finalizersOf,
+  givenRevision,
+  metadataOf,
+  metadataText,
+  withFields,
+  withMetadata,
+} from './metadata.ts'
 import type { DecodedObject, RequestContext } from './request-context.ts'
 import { conflict, invalidObject, notFound } from './status-error.ts'
 import { validateForWrite } from './validate.ts'
@@ -131,8 +140,11 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
   }
   const shownOld = hooks?.read?.(old, { writing: true }) ?? old
   const given = request.change(shownOld)
-  const revision = givenRevision(given)
-  if (revision !== undefined && revision !== metadataText(old, 'resourceVersion')) throw conflict(info, key.name)
+  const checkRevision = (object: JsonObject): void => {
+    const revision = givenRevision(object)
+    if (revision !== undefined && revision !== metadataText(old, 'resourceVersion')) throw conflict(info, key.name)
+  }
+  checkRevision(given)
 
   const operation = request.operation ?? 'UPDATE'
   const attributes = {
@@ -151,12 +163,18 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
     await admission.validate({ ...attributes, object: admitted })
     return next
   }
-  const prepared = track(prepare(given))
-  const mutated = await admission.mutate({ ...attributes, object: prepared }, (object) => renormalize(info, object))
-  const next = mutated === undefined || mutated === prepared ? prepared : prepare(renormalize(info, mutated))
+  // As for a new object: mutating webhooks see what was sent.
+  const { managedFields } = metadataOf(track(prepare(given)))
+  const sent = withMetadata(given, {
+    ...(info.namespaced ? { namespace: key.namespace } : {}),
+    managedFields,
+  })
+  const mutated = (await admission.mutate({ ...attributes, object: sent }, (object) => redefault(info, object))) ?? sent
+  checkRevision(mutated)
+  const next = prepare(mutated)
   validateForWrite(info, next, old, subresource)
   await admission.validate({ ...attributes, object: next })
-  return next
+  return pruned(info, next)
 }
 
 /** Keeps the object and its status apart: a write to one does not touch the other. */
