@@ -1,10 +1,11 @@
-/** Writes the reference pages that follow from the code: `docs/reference/{cli,errors,metrics}.md`. With `--check`: exit 1 when they are not up to date. */
+/** Writes the pages under `docs/reference` that follow from the code and the tests. With `--check`: exit 1 when they are not up to date. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { errorCodes } from '../src/api/errors.ts'
 import { createProgram } from '../src/cli/main.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
+import { renderDifferences } from '../test/real/differential/render.ts'
 
 const folder = join(import.meta.dirname, '../docs/reference')
 
@@ -44,7 +45,12 @@ async function metricsPage(): Promise<string> {
   return `# Metrics\n\nServed at \`/metrics\` of \`--metrics-bind-address\`, under the names that controller-runtime uses, and beside them Node.js' own (\`process_*\`, \`nodejs_*\`).\n\n${table(['metric', 'type', 'what'], rows)}`
 }
 
-const pages = { 'cli.md': cliPage(), 'errors.md': errorsPage(), 'metrics.md': await metricsPage() }
+const pages = {
+  'cli.md': cliPage(),
+  'embedded-api-server.md': renderDifferences(),
+  'errors.md': errorsPage(),
+  'metrics.md': await metricsPage(),
+}
 const check = process.argv.includes('--check')
 for (const [name, text] of Object.entries(pages)) {
   const path = join(folder, name)
