@@ -43,7 +43,15 @@ export class Correlation {
 
   /** The same, as far as the schema knows the fields: an object with one that the schema does not know counts as changed. */
   get isUnchanged(): boolean {
-    return (this.#equal ??= this.#compare())
+    if (this.#equal !== undefined) return this.#equal
+    try {
+      this.#equal = this.#compare()
+    } catch (error) {
+      // Nested deeper than the stack: nobody can say that it is the same.
+      if (!(error instanceof RangeError)) throw error
+      this.#equal = false
+    }
+    return this.#equal
   }
 
   #compare(): boolean {
