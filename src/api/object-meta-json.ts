@@ -73,12 +73,15 @@ export function decodeObjectMeta(value: JsonValue): DecodedObjectMeta {
   if (!isObject(value))
     return { metadata: {}, unknown: [], error: `json: cannot unmarshal ${kindOf(value)} into Go value of type v1.ObjectMeta` }
   const metadata = decoder.struct(objectMeta, value, [], '')
-  return { metadata, unknown: decoder.unknown, ...(decoder.error === undefined ? {} : { error: decoder.error }) }
+  const error = decoder.timeError ?? decoder.error
+  return { metadata, unknown: decoder.unknown, ...(error === undefined ? {} : { error }) }
 }
 
 class Decoder {
   readonly unknown: string[] = []
   error: string | undefined
+  /** Ends the decoding at once in Go, whatever was wrong before. */
+  timeError: string | undefined
 
   struct(shape: Struct, object: JsonObject, names: readonly string[], path: string): JsonObject {
     const result: JsonObject = {}
@@ -109,7 +112,7 @@ class Decoder {
       case 'optional int64':
         return typeof value === 'number' && Number.isSafeInteger(value) ? value : this.#wrong(value, at, 'int64')
       case 'time':
-        return typeof value === 'string' ? this.#time(value) : this.#wrong(value, at, 'string')
+        return this.#time(value, at)
       case 'any':
         return value
       case 'texts':
@@ -139,20 +142,25 @@ class Decoder {
     return this.struct(shape, isObject(item) ? item : {}, at.names, path)
   }
 
-  #time(value: string): JsonValue | undefined {
-    const time = Date.parse(value)
-    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value) || Number.isNaN(time)) {
-      this.error ??= `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`
-      return undefined
-    }
-    return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
-  }
-
-  #wrong(value: JsonValue, { holder, names }: At, type: string): undefined {
-    const number = typeof value === 'number' && type === 'int64' ? ` ${value}` : ''
-    this.error ??= `json: cannot unmarshal ${kindOf(value)}${number} into Go struct field ${[holder, ...names].join('.')} of type ${type}`
+  #time(value: JsonValue, at: At): JsonValue | undefined {
+    if (typeof value === 'string') {
+      const time = Date.parse(value)
+      const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value) && !Number.isNaN(time)
+      if (isTime) return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
+      this.timeError ??= `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`
+    } else this.timeError ??= wrongType(value, at, 'string')
     return undefined
   }
+
+  #wrong(value: JsonValue, at: At, type: string): undefined {
+    this.error ??= wrongType(value, at, type)
+    return undefined
+  }
+}
+
+function wrongType(value: JsonValue, { holder, names }: At, type: string): string {
+  const number = typeof value === 'number' && type === 'int64' ? ` ${value}` : ''
+  return `json: cannot unmarshal ${kindOf(value)}${number} into Go struct field ${[holder, ...names].join('.')} of type ${type}`
 }
 
 interface At {

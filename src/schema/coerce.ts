@@ -7,6 +7,8 @@ import { decodeObjectMeta } from '../api/object-meta-json.ts'
 import type { SchemaNode } from './node.ts'
 import { childPath, fieldChildPath, indexPath, keyPath } from './path.ts'
 
+type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'embeddedResource'>
+
 export interface Coerced<Value extends JsonValue> {
   /** The same value when nothing was changed. */
   readonly value: Value
@@ -17,7 +19,7 @@ export interface Coerced<Value extends JsonValue> {
 }
 
 /** Reads the embedded resources of a value. */
-export function coerceResources<Value extends JsonValue>(node: SchemaNode, value: Value): Coerced<Value> {
+export function coerceResources<Value extends JsonValue>(node: Node, value: Value): Coerced<Value> {
   const coercer = new Coercer()
   const result = coercer.value(node, value, '')
   return { value: result as Value, unknown: coercer.unknown.sort(), error: coercer.error }
@@ -33,18 +35,18 @@ class Coercer {
   readonly unknown: string[] = []
   error: FieldError | undefined
 
-  value(node: SchemaNode, value: JsonValue, path: string): JsonValue {
+  value(node: Node, value: JsonValue, path: string): JsonValue {
     if (Array.isArray(value)) return this.#list(node, value, path)
     return isObject(value) ? this.#object(node, value, path) : value
   }
 
-  #list({ items }: SchemaNode, list: JsonValue[], path: string): JsonValue[] {
+  #list({ items }: Node, list: JsonValue[], path: string): JsonValue[] {
     if (items === undefined) return list
     const next = list.map((item, index) => this.value(items, item, indexPath(path, index)))
     return next.every((item, index) => item === list[index]) ? list : next
   }
 
-  #object(node: SchemaNode, object: JsonObject, path: string): JsonObject {
+  #object(node: Node, object: JsonObject, path: string): JsonObject {
     let result = node.embeddedResource ? this.#resource(node, object, path) : object
     for (const key of Object.keys(object)) {
       const own = node.properties.get(key)
@@ -57,7 +59,7 @@ class Coercer {
     return result
   }
 
-  #resource(node: SchemaNode, object: JsonObject, path: string): JsonObject {
+  #resource(node: Node, object: JsonObject, path: string): JsonObject {
     for (const key of ['apiVersion', 'kind']) {
       const value = getOwn(object, key)
       if (value === undefined || typeof value === 'string' || isDropped(node, key, value)) continue
@@ -73,7 +75,7 @@ class Coercer {
 }
 
 /** A null that is dropped before anybody looks at it. */
-function isDropped(node: SchemaNode, key: string, value: JsonValue): boolean {
+function isDropped(node: Node, key: string, value: JsonValue): boolean {
   const child = node.properties.get(key)
   return value === null && child !== undefined && !child.nullable && child.default === undefined
 }

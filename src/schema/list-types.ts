@@ -7,6 +7,36 @@ import { isDeeperThan, tooDeep } from './depth.ts'
 import type { SchemaNode } from './node.ts'
 import { indexPath } from './path.ts'
 
+/** Whether a list is the set or map that it must be: decides at once where every item is known by a string, as most are. */
+export function isProperList(node: SchemaNode, list: readonly JsonValue[]): boolean {
+  return hasDistinctStrings(node, list) || listErrors(node, list, '').length === 0
+}
+
+/** True only when it is sure; costs no allocation for short lists. */
+function hasDistinctStrings({ listType, listMapKeys }: SchemaNode, list: readonly JsonValue[]): boolean {
+  const [key, ...otherKeys] = listMapKeys
+  if (listType === 'map' && (key === undefined || otherKeys.length > 0 || key in Object.prototype)) return false
+  const identity = (item: JsonValue): JsonValue | undefined => (listType === 'set' ? item : isObject(item) ? item[key!] : undefined)
+  if (list.length > shortList) {
+    const seen = new Set<JsonValue>()
+    for (const item of list) {
+      const value = identity(item)
+      if (typeof value !== 'string') return false
+      seen.add(value)
+    }
+    return seen.size === list.length
+  }
+  for (let index = 0; index < list.length; index += 1) {
+    const value = identity(list[index]!)
+    if (typeof value !== 'string') return false
+    for (let other = 0; other < index; other += 1) if (identity(list[other]!) === value) return false
+  }
+  return true
+}
+
+/** Up to this many items, comparing each with each is cheaper than a set. */
+const shortList = 8
+
 /** What is wrong with a list that must be a set or a map. */
 export function listErrors(node: SchemaNode, list: readonly JsonValue[], path: string): FieldError[] {
   if (node.listType === undefined) return []

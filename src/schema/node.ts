@@ -2,6 +2,7 @@
 import type { JsonValue } from '../api/json.ts'
 import { deepFreeze } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
+import { coerceResources } from './coerce.ts'
 import { applyDefaults } from './default.ts'
 import type { NumberRules } from './numbers.ts'
 import { numberRules } from './numbers.ts'
@@ -98,7 +99,7 @@ function unknownFormat(name: string | undefined): Format | undefined {
 /** A default is pruned by its own schema, completed with the defaults below it, and then the same value for all objects. */
 function prepareDefault(node: Omit<SchemaNode, 'default'>, value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined || value === null) return undefined
-  return deepFreeze(applyDefaults(node, prune(node, structuredClone(value)).value))
+  return deepFreeze(applyDefaults(node, coerceResources(node, prune(node, structuredClone(value)).value).value))
 }
 
 /** Builds the node of a whole object's schema. */

@@ -94,5 +94,5 @@ function ofAnyType(schema: StructuralSchema): StructuralSchema {
 
 /** The paths in the errors begin at the default. */
 function under(place: string, error: FieldError): FieldError {
-  return { ...error, path: error.path === noField || error.path === '' ? place : childPath(place, error.path.replace(/^\./, '')) }
+  return { ...error, path: [noField, '', '.'].includes(error.path) ? place : childPath(place, error.path.replace(/^\./, '')) }
 }

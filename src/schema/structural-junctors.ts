@@ -41,12 +41,19 @@ function isIntOrString(schema: StructuralSchema): boolean {
   return jsonEqual(schema.anyOf?.map(plain), intOrString)
 }
 
-/** Without keywords that say nothing. */
+/** Without keywords that say nothing, or are none: the API server does not see them. */
 function plain(schema: StructuralSchema): StructuralSchema {
-  return Object.fromEntries(
-    Object.entries(schema).filter(([keyword, value]) => keyword === 'required' || isSet(keyword as keyof StructuralSchema, value)),
-  )
+  const says = ([keyword, value]: [string, unknown]): boolean => keyword === 'required' || isSet(keyword as keyof StructuralSchema, value)
+  return Object.fromEntries(Object.entries(schema).filter((entry) => keywords.has(entry[0]) && says(entry)))
 }
+
+/** What else a branch can say. */
+const keywords: ReadonlySet<string> = new Set([
+  ...structure.map(([keyword]) => keyword),
+  ...['format', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'maxLength', 'minLength', 'pattern', 'maxItems', 'minItems'],
+  ...['uniqueItems', 'multipleOf', 'maxProperties', 'minProperties', 'required', 'enum', 'items', 'properties', 'example', 'externalDocs'],
+  ...['allOf', 'anyOf', 'oneOf', 'not'],
+])
 
 function branchErrors({ schema, path }: SchemaAt, skipAnyOf = false): FieldError[] {
   const errors = structure

@@ -5,9 +5,10 @@
 import { Ajv } from 'ajv'
 import type { AnySchemaObject, ValidateFunction } from 'ajv'
 import type { JsonObject, JsonValue } from '../api/json.ts'
+import { getOwn } from '../api/json.ts'
 import { isDeeperThan } from './depth.ts'
 import { embeddedResourceErrors } from './embedded-resource.ts'
-import { listErrors } from './list-types.ts'
+import { isProperList } from './list-types.ts'
 import type { SchemaNode } from './node.ts'
 import { inRange, maxInt32, maxInt64, numberErrors } from './numbers.ts'
 
@@ -85,7 +86,7 @@ function numberChecks(node: SchemaNode): AnySchemaObject {
   if (
     rules.multipleOf !== undefined ||
     rules.format === 'float' ||
-    bounds.some((bound) => !Number.isInteger(bound) || !inRange(rules, bound))
+    bounds.some((bound) => !Number.isInteger(bound) || Math.abs(bound) >= maxInt64 || !inRange(rules, bound))
   ) {
     return { ...integerRange(node), numberCheck: (value: number) => numberErrors(rules, value, '').length === 0 }
   }
@@ -117,7 +118,7 @@ function arrayChecks(node: SchemaNode): AnySchemaObject {
     minItems,
     maxItems,
     items: node.items === undefined ? undefined : translate(node.items),
-    arrayCheck: node.listType === undefined ? undefined : (list: JsonValue[]) => listErrors(node, list, '').length === 0,
+    arrayCheck: node.listType === undefined ? undefined : (list: JsonValue[]) => isProperList(node, list),
   })
 }
 
@@ -137,11 +138,14 @@ function objectChecks(node: SchemaNode): AnySchemaObject {
   })
 }
 
-function objectCheck({ embeddedResource, additional, properties }: SchemaNode): ((object: JsonObject) => boolean) | undefined {
-  if (!embeddedResource && additional !== 'none') return undefined
+function objectCheck({ embeddedResource, additional, properties, schema }: SchemaNode): ((object: JsonObject) => boolean) | undefined {
+  // ajv does not miss a field without a name.
+  const needsNameless = schema.required?.includes('') === true
+  if (!embeddedResource && additional !== 'none' && !needsNameless) return undefined
   return (object) =>
     (!embeddedResource || embeddedResourceErrors(object, '').length === 0) &&
-    (additional !== 'none' || Object.keys(object).every((key) => properties.has(key)))
+    (additional !== 'none' || Object.keys(object).every((key) => properties.has(key))) &&
+    (!needsNameless || getOwn(object, '') !== undefined)
 }
 
 function junctorChecks(node: SchemaNode): AnySchemaObject {

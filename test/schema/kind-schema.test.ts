@@ -59,4 +59,7 @@ t.test('what an update may leave as it was', async (t) => {
   const twice = crate({ spec: { size: 1, tags: ['a', 'a'] } })
   t.same(told(twice), ['spec.tags[1]: Duplicate value: "a"'])
   t.same(told(twice, { oldObject: twice }), [])
+  const small = crate({ spec: { size: 0 }, metadata: { name: 'A', namespace: 'default' } })
+  t.same(told(small, { oldObject: small }), [], 'nor is the name judged again')
+  t.match(told(small, { oldObject: crate() }), [/^spec.size/])
 })

@@ -161,9 +161,54 @@ t.test('junctors say nothing about structure', async (t) => {
     'anyOf[0].properties[a].allOf[0].title: Forbidden: must be empty to be structural',
   ])
   t.match(told({ ...text, anyOf: [{ pattern: '(' }] }), [/^anyOf\[0\].pattern: Invalid value/])
-  t.same(told({ type: 'object', properties: { a: text }, anyOf: [{ properties: { b: { minLength: 1 } } }] }), [
-    'properties[b]: Required value: because it is defined in properties[spec].anyOf[0].properties[b]',
+  t.same(told({ ...text, not: { uniqueItems: true, type: 'null', $ref: 'x' } }), [
+    'not.$ref: Forbidden: $ref is not supported',
+    'not.type: Forbidden: type cannot be set to null, use nullable as an alternative',
+    'not.type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", "string"',
+    'not.uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
   ])
+  t.same(told({ ...text, anyOf: [{ default: null, multipleOf: 0 }, { additionalProperties: false }] }), [])
+})
+
+t.test('a branch of the root speaks of fields of the root; below, nobody looks', async (t) => {
+  const anyOf = [{ properties: { b: { minLength: 1 } } }]
+  t.same(toldOfRoot({ type: 'object', properties: { a: text }, anyOf }), [
+    'properties[b]: Required value: because it is defined in anyOf[0].properties[b]',
+  ])
+  t.same(told({ type: 'object', properties: { a: text }, anyOf }), [])
+})
+
+t.test('int-or-string may be written with what says nothing, but not with more', async (t) => {
+  const written = (more: object): string[] =>
+    told({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string', ...more }] })
+  t.same(written({ default: null, uniqueItems: false, enum: [] }), [])
+  t.same(written({ required: [] }).length, 2)
+})
+
+t.test('what is not supported hides what is not structural', async (t) => {
+  t.same(told({ id: 'x' }), ['id: Forbidden: id is not supported'])
+  t.same(toldOfRoot({ properties: { spec: { $schema: 'x' } } }), [': Invalid value: "": OpenAPIV3Schema \'schema\' is not supported'])
+  t.same(told({ definitions: { a: { type: 'null' } }, 'x-kubernetes-preserve-unknown-fields': false }), [
+    'definitions: Forbidden: definitions is not supported',
+    'definitions[a].type: Forbidden: type cannot be set to null, use nullable as an alternative',
+    'definitions[a].type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", "string"',
+    'x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined',
+  ])
+})
+
+t.test('what is said of metadata, in whatever words', async (t) => {
+  const said = (metadata: object): number =>
+    toldOfRoot({ type: 'object', properties: { metadata: { type: 'object', ...metadata } } }).length
+  t.equal(said({ properties: { name: text, generateName: text }, enum: [], nullable: false, description: '' }), 0)
+  for (const more of [{ required: [] }, { additionalProperties: false }, { nullable: true }, { properties: { labels: text } }])
+    t.equal(said(more), 1)
+  t.same(toldOfRoot({ type: 'object', nullable: true }), ['nullable: Forbidden: nullable cannot be true at the root'])
+  t.same(
+    toldOfRoot({ type: 'object', properties: { kind: { type: 'string', 'x-kubernetes-embedded-resource': true } } }).filter((line) =>
+      line.includes('resource meta'),
+    ),
+    ['properties[kind].x-kubernetes-embedded-resource: Forbidden: must not be used inside of resource meta'],
+  )
 })
 
 t.test('defaults must be valid', async (t) => {
@@ -172,12 +217,36 @@ t.test('defaults must be valid', async (t) => {
     'default.a: Invalid value: "integer": a in body must be of type string: "integer"',
   ])
   t.same(told({ type: 'array', items: text, default: [5] }), [
-    'default[0]: Invalid value: "integer": [0] in body must be of type string: "integer"',
+    'default.[0]: Invalid value: "integer": [0] in body must be of type string: "integer"',
   ])
   t.same(told({ type: 'object', properties: { a: text }, default: { b: 5 } }), [
     'default: Invalid value: {"b":5}: must not have unknown fields',
   ])
   t.same(told({ ...text, nullable: true, default: null }), [])
+})
+
+t.test('some defaults are not looked at closely', async (t) => {
+  t.same(told({ 'x-kubernetes-int-or-string': true, default: {} }), [], 'here int-or-string has no type')
+  t.same(told({ type: 'object', additionalProperties: { ...text, default: 5 } }), [], "a map's values")
+  t.same(told({ type: 'array', items: text, 'x-kubernetes-list-type': 'set', default: ['a', 'a'] }), [], 'what makes a set')
+  t.same(told({ 'x-kubernetes-int-or-string': true, format: 'no-format', default: 2 }), [
+    'default: Invalid value: "int64":  in body must be of type no-format: "int64"',
+  ])
+  t.same(told({ type: 'object', additionalProperties: text, default: { a: 5 } }), [
+    'default.a: Invalid value: "integer": .a in body must be of type string: "integer"',
+  ])
+})
+
+t.test('the default of a kind is judged by the object that it makes', async (t) => {
+  const kindOf = (value: unknown): string[] =>
+    told({ type: 'object', 'x-kubernetes-embedded-resource': true, properties: { kind: { type: 'string', default: value } } })
+  t.same(kindOf('Pod'), [])
+  t.same(kindOf([]), [
+    'properties[kind].default: Invalid value: []: must result in valid metadata: kind: Invalid value: []: must be a string',
+  ])
+  t.match(kindOf('a b'), [
+    /^properties\[kind\]\.default: Invalid value: "a b": must result in valid metadata: kind: Invalid value: "a b": may have/,
+  ])
 })
 
 t.test('a path in front', async (t) => {

@@ -94,7 +94,7 @@ interface Prepared {
 }
 
 class ObjectFuzz {
-  readonly counts = { created: 0, updated: 0, accepted: 0, refused: 0, offline: 0, unreadable: 0 }
+  readonly counts = { created: 0, updated: 0, accepted: 0, refused: 0, offline: 0, unreadable: 0, listsForText: 0 }
   readonly disagreements: Disagreement[] = []
   readonly #judges: Judges
 
@@ -153,11 +153,21 @@ class ObjectFuzz {
     this.counts[one.old === undefined ? 'created' : 'updated'] += 1
     this.counts[expected.status < 300 ? 'accepted' : 'refused'] += 1
     const lines = difference(expected, actual)
+    if (lines.some((line) => listForText.test(line))) {
+      this.counts.listsForText += 1
+      return []
+    }
     if (!isOfflineMatter(expected, one.object)) return lines
     this.counts.offline += 1
     return [...lines, ...difference(expected, { problems: judgeOffline(schema, one) }).map((line) => `offline ${line}`)]
   }
 }
+
+/**
+ * The one difference on purpose: the API server lets a list pass where a text of a format is asked for.
+ * Operators' code relies on the type, so that it is refused here.
+ */
+const listForText = /too many .* must be of type string: "array"$/
 
 /** Of several things that are wrong with a body, Go tells the one that its map shows first: what it says may be another one next time. */
 async function likelier(first: Verdict, actual: Verdict, again: () => Promise<Verdict>, tries = 100): Promise<Verdict> {

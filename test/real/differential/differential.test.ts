@@ -21,7 +21,8 @@ t.test('the embedded API server answers as the real one does', needsBinaries, as
   const comparisons: Comparison[] = []
   // Scenarios with controllers have control planes of their own, and are played meanwhile.
   const groups = [false, true].map((controllers) => start(scenarios.filter((scenario) => scenario.controllers === controllers)))
-  for (const [name, played] of groups.flat()) {
+  t.teardown(() => Promise.all(groups.map(({ stopped }) => stopped)))
+  for (const [name, played] of groups.flatMap((group) => group.played)) {
     t.test(name, async (t) => {
       const judgement = judge(await played, accepted)
       comparisons.push(...(await played))
@@ -38,19 +39,24 @@ t.test('the embedded API server answers as the real one does', needsBinaries, as
   })
 })
 
+interface Group {
+  readonly played: readonly [name: string, comparisons: Promise<Comparison[]>][]
+  /** Resolves when the control planes have gone. */
+  readonly stopped: Promise<void>
+}
+
 /** Plays the scenarios one after another; each has its own promise. */
-function start(group: readonly Scenario[]): [name: string, comparisons: Promise<Comparison[]>][] {
-  const controlPlanes = startControlPlanes(group)
+function start(scenarios: readonly Scenario[]): Group {
+  const controlPlanes = startControlPlanes(scenarios)
   let before: Promise<unknown> = controlPlanes
-  const played = group.map((scenario): [string, Promise<Comparison[]>] => {
+  const played = scenarios.map((scenario): [string, Promise<Comparison[]>] => {
     const own = before.then(async () => play(scenario, await controlPlanes))
-    before = own.catch(() => undefined)
     // Whoever asks for it gets the failure.
-    own.catch(() => undefined)
+    before = own.catch(() => undefined)
     return [scenario.name, own]
   })
-  void before.then(async () => (await controlPlanes).stop()).catch(() => undefined)
-  return played
+  const stop = async (): Promise<void> => (await controlPlanes).stop()
+  return { played, stopped: before.then(stop, stop).catch(() => undefined) }
 }
 
 function count({ compared, equal, accepted, failed }: Judgement): string {

@@ -101,6 +101,11 @@ t.test('managed fields are compared in one order', async (t) => {
   t.strictSame(bodyOf(new Normaliser(), { managedFields: entries }), { managedFields: [entries[1]!, entries[2]!, entries[0]!] })
 })
 
+t.test('rules of a review are compared in one order', async (t) => {
+  const rules = [{ verbs: ['list'] }, { verbs: ['get'] }]
+  t.strictSame(bodyOf(new Normaliser(), { resourceRules: rules }), { resourceRules: [rules[1]!, rules[0]!] })
+})
+
 t.test('headers that nobody acts on are left out', async (t) => {
   const headers = { 'content-type': 'application/json', date: 'now', 'audit-id': uid(1), etag: '"x"', warning: '299 - "w"' }
   t.strictSame(new Normaliser().answer(answer({}, headers)), {

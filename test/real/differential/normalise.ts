@@ -3,7 +3,7 @@
  * What can be told apart stays so: `<uid of a>` is that of the first object of that name, the third version of an object is `<version 3>`.
  */
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
-import { getOwn, isObject, setOwn } from '../../../src/api/json.ts'
+import { canonicalJson, getOwn, isObject, setOwn } from '../../../src/api/json.ts'
 import { valueAt } from './path.ts'
 
 /** An answer as it came. */
@@ -110,6 +110,7 @@ export class Normaliser {
 
   #field(object: JsonObject, key: string, value: JsonValue): JsonValue {
     if (key === 'managedFields' && Array.isArray(value)) return this.#managedFields(value)
+    if (Array.isArray(value) && /^(?:nonR|r)esourceRules$/.test(key)) return this.#rules(value)
     if (typeof value === 'number' && key === 'nodePort' && value >= 30_000 && value <= 32_767) return '<node port>'
     if (typeof value === 'number' && key === 'targetPort' && value > 32_767) return '<port>'
     if (typeof value !== 'string') return this.#value(value)
@@ -123,6 +124,11 @@ export class Normaliser {
     const identity = (entry: JsonValue): string =>
       isObject(entry) ? ['operation', 'manager', 'subresource', 'apiVersion'].map((key) => String(getOwn(entry, key))).join('/') : ''
     return entries.map((entry) => this.#value(entry)).sort((a, b) => (identity(a) < identity(b) ? -1 : 1))
+  }
+
+  /** Sorted: a review of rules tells them in the order in which the API server happened to read roles and bindings. */
+  #rules(rules: readonly JsonValue[]): JsonValue {
+    return rules.map((rule) => this.#value(rule)).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1))
   }
 
   /** Versions of an object are counted: a write that changes nothing makes none. */
