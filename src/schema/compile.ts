@@ -1,10 +1,11 @@
 /** From a structural schema to the functions that prune, default and validate objects. */
 import type { ValidateFunction } from 'ajv'
 import { ProreusError } from '../api/errors.ts'
-import type { FieldError } from '../api/field-error.ts'
-import { formatFieldError } from '../api/field-error.ts'
+import type { FieldError, FieldErrorReason } from '../api/field-error.ts'
+import { formatFieldError, invalid } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
+import { compileRules } from './cel/rules.ts'
 import { coerceResources, holdsResources } from './coerce.ts'
 import { applyDefaults, dropNulls } from './default.ts'
 import { buildRootNode } from './node.ts'
@@ -29,15 +30,41 @@ export interface CompiledSchema {
   /** What this schema leaves of an object that comes from another version: pruned, and without nulls, but with no defaults. */
   convert(object: JsonObject): JsonObject
   /**
-   * Everything that is wrong with the structure of the object, unsorted; empty when it is valid. The object's own metadata is not
-   * looked at (`validateObjectMeta`). An update need not mend what it leaves as it is in `oldObject`, nor lists while any was no
-   * proper set or map before.
+   * Everything that is wrong with the object, unsorted; empty when it is valid: its structure, then its rules. The object's own
+   * metadata is not looked at (`validateObjectMeta`). An update need not mend what it leaves as it is in `oldObject`, nor lists while
+   * any was no proper set or map before.
    */
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
+  /** Its structure alone. */
+  validateStructure(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
+  /**
+   * Its rules alone, the `x-kubernetes-validations`. They are skipped, with an error that says so, where one of the errors `found`
+   * before makes them meaningless. `warn` gets what an update left as it was.
+   */
+  validateRules(
+    object: JsonObject,
+    oldObject: JsonObject | undefined,
+    found: readonly FieldError[],
+    warn?: (warning: FieldError) => void,
+  ): readonly FieldError[]
 }
 
 const compiled = new WeakMap<StructuralSchema, CompiledSchema>()
 const nothingWrong: readonly FieldError[] = Object.freeze([])
+
+/** With one of these, the API server evaluates no rule (apiextensions `hasBlockingErr`). */
+const blocking: ReadonlySet<FieldErrorReason> = new Set<FieldErrorReason>([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+])
+const rulesNotChecked = invalid(
+  '<nil>',
+  null,
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+)
 
 /**
  * Compiles a schema, once for each schema object.
@@ -73,16 +100,27 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
     const malformed = coerced.error === undefined ? {} : { malformed: coerced.error }
     return { object: coerced.value, unknown: [...sorted, ...coerced.unknown], ...malformed }
   }
+  const validateStructure: CompiledSchema['validateStructure'] = (object, oldObject) => {
+    check ??= compileCheck(root)
+    return check(object) ? nothingWrong : explainRefusal(root, check.errors?.[0], object, oldObject)
+  }
+  const rules = compileRules(schema)
+  const validateRules: CompiledSchema['validateRules'] = (object, oldObject, found, warn) => {
+    if (rules === undefined) return nothingWrong
+    return found.some(({ reason }) => blocking.has(reason)) ? [rulesNotChecked] : rules.evaluate(object, oldObject, warn)
+  }
   return Object.freeze({
     schema,
     prune: pruneObject,
     convert: (object) => dropNulls(root, pruneObject(object).object) as JsonObject,
     default: (object) => applyDefaults(root, object) as JsonObject,
-    // The rules in x-kubernetes-validations are not evaluated. They come after the structure: the API server skips them
-    // where an error of type, required, enum, length or count stands.
+    validateStructure,
+    validateRules,
     validate: (object, oldObject) => {
-      check ??= compileCheck(root)
-      return check(object) ? nothingWrong : explainRefusal(root, check.errors?.[0], object, oldObject)
+      const found = validateStructure(object, oldObject)
+      if (rules === undefined) return found
+      const broken = validateRules(object, oldObject, found)
+      return found.length === 0 ? broken : [...found, ...broken]
     },
   } satisfies CompiledSchema)
 }

@@ -40,14 +40,16 @@ export function validateObject(kind: Kind, object: JsonObject, options: Validate
   const version = options.version ?? versionOf(kind, object)
   const wrongType = [...mustBe('apiVersion', object, apiVersionOf({ group: kind.group, version })), ...mustBe('kind', object, kind.kind)]
   if (wrongType.length > 0) return wrongType
-  return [
+  const schema = schemaOf(kind, version)
+  const errors = [
     ...validateObjectMeta(getOwn(object, 'metadata'), {
       namespaced: kind.namespaced,
       // What is there already keeps its name, whatever the rules for new ones are.
       ...(options.oldObject === undefined ? {} : { name: pathSegmentName }),
     }),
-    ...schemaOf(kind, version).validate(object, options.oldObject),
+    ...schema.validateStructure(object, options.oldObject),
   ]
+  return [...errors, ...schema.validateRules(object, options.oldObject, errors)]
 }
 
 function versionOf(kind: Kind, object: JsonObject): string {

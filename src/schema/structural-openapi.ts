@@ -2,7 +2,8 @@
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { childPath, indexPath, keyPath } from './path.ts'
+import { ruleShapeErrors } from './cel/rule-shape.ts'
+import { childPath, keyPath } from './path.ts'
 import { listErrors } from './structural-lists.ts'
 import { branchesOf, isSchema } from './structural-parts.ts'
 
@@ -42,7 +43,7 @@ export function openapiErrors(schema: StructuralSchema, path: string, context: C
   for (const branch of branchesOf(schema, path)) errors.push(...openapiErrors(branch.schema, branch.path, below))
   for (const definition of definitionsOf(schema, path)) errors.push(...openapiErrors(definition.schema, definition.path, below))
   if (isSchema(items)) errors.push(...openapiErrors(items, childPath(path, 'items'), below))
-  return [...errors, ...extensionErrors(schema, path), ...listErrors(schema, path), ...ruleErrors(schema, path)]
+  return [...errors, ...extensionErrors(schema, path), ...listErrors(schema, path), ...ruleShapeErrors(schema, path)]
 }
 
 function definitionsOf(schema: StructuralSchema, path: string): { schema: StructuralSchema; path: string }[] {
@@ -105,32 +106,4 @@ function extensionErrors(schema: StructuralSchema, path: string): FieldError[] {
 export function wrongType({ type }: StructuralSchema, path: string, detail: string): FieldError {
   const place = childPath(path, 'type')
   return type ? invalid(place, type, detail) : required(place, detail)
-}
-
-const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
-const lineBreak = /[\n\r]/
-
-/** The rules' shape; what they say is not looked at. */
-function ruleErrors(schema: StructuralSchema, path: string): FieldError[] {
-  return (schema['x-kubernetes-validations'] ?? []).flatMap((entry, index) => {
-    const { rule = '', message = '', messageExpression = '', reason, fieldPath = '' } = entry
-    const place = indexPath(childPath(path, 'x-kubernetes-validations'), index)
-    const errors: FieldError[] = []
-    if (rule.trim() === '') errors.push(required(childPath(place, 'rule'), 'rule is not specified'))
-    else if (message !== '' && message.trim() === '')
-      errors.push(invalid(childPath(place, 'message'), message, 'must be non-empty if specified'))
-    else if (lineBreak.test(message.trim())) errors.push(invalid(childPath(place, 'message'), message, 'must not contain line breaks'))
-    else if (lineBreak.test(rule.trim()) && message.trim() === '') {
-      errors.push(required(childPath(place, 'message'), 'message must be specified if rule contains line breaks'))
-    }
-    if (messageExpression !== '' && messageExpression.trim() === '') {
-      errors.push(required(childPath(place, 'messageExpression'), 'messageExpression must be non-empty if specified'))
-    }
-    if (reason !== undefined && !reasons.includes(reason)) errors.push(notSupported(childPath(place, 'reason'), reason, reasons))
-    if (fieldPath !== '' && fieldPath.trim() === '') {
-      errors.push(invalid(childPath(place, 'fieldPath'), fieldPath, 'must be non-empty if specified'))
-    }
-    if (lineBreak.test(fieldPath)) errors.push(invalid(childPath(place, 'fieldPath'), fieldPath, 'must not contain line breaks'))
-    return errors
-  })
 }

@@ -5,6 +5,7 @@
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, formatFieldError, invalid } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
+import { checkRules } from './cel/check-rules.ts'
 import { isDeeperThan } from './depth.ts'
 import { childPath } from './path.ts'
 import { defaultErrors } from './structural-defaults.ts'
@@ -27,6 +28,8 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
   const errors = [...nullable, ...structural, ...openapiErrors(schema, path)]
   // What is not even supported has an error of its own, as a rule.
   if (errors.length === 0 && unsupported !== undefined) return [invalid(path, '', unsupported)]
+  // The types of what rules speak of come from the schema.
+  if (errors.length === 0) return checkRules(schema, path)
   return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }
 

@@ -1,11 +1,10 @@
 /** What the mutating and the validating handler share: whom they ask, which requests concern them, how they refuse. */
 import type { FieldError } from '../api/field-error.ts'
-import { formatFieldError, invalidStatus } from '../api/field-error.ts'
+import { invalidStatus } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isObject, jsonEqual } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { Client } from '../client/client.ts'
-import type { CompiledSchema } from '../schema/compile.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { AdmissionContext, Verdict } from './definition.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
@@ -65,17 +64,6 @@ function isBeingDeleted(object: JsonObject | undefined): boolean {
 /** What an object says beside its metadata; finalizers may still act on it, so a change of it is never let through unseen. */
 function content(object: JsonObject | undefined): object {
   return { ...object, metadata: undefined }
-}
-
-/**
- * The schema's errors that this request brings in. What the old object had wrong already is let through, as the API server
- * lets it through ("ratcheting"): a schema that became stricter must not keep anyone from changing something else.
- */
-export function newSchemaErrors(schema: CompiledSchema, object: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
-  const errors = schema.validate(object, old)
-  if (errors.length === 0 || old === undefined) return errors
-  const known = new Set(schema.validate(old).map(formatFieldError))
-  return errors.filter((error) => !known.has(formatFieldError(error)))
 }
 
 /** The response for a verdict: errors as the API server's own validation would give them. */

@@ -10,7 +10,7 @@ import type { CompiledSchema } from '../schema/compile.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
 import type { AdmissionContext, ReviewContext, Verdict, WebhookDefinition, WebhookHandlers } from './definition.ts'
 import type { AdmissionHandler } from './handler.ts'
-import { createContext, isExempt, joinVerdicts, newSchemaErrors, respond } from './handler.ts'
+import { createContext, isExempt, joinVerdicts, respond } from './handler.ts'
 import { createPatch } from './patch.ts'
 
 /** An object with its defaults, and what the schema has against it. */
@@ -48,7 +48,7 @@ export async function complete(
   context: ReviewContext<JsonObject>,
 ): Promise<Completed> {
   const defaulted = schema.default(raw)
-  const errors = newSchemaErrors(schema, defaulted, old)
+  const errors = schema.validate(defaulted, old)
   if (handlers.default === undefined || errors.some(({ reason }) => reason === 'FieldValueTypeInvalid'))
     return { object: defaulted, errors }
   let object: JsonObject
@@ -60,7 +60,7 @@ export async function complete(
     context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
     return { object: defaulted, errors }
   }
-  return object === defaulted ? { object, errors } : { object, errors: newSchemaErrors(schema, object, old) }
+  return object === defaulted ? { object, errors } : { object, errors: schema.validate(object, old) }
 }
 
 function asObject(result: unknown): JsonObject {

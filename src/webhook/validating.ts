@@ -4,7 +4,7 @@ import { deepFreeze } from '../api/json.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
 import type { AdmissionContext, Verdict, WebhookDefinition, WebhookHandlers } from './definition.ts'
 import type { AdmissionHandler } from './handler.ts'
-import { createContext, isExempt, joinVerdicts, newSchemaErrors, respond } from './handler.ts'
+import { createContext, isExempt, joinVerdicts, respond } from './handler.ts'
 
 export function validatingHandler(definition: WebhookDefinition, version: string): AdmissionHandler {
   const { kind } = definition
@@ -21,7 +21,7 @@ export function validatingHandler(definition: WebhookDefinition, version: string
     }
     if (object === undefined) return { allowed: true }
     // The API server has run the schema before; a caller that has not must not get a handler to trip over a missing field.
-    const errors = newSchemaErrors(schema, object, oldObject)
+    const errors = schema.validate(object, oldObject)
     const verdict = errors.length > 0 ? errors : await judge(handlers, object, oldObject, context)
     return respond(kind, request, verdict, warnings)
   }

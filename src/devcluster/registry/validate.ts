@@ -22,6 +22,7 @@ export function validateForWrite(info: ResourceInfo, object: JsonObject, old: Js
     ...(info.strategy.validate?.(object, old, subresource) ?? []),
     ...structureErrors(info, object, old, subresource),
   ]
+  errors.push(...(info.schema?.validateRules(object, old, errors) ?? []))
   if (errors.length > 0) throw invalidObject(info, metadataText(object, 'name'), errors)
 }
 
@@ -30,11 +31,11 @@ function structureErrors(info: ResourceInfo, object: JsonObject, old: JsonObject
   const { schema } = info
   if (schema === undefined) return []
   const statusSchema = schema.schema.properties?.status
-  if (subresource !== 'status' || statusSchema?.type !== 'object') return schema.validate(object, old)
+  if (subresource !== 'status' || statusSchema?.type !== 'object') return schema.validateStructure(object, old)
   const { status } = object
   if (status === undefined) return []
   return compileSchema(statusSchema)
-    .validate(status as JsonObject, old?.status as JsonObject | undefined)
+    .validateStructure(status as JsonObject, old?.status as JsonObject | undefined)
     .map((error) => ({
       ...error,
       path: error.path === '' ? 'status' : error.path.startsWith('[') ? `status${error.path}` : `status.${error.path}`,
