@@ -6,6 +6,7 @@ import { apiVersionOf, parseApiVersion } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
 import { getOwn, isObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
+import { decodeObjectMeta } from '../api/object-meta-json.ts'
 import { schemaOf, validateObject } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
@@ -53,8 +54,13 @@ async function errorsOf(
   if (!served.includes(apiVersion)) return [notSupported('apiVersion', apiVersion, served)]
   const schema = schemaOf(kind, version)
   const handlers = definition.handlersOf(version)
-  const pruned = schema.prune(inNamespace(kind, object))
-  const unknown = pruned.unknown.map((path) => forbidden(path, 'unknown field'))
+  const metadata = decodeObjectMeta(object.metadata ?? null)
+  // What cannot be read cannot be judged either.
+  if (metadata.error !== undefined) return [invalid('metadata', object.metadata ?? '', metadata.error)]
+  const pruned = schema.prune(inNamespace(kind, { ...object, metadata: metadata.metadata }))
+  if (pruned.malformed !== undefined) return [pruned.malformed]
+  const unknownPaths = [...metadata.unknown.map((path) => `metadata.${path}`), ...pruned.unknown]
+  const unknown = unknownPaths.map((path) => forbidden(path, 'unknown field'))
   const { object: completed } = await complete(schema, handlers, pruned.object, undefined, context)
   const errors = validateObject(kind, completed, { version })
   try {

@@ -35,6 +35,13 @@ t.test('everything that is wrong, sorted', async (t) => {
   t.match(review.errors.at(-1), { message: 'Forbidden: unknown field' })
 })
 
+t.test('metadata that cannot be read, and what it has no field for', async (t) => {
+  const unreadable = await reviewOffline(webhooks, widgetObject({ image: 'i' }, { name: 'w', labels: { a: 1 } as never }))
+  t.match(unreadable.errors, [{ path: 'metadata', message: /json: cannot unmarshal number into Go struct field ObjectMeta.*labels/ }])
+  const unknown = await reviewOffline(webhooks, widgetObject({ image: 'i' }, { name: 'w', label: 'x' } as never))
+  t.match(unknown.errors, [{ path: 'metadata.label', message: 'Forbidden: unknown field' }])
+})
+
 t.test("the kind's own rules", async (t) => {
   t.match(await reviewOffline(webhooks, widgetObject({ image: 'i', note: 'bad' })), { valid: false, errors: [{ path: 'spec.note' }] })
   const warning = [webhook(widget, { validate: (_object, _old, { warn }) => (warn('careful'), []) })]
