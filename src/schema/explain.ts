@@ -6,6 +6,7 @@ import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { getOwn, jsonEqual } from '../api/json.ts'
+import { codePoints } from './code-points.ts'
 import { isDeeperThan, tooDeep } from './depth.ts'
 import { embeddedResourceErrors } from './embedded-resource.ts'
 import { listErrors } from './list-types.ts'
@@ -118,12 +119,6 @@ function explainString(node: SchemaNode, text: string, path: string, found: Expl
   else if (minLength !== undefined && length < minLength) wrong(`should be at least ${minLength} chars long`)
   else if (node.pattern !== undefined && !node.pattern.test(text)) wrong(`should match '${node.pattern.source}'`)
   if (node.format !== undefined && !node.format.test(text)) found.errors.push(typeError(path, node.format.name, text))
-}
-
-function codePoints(text: string): number {
-  let count = 0
-  for (const _ of text) count += 1
-  return count
 }
 
 function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Explanation, old: OldValue): number {

@@ -21,29 +21,52 @@ export type AdmissionHandler = (request: AdmissionRequest, call: Call) => Promis
 /** The context of one request, and the warnings that handlers gave through it, each once. */
 export function createContext(
   request: AdmissionRequest,
-  { client, logger, signal }: Call,
+  call: Call,
 ): { context: AdmissionContext<JsonObject>; warnings: ReadonlySet<string> } {
-  const { operation, dryRun, userInfo: user, namespace, name, subResource, oldObject } = request
   const warnings = new Set<string>()
-  let child: Logger | undefined
-  const context: AdmissionContext<JsonObject> = {
-    operation,
-    dryRun,
-    user,
-    namespace,
-    name,
-    subResource,
-    oldObject,
-    signal,
-    client,
-    // Most handlers log nothing: the child logger is made when it is asked for.
-    get logger() {
-      child ??= logger.child({ uid: request.uid, kind: request.kind.kind, namespace, name, operation })
-      return child
-    },
-    warn: (text) => void (text !== '' && warnings.add(text)),
+  return { context: new RequestContext(request, call, (text) => void (text !== '' && warnings.add(text))), warnings }
+}
+
+/**
+ * A class for the sake of its getter: one in an object literal gives each object a shape of its own, and that keeps the whole
+ * request in memory until the next full garbage collection.
+ */
+class RequestContext implements AdmissionContext<JsonObject> {
+  readonly operation: AdmissionContext<JsonObject>['operation']
+  readonly dryRun: boolean
+  readonly user: AdmissionContext<JsonObject>['user']
+  readonly namespace: string
+  readonly name: string
+  readonly subResource: string
+  readonly oldObject: JsonObject | undefined
+  readonly signal: AbortSignal
+  readonly client: Client
+  readonly warn: (text: string) => void
+  readonly #request: AdmissionRequest
+  readonly #logger: Logger
+  #child: Logger | undefined
+
+  constructor(request: AdmissionRequest, { client, logger, signal }: Call, warn: (text: string) => void) {
+    this.operation = request.operation
+    this.dryRun = request.dryRun
+    this.user = request.userInfo
+    this.namespace = request.namespace
+    this.name = request.name
+    this.subResource = request.subResource
+    this.oldObject = request.oldObject
+    this.signal = signal
+    this.client = client
+    this.warn = warn
+    this.#request = request
+    this.#logger = logger
   }
-  return { context, warnings }
+
+  /** Most handlers log nothing: the child logger is made when it is asked for. */
+  get logger(): Logger {
+    const { uid, kind, namespace, name, operation } = this.#request
+    this.#child ??= this.#logger.child({ uid, kind: kind.kind, namespace, name, operation })
+    return this.#child
+  }
 }
 
 /**

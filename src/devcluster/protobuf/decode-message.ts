@@ -1,0 +1,139 @@
+/**
+ * From a message of protobuf to the JSON that a client would have sent instead: what Go's decoder makes of the bytes, written as
+ * Go's encoder of JSON writes it. So a zero that protobuf spells out goes where the struct says `omitempty`, and a field that
+ * protobuf leaves out comes where it does not.
+ */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { setOwn } from '../../api/json.ts'
+import { maxDepth } from '../http/duplicate-keys.ts'
+import type { FieldDescriptor, MessageDescriptor, Scalar } from './descriptors.ts'
+import { messageDescriptor } from './descriptors.ts'
+import { jsonForms } from './json-forms.ts'
+import { ProtobufError, WireReader, wireTypes } from './wire-reader.ts'
+
+/** @throws {ProtobufError} when the bytes are no such message. */
+export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonObject {
+  return fieldsOf(message, bytes, 0)
+}
+
+/** What was sent of a field. A message that is sent in pieces is the sum of them. */
+type Sent = JsonValue | { readonly pieces: Buffer[] }
+
+function fieldsOf(message: MessageDescriptor, bytes: Buffer, depth: number): JsonObject {
+  if (depth > maxDepth) throw new ProtobufError('exceeded max depth')
+  const sent = read(message, bytes, depth)
+  const object: JsonObject = {}
+  for (const field of message.fields) {
+    const value = jsonOf(field, sent.get(field), depth)
+    if (field.name === undefined) Object.assign(object, value)
+    else if (value !== undefined) setOwn(object, field.name, value)
+  }
+  return object
+}
+
+function read(message: MessageDescriptor, bytes: Buffer, depth: number): Map<FieldDescriptor, Sent> {
+  const sent = new Map<FieldDescriptor, Sent>()
+  const reader = new WireReader(bytes)
+  const goName = message.name.slice(message.name.lastIndexOf('.') + 1)
+  while (!reader.done) {
+    const { number, wireType } = reader.tag(goName)
+    const field = message.byNumber.get(number)
+    if (field === undefined) reader.skip(wireType)
+    else readField(field, wireType, reader, sent, depth)
+  }
+  return sent
+}
+
+function readField(field: FieldDescriptor, wireType: number, reader: WireReader, sent: Map<FieldDescriptor, Sent>, depth: number): void {
+  const { label, type } = field
+  const expected = label === 'map' ? wireTypes.bytes : wireTypeOf(type)
+  const isPacked = label === 'list' && wireType === wireTypes.bytes && expected !== wireTypes.bytes
+  if (wireType !== expected && !isPacked) throw new ProtobufError(`proto: wrong wireType = ${wireType} for field ${field.goName}`)
+  if (label === 'map') {
+    const [key, value] = entryOf(field, reader.bytes(), depth)
+    const map = (sent.get(field) ?? {}) as JsonObject
+    setOwn(map, key, value)
+    sent.set(field, map)
+  } else if (label === 'list') {
+    const list = (sent.get(field) ?? []) as JsonValue[]
+    const packed = isPacked ? new WireReader(reader.bytes()) : undefined
+    if (packed === undefined) list.push(valueOf(type, reader, depth + 1))
+    else while (!packed.done) list.push(valueOf(type, packed, depth))
+    if (list.length > 0) sent.set(field, list)
+  } else if (typeof type === 'string') {
+    sent.set(field, scalarOf(type, reader))
+  } else {
+    const { pieces } = (sent.get(field) ?? { pieces: [] }) as { pieces: Buffer[] }
+    pieces.push(reader.bytes())
+    sent.set(field, { pieces })
+  }
+}
+
+/** One entry of a map, whose keys are texts always. Go looks at neither the type nor the number of what it does not know there. */
+function entryOf(field: FieldDescriptor, bytes: Buffer, depth: number): [string, JsonValue] {
+  const reader = new WireReader(bytes)
+  let key = ''
+  let value: JsonValue | undefined
+  while (!reader.done) {
+    const { number, wireType } = reader.tag()
+    if (number === 1) key = reader.bytes().toString('utf8')
+    else if (number === 2) value = valueOf(field.type, reader, depth + 1)
+    else reader.skip(wireType)
+  }
+  return [key, value ?? (typeof field.type === 'string' ? zeroOf(field.type) : messageOf(field.type.message, Buffer.alloc(0), depth + 1))]
+}
+
+function wireTypeOf(type: FieldDescriptor['type']): number {
+  if (type === 'bool' || type === 'int32' || type === 'int64') return wireTypes.varint
+  return type === 'double' ? wireTypes.fixed64 : wireTypes.bytes
+}
+
+function valueOf(type: FieldDescriptor['type'], reader: WireReader, depth: number): JsonValue {
+  return typeof type === 'string' ? scalarOf(type, reader) : messageOf(type.message, reader.bytes(), depth)
+}
+
+function scalarOf(type: Scalar, reader: WireReader): JsonValue {
+  switch (type) {
+    case 'bool':
+      return reader.varint() !== 0n
+    case 'int32':
+      return Number(BigInt.asIntN(32, reader.varint()))
+    case 'int64':
+      return Number(BigInt.asIntN(64, reader.varint()))
+    case 'double':
+      return finite(reader.double())
+    case 'string':
+      return reader.bytes().toString('utf8')
+    case 'bytes':
+      return reader.bytes().toString('base64')
+  }
+}
+
+function finite(value: number): number {
+  if (!Number.isFinite(value)) throw new ProtobufError(`json: unsupported value: ${value}`)
+  return value
+}
+
+function messageOf(name: string, bytes: Buffer, depth: number): JsonValue {
+  const fields = fieldsOf(messageDescriptor(name), bytes, depth + 1)
+  const form = jsonForms.get(name)
+  return form === undefined ? fields : form(fields)
+}
+
+/** The JSON of a field; undefined where Go writes none. */
+function jsonOf({ label, pointer, omitsEmpty, type }: FieldDescriptor, sent: Sent | undefined, depth: number): JsonValue | undefined {
+  if (sent === undefined && (label !== 'one' || pointer || type === 'bytes')) return omitsEmpty ? undefined : null
+  if (label !== 'one') return sent as JsonValue
+  if (typeof type === 'string') {
+    const value = (sent ?? zeroOf(type)) as JsonValue
+    return omitsEmpty && !pointer && value === zeroOf(type) ? undefined : value
+  }
+  const { pieces } = (sent ?? { pieces: [] }) as { pieces: Buffer[] }
+  const value = messageOf(type.message, pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), depth)
+  return omitsEmpty && !pointer && value === null ? undefined : value
+}
+
+function zeroOf(type: Scalar): JsonValue {
+  if (type === 'bool') return false
+  return type === 'string' || type === 'bytes' ? '' : 0
+}
