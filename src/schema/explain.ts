@@ -9,7 +9,7 @@ import { getOwn, jsonEqual } from '../api/json.ts'
 import { codePoints } from './code-points.ts'
 import { isDeeperThan, tooDeep } from './depth.ts'
 import { embeddedResourceErrors } from './embedded-resource.ts'
-import { listErrors } from './list-types.ts'
+import { isProperList, listErrors } from './list-types.ts'
 import type { SchemaNode, SchemaType } from './node.ts'
 import { isInteger, numberErrors } from './numbers.ts'
 import type { OldValue } from './ratchet.ts'
@@ -114,9 +114,9 @@ function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Ex
 function explainString(node: SchemaNode, text: string, path: string, found: Explanation): void {
   const { maxLength, minLength } = node.schema
   const wrong = (detail: string): void => void found.errors.push(invalid(path, text, `${path} in body ${detail}`))
-  const length = maxLength === undefined && minLength === undefined ? 0 : codePoints(text)
-  if (maxLength !== undefined && length > maxLength) found.errors.push(tooLong(path, maxLength))
-  else if (minLength !== undefined && length < minLength) wrong(`should be at least ${minLength} chars long`)
+  if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength) found.errors.push(tooLong(path, maxLength))
+  else if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength)
+    wrong(`should be at least ${minLength} chars long`)
   else if (node.pattern !== undefined && !node.pattern.test(text)) wrong(`should match '${node.pattern.source}'`)
   if (node.format !== undefined && !node.format.test(text)) found.errors.push(typeError(path, node.format.name, text))
 }
@@ -135,7 +135,7 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  found.lists.push(...listErrors(node, list, at.field))
+  if (!isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field))
   return matches
 }
 
@@ -179,6 +179,7 @@ interface Branch {
 }
 
 function explainJunctors(node: SchemaNode, value: JsonValue, at: Place, found: Explanation): number {
+  if (node.anyOf.length + node.oneOf.length + node.allOf.length === 0 && node.not === undefined) return 1
   const name = quote(at.path)
   const nothing: Branch = { errors: [], matches: 0 }
   let matches = 0

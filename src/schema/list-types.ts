@@ -9,7 +9,7 @@ import { indexPath } from './path.ts'
 
 /** Whether a list is the set or map that it must be: decides at once where every item is known by a string, as most are. */
 export function isProperList(node: SchemaNode, list: readonly JsonValue[]): boolean {
-  return hasDistinctStrings(node, list) || listErrors(node, list, '').length === 0
+  return node.listType === undefined || hasDistinctStrings(node, list) || listErrors(node, list, '').length === 0
 }
 
 /** True only when it is sure; costs no allocation for short lists. */
