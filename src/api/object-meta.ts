@@ -61,6 +61,9 @@ export function validateObjectMeta(metadata: unknown, rules: ObjectMetaRules, pa
   } else if (typeof namespace === 'string' && namespace !== '') {
     errors.push(forbidden(`${path}.namespace`, 'not allowed on this type'))
   }
+  const { generation } = metadata
+  if (typeof generation === 'number' && generation < 0)
+    errors.push(invalid(`${path}.generation`, generation, 'must be greater than or equal to 0'))
   errors.push(...validateLabels(metadata.labels, `${path}.labels`))
   errors.push(...validateAnnotations(metadata.annotations, `${path}.annotations`))
   errors.push(...validateOwnerReferences(metadata.ownerReferences, `${path}.ownerReferences`))

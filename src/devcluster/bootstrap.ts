@@ -1,23 +1,60 @@
 /** What an API server creates by itself when it starts for the first time. */
 import { namespace as namespaceType, service as serviceType } from '../api/builtin.ts'
+import { resourceType } from '../api/group-version-kind.ts'
+import type { KubernetesObject } from '../api/object.ts'
 import { isAlreadyExists } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
+import type { BootstrapRole } from './bootstrap-roles.ts'
+import { bootstrapRoles } from './bootstrap-roles.ts'
 
 const ownNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 /** The first address of the range for Services is that of the API server. */
 const apiServerAddress = '10.96.0.1'
 const fieldManager = 'kube-apiserver'
 
-/** Creates Kubernetes' own namespaces and Service, and the other `namespaces`. */
+const rbac = 'rbac.authorization.k8s.io'
+const clusterRole = resourceType<KubernetesObject & { rules?: unknown; aggregationRule?: unknown }>({
+  group: rbac,
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+})
+const clusterRoleBinding = resourceType<KubernetesObject & { roleRef: unknown; subjects: unknown }>({
+  group: rbac,
+  version: 'v1',
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+  namespaced: false,
+})
+
+/** Creates Kubernetes' own namespaces, roles and Service, and the other `namespaces`. */
 export async function createOwnObjects(client: Client, namespaces: readonly string[], port: number): Promise<void> {
   await Promise.all(
     [...new Set([...ownNamespaces, ...namespaces])].map((name) =>
       ifAbsent(client.create(namespaceType, { metadata: { name } }, { fieldManager })),
     ),
   )
+  await Promise.all(bootstrapRoles.map((role) => createRole(client, role)))
   const metadata = { namespace: 'default', name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } }
   const spec = { clusterIP: apiServerAddress, ports: [{ name: 'https', port: 443, targetPort: port, protocol: 'TCP' }] }
   await ifAbsent(client.create(serviceType, { metadata, spec }, { fieldManager }))
+}
+
+async function createRole(client: Client, { name, rules, aggregates, aggregateTo, groups }: BootstrapRole): Promise<void> {
+  const label = (to: string): string => `${rbac}/aggregate-to-${to}`
+  const labels = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
+  const metadata = { name, annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' }, labels }
+  const role = {
+    metadata: { ...metadata, labels: { ...labels, ...(aggregateTo === undefined ? {} : { [label(aggregateTo)]: 'true' }) } },
+    ...(aggregates === undefined ? {} : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label(aggregates)]: 'true' } }] } }),
+    rules: rules ?? null,
+  }
+  await ifAbsent(client.create(clusterRole, role, { fieldManager }))
+  if (groups === undefined) return
+  const subjects = groups.map((group) => ({ apiGroup: rbac, kind: 'Group', name: group }))
+  const roleRef = { apiGroup: rbac, kind: 'ClusterRole', name }
+  await ifAbsent(client.create(clusterRoleBinding, { metadata, roleRef, subjects }, { fieldManager }))
 }
 
 async function ifAbsent(creating: Promise<unknown>): Promise<void> {

@@ -111,9 +111,9 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   const serving = await issueServingCertificate(authority, clock.now())
   const controllerToken = newToken()
   const tokens = new Map<string, UserInfo>([
-    [token, { username: 'kubernetes-admin', groups: [masters] }],
+    [token, { username: 'kubernetes-admin', uid: 'kubernetes-admin', groups: [masters] }],
     [controllerToken, { username: 'system:kube-controller-manager', groups: [masters] }],
-    ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, groups: user.groups ?? [] }]),
+    ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, uid: user.name, groups: user.groups ?? [] }]),
   ])
   // Milliseconds go by faster than writes: a client that outlives a restart comes with a revision from before all of these, and lists anew.
   const store = new ObjectStore({ firstRevision: clock.now() })
@@ -124,7 +124,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   const catalog = new Catalog([
     ...builtinResources.map((row) => (row.storageKey === '/serviceaccounts' ? accounts.withTokens(row) : row)),
     customResourceDefinitions(clock),
-    ...reviewRows(authorizer, authenticator),
+    ...reviewRows(authorizer, { clock, tokens: authenticator }),
   ])
   const services: Record<string, string> = { ...options.services }
   const mapped = mappedServices(
@@ -134,7 +134,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   const caller = createWebhookCaller({ services: { resolve: (service) => endpointOf(store, service) ?? mapped.resolve(service) }, clock })
   const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, logger })
   const admission = withPodSecurity(webhooks, storedPods(store))
-  const registry = new Registry({ store, catalog, admission, clock })
+  const registry = new Registry({ store, catalog, admission, clock, hasServiceAccounts: options.controllers !== false })
 
   const requests: RequestRecord[] = []
   const onRequest = (record: RequestRecord): void => {

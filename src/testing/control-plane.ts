@@ -22,7 +22,7 @@ import type { StartedOperator, StartOperatorOptions } from './operator.ts'
 import { startOperator } from './operator.ts'
 import { startRealControlPlane } from './real-control-plane.ts'
 import type { ControlPlaneServiceAccount } from './service-account.ts'
-import { createServiceAccounts, inTheNameOf, userOfServiceAccount, withToken } from './service-account.ts'
+import { createServiceAccounts, userOfServiceAccount, withToken } from './service-account.ts'
 import type { ControlPlaneUser, Created } from './users.ts'
 import { createNamespaces, grant } from './users.ts'
 
@@ -166,7 +166,8 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
     controllers,
     nodes,
     namespaces,
-    users: users.map((user) => ({ ...user, token: newToken() })),
+    // What they may do, RBAC objects say, as on every other control plane.
+    users: users.map(({ name, groups = [] }) => ({ name, groups, rules: [], token: newToken() })),
     logger,
   })
   const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
@@ -179,6 +180,7 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
     await rm(directory, { recursive: true, force: true })
   }
   try {
+    await grant(client, users, 'proreus-test')
     await createServiceAccounts(client, serviceAccounts)
   } catch (error) {
     await stop()
@@ -189,7 +191,7 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
     connection: cluster.connection,
     client,
     connectionFor: (identity) =>
-      typeof identity === 'string' ? cluster.connectionFor(identity) : inTheNameOf(client, cluster.connection, identity.serviceAccount),
+      typeof identity === 'string' ? cluster.connectionFor(identity) : withToken(client, cluster.connection, identity.serviceAccount),
     kubeconfig,
     requests: () => Promise.resolve([...cluster.requests]),
     compact: () => Promise.resolve(cluster.compact()),

@@ -1,4 +1,4 @@
-/** Connections as a ServiceAccount: with a token such as its Pods get, or in its name where the API server gives no tokens. */
+/** Connections as a ServiceAccount: with a token such as its Pods get. */
 import { serviceAccount } from '../api/builtin.ts'
 import { systemClock } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -60,25 +60,6 @@ export function withToken(admin: Client, connection: Connection, name: string): 
     ...address,
     describe: describeAs(connection, key),
     authorization: async (refused) => (await credentials.get(refused)).authorization,
-  }
-}
-
-/** The same for an API server that gives no tokens: the administrator asks in its name. It must exist all the same. */
-export function inTheNameOf(admin: Client, connection: Connection, name: string): Connection {
-  const key = serviceAccountKey(name)
-  let found: Promise<unknown> | undefined
-  return {
-    ...connection,
-    headers: { 'Impersonate-User': userName(key), 'Impersonate-Group': [...groupsOf(key), 'system:authenticated'] },
-    describe: describeAs(connection, key),
-    async authorization(refused) {
-      found ??= admin.get(serviceAccount, key).catch((error: unknown) => {
-        found = undefined
-        throw error
-      })
-      await found
-      return connection.authorization?.(refused)
-    },
   }
 }
 

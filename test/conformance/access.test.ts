@@ -10,6 +10,8 @@ const namespace = 'conformance-access'
 const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
 const group = 'rbac.authorization.k8s.io'
 const rbac = `/apis/${group}/v1`
+const reviews = '/apis/authorization.k8s.io/v1'
+const claimsOf = (token: string): JsonObject => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as JsonObject
 const user = (name: string): string => `system:serviceaccount:${namespace}:${name}`
 
 t.test('access', async (t) => {
@@ -122,5 +124,125 @@ t.test('access', async (t) => {
     t.equal((await own('GET', configMaps(namespace))).status, 200)
     t.not((await own('GET', '/metrics')).status, 403)
     t.equal((await own('GET', '/metrics/slis')).status, 403)
+  })
+
+  t.test('a token can be bound to what it is for, and ends with that', async (t) => {
+    await api('POST', accounts, { body: { metadata: { name: 'bound' } } })
+    const pods = `/api/v1/namespaces/${namespace}/pods`
+    const secrets = `/api/v1/namespaces/${namespace}/secrets`
+    const created = await api('POST', secrets, { body: { metadata: { name: 'bound' } } })
+    const to = (kind: string, name: string, more: JsonObject = {}) =>
+      tokenOf('bound', { boundObjectRef: { apiVersion: 'v1', kind, name, ...more } })
+    const answer = await to('Secret', 'bound')
+    const { token } = answer.body['status'] as { token: string }
+    t.match(claimsOf(token), {
+      'kubernetes.io': { namespace, secret: { name: 'bound', uid: (created.body.metadata as JsonObject).uid as string } },
+    })
+    t.match((await to('Secret', 'bound', { uid: 'x' })).body, {
+      code: 409,
+      message: /the UID in the bound object reference \(x\) does not match/,
+    })
+    await api('DELETE', `${secrets}/bound`)
+    await until('it is worth nothing', async () => (await review(token)).status.authenticated !== true)
+
+    t.match((await to('Pod', 'nothing')).body, { code: 404, message: 'pods "nothing" not found' })
+    t.match((await to('ConfigMap', 'a')).body, { code: 400, message: 'cannot bind token to object of type /v1, Kind=ConfigMap' })
+    await api('POST', `${accounts}`, { body: { metadata: { name: 'default' } } })
+    await api('POST', pods, { body: { metadata: { name: 'other' }, spec: { containers: [{ name: 'main', image: 'x' }] } } })
+    t.match((await to('Pod', 'other')).body, {
+      code: 400,
+      message: 'cannot bind token for serviceaccount "bound" to pod running with different serviceaccount name.',
+    })
+    const named = { metadata: { name: 'other' }, spec: {} }
+    t.match((await api('POST', `${accounts}/bound/token`, { body: named })).body, {
+      code: 422,
+      message: /metadata.name: Invalid value: "other": must match the service account name if specified/,
+    })
+  })
+
+  t.test('without a token one is somebody, too', async (t) => {
+    const { authorization: _authorization, ...nobody } = connection
+    const anonymous = apiOf(t, nobody)
+    for (const path of ['/healthz', '/livez', '/readyz', '/version']) t.equal((await anonymous('GET', path)).status, 200, path)
+    t.match((await anonymous('GET', '/api')).body, { code: 403, message: 'forbidden: User "system:anonymous" cannot get path "/api"' })
+    t.match((await anonymous('GET', '/api/v1/pods')).body, {
+      code: 403,
+      message: 'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope',
+    })
+    const wrong = apiOf(t, { ...nobody, authorization: () => Promise.resolve('Bearer nothing') })
+    t.match((await wrong('GET', '/healthz')).body, { code: 401, message: 'Unauthorized' })
+  })
+
+  const may = async (who: string, resourceAttributes: JsonObject): Promise<JsonObject> =>
+    (await api('POST', `${reviews}/subjectaccessreviews`, { body: { spec: { user: who, resourceAttributes } } })).body.status as JsonObject
+
+  t.test('the answer to who may do what says by which binding', async (t) => {
+    const path = `${rbac}/namespaces/${namespace}`
+    const reader = user('reasoned')
+    const question = { verb: 'list', resource: 'configmaps', namespace }
+    const roleRef = { apiGroup: group, kind: 'Role', name: 'reasons' }
+    await api('POST', `${path}/rolebindings`, { body: { metadata: { name: 'reasons' }, roleRef, subjects: [subject('reasoned')] } })
+    await until('the binding is known', async () => (await may(reader, question)).reason !== undefined)
+    t.strictSame(await may(reader, question), { allowed: false, reason: `RBAC: role.${group} "reasons" not found` })
+    await api('POST', `${path}/roles`, { body: { metadata: { name: 'reasons' }, rules } })
+    await until('it may', async () => (await may(reader, question)).allowed)
+    t.strictSame(await may(reader, question), {
+      allowed: true,
+      reason: `RBAC: allowed by RoleBinding "reasons/${namespace}" of Role "reasons" to ServiceAccount "reasoned/${namespace}"`,
+    })
+  })
+
+  t.test('roles that every cluster has', async (t) => {
+    const names = ['cluster-admin', 'admin', 'edit', 'view', 'system:basic-user', 'system:discovery', 'system:auth-delegator']
+    for (const name of names) t.equal((await api('GET', `${rbac}/clusterroles/${name}`)).status, 200, name)
+    t.match((await api('GET', `${rbac}/clusterroles/view`)).body, {
+      metadata: { labels: { 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' } },
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } }] },
+    })
+    const own = await createAccount('curious')
+    t.equal((await own('GET', '/apis')).status, 200)
+    const { body } = await own('POST', `${reviews}/selfsubjectrulesreviews`, { body: { spec: { namespace } } })
+    const { resourceRules, nonResourceRules } = body.status as Record<string, JsonObject[]>
+    t.match(
+      resourceRules!.find(({ apiGroups }) => (apiGroups as string[]).includes('authorization.k8s.io')),
+      { verbs: ['create'], resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'] },
+    )
+    t.ok(nonResourceRules!.some(({ nonResourceURLs }) => (nonResourceURLs as string[]).includes('/openapi/*')))
+    t.match(body, { spec: {}, status: { incomplete: false } })
+  })
+
+  t.test('to act for others is a permission', async (t) => {
+    const own = await createAccount('actor')
+    const who = user('actor')
+    const as = (name: string, path: string): Promise<{ body: JsonObject }> => own('GET', path, { headers: { 'impersonate-user': name } })
+    t.match((await as('somebody', configMaps(namespace))).body, {
+      message: `configmaps is forbidden: User "${who}" cannot impersonate-on:user-info:list resource "configmaps" in API group "" in the namespace "${namespace}"`,
+    })
+    t.match((await as(user('local'), '/version')).body, {
+      message: `forbidden: User "${who}" cannot impersonate-on:serviceaccount:get path "/version"`,
+    })
+    t.match(await api('GET', '/version', { headers: { 'impersonate-group': 'x' } }), {
+      status: 400,
+      body: {
+        message:
+          'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"x"}, Extra:map[string][]string(nil)} without impersonating a user name',
+      },
+    })
+  })
+
+  t.test('questions that make no sense', async (t) => {
+    const nothing = {
+      code: 422,
+      message: /^\.authorization\.k8s\.io "" is invalid: spec\.resourceAttributes: Invalid value: null: exactly one of/,
+    }
+    t.match((await api('POST', `${reviews}/selfsubjectaccessreviews`, { body: { spec: {} } })).body, nothing)
+    t.match((await api('POST', `${reviews}/selfsubjectrulesreviews`, { body: { spec: {} } })).body, {
+      code: 400,
+      message: 'no namespace on request',
+    })
+    t.match((await api('POST', '/apis/authentication.k8s.io/v1/tokenreviews', { body: { spec: {} } })).body, {
+      code: 400,
+      message: 'token is required for TokenReview in authentication',
+    })
   })
 })

@@ -32,7 +32,7 @@ import {
   startOperatorPod,
   type OperatorPod,
 } from '../support/installation.ts'
-import { identityOf, mypodNamed } from '../support/mypod-world.ts'
+import { identityOf, mypodNamed, whenCollected } from '../support/mypod-world.ts'
 import { needsPodNetwork } from '../support/pod-network.ts'
 import { needsKubectl, until } from '../support/process.ts'
 import { conformanceControlPlane, needsOwnControlPlane } from './backends.ts'
@@ -299,8 +299,15 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
   })
 
   t.test('deleted again, the installation takes the MyPods and their Pods along', async (t) => {
+    await whenCollected(client)
     await kubectl.ok(`delete -k ${installation} --timeout=60s`)
-    await until('the Pods are gone', async () => (await client.list(pod, { namespace: sample.namespace })).items.length === 0, 90_000)
+    const left = async (): Promise<Pod[]> => [...(await client.list(pod, { namespace: sample.namespace })).items]
+    await until('the Pods are gone', async () => (await left()).length === 0, 90_000).catch(async () =>
+      t.strictSame(
+        (await left()).map(({ metadata }) => metadata),
+        [],
+      ),
+    )
     t.equal((await kubectl(`get -k ${installation} -o name`)).stdout, '')
     t.ok((await fetch(`${replica.probes}/healthz`)).ok, 'the process waits for them to come back')
   })

@@ -8,6 +8,7 @@ import { until } from './process.ts'
 export const mergePatch = 'application/merge-patch+json'
 export const jsonPatch = 'application/json-patch+json'
 export const applyPatch = 'application/apply-patch+yaml'
+export const strategicPatch = 'application/strategic-merge-patch+json'
 
 export function metadataOf(object: JsonValue | undefined): JsonObject {
   return isObject(object) && isObject(object.metadata) ? object.metadata : {}

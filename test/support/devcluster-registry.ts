@@ -88,6 +88,7 @@ export async function fixture(
     historyLimit?: number
     namespaces?: readonly string[]
     randomSuffix?: () => string
+    hasServiceAccounts?: boolean
   } = {},
 ): Promise<Fixture> {
   const store = new ObjectStore(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit })
@@ -98,6 +99,7 @@ export async function fixture(
     catalog,
     admission,
     clock: options.clock ?? systemClock,
+    hasServiceAccounts: options.hasServiceAccounts ?? false,
     ...(options.randomSuffix === undefined ? {} : { randomSuffix: options.randomSuffix }),
   })
   const warnings: string[] = []

@@ -4,6 +4,7 @@ import { Agent, request } from 'undici'
 import { systemClock } from '../../src/api/clock.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { deepFreeze } from '../../src/api/json.ts'
+import { bootstrapRoles } from '../../src/devcluster/bootstrap-roles.ts'
 import { tokenAuthenticator } from '../../src/devcluster/http/authenticate.ts'
 import { ruleAuthorizer } from '../../src/devcluster/http/authorizer.ts'
 import type { Grant } from '../../src/devcluster/http/authorizer.ts'
@@ -27,6 +28,11 @@ const users: ReadonlyMap<string, UserInfo> = new Map([
   [admin, { username: 'admin', groups: ['system:masters'] }],
   [bob, { username: 'bob', groups: [] }],
 ])
+
+/** What the roles of every cluster give to everybody. */
+export const everybody: readonly Grant[] = bootstrapRoles.flatMap(({ rules = [], groups = [] }) =>
+  groups.map((group) => ({ group, rules: rules.map((rule) => ({ apiGroups: [], resources: [], ...rule })) })),
+)
 
 /** A row of the catalog; what is not given is as in most rows. */
 export function rowOf(row: Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'plural'> & Partial<ResourceInfo>): ResourceInfo {
@@ -134,7 +140,7 @@ export function scriptedRegistry(methods: Partial<Resources> = {}): Resources {
     put: (_info, _key, decoded) => Promise.resolve({ object: decoded.object, created: false }),
     patch: (_info, _key, patch) => Promise.resolve({ object: { patched: patch.type }, created: false }),
     delete: () => Promise.resolve({ object: { kind: 'Status', apiVersion: 'v1', status: 'Success' }, accepted: false }),
-    deleteCollection: () => Promise.resolve({ kind: 'FooList', apiVersion: 'a.example.com/v1', metadata: {}, items: [] }),
+    deleteCollection: () => Promise.resolve({ metadata: { resourceVersion: '1' }, items: [] }),
     ...methods,
   }
 }
@@ -181,8 +187,8 @@ export async function startTestServer(
     Pick<ApiServerOptions, 'onRequest' | 'port' | 'logger'>
   > = {},
 ): Promise<TestServer> {
-  const authorizer = ruleAuthorizer(options.grants)
-  const catalog = options.catalog ?? new Catalog([...rows, ...reviewRows(authorizer)])
+  const authorizer = ruleAuthorizer([...everybody, ...(options.grants ?? [])])
+  const catalog = options.catalog ?? new Catalog([...rows, ...reviewRows(authorizer, { clock: systemClock })])
   const server = await startApiServer({
     registry: options.registry instanceof Registry ? options.registry : scriptedRegistry(options.registry),
     catalog,

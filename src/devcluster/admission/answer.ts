@@ -5,6 +5,7 @@ import { messageOf } from '../../api/errors.ts'
 import type { JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
+import { notAnObject } from '../http/go-json.ts'
 import { describeAnswer } from './call-error.ts'
 import { CallError } from './review.ts'
 
@@ -16,9 +17,6 @@ export interface WebhookAnswer {
   readonly text: string
 }
 
-/** How Go names what it reads the type of an object into. */
-const typeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-
 /** What the webhook said. Throws `CallError` for an answer that is an error or no JSON. */
 export function decodeAnswer({ statusCode, contentType, text }: WebhookAnswer): JsonValue {
   const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)
@@ -29,7 +27,7 @@ export function decodeAnswer({ statusCode, contentType, text }: WebhookAnswer): 
   const { value, error } = parseAnswer(text)
   if (error !== undefined) throw failed(`couldn't get version/kind; json parse error: ${error}`)
   if (value !== null && !isObject(value)) {
-    throw failed(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKindOf(value)} into Go value of type ${typeMeta}`)
+    throw failed(`couldn't get version/kind; json parse error: ${notAnObject(value)}`)
   }
   return value
 }
@@ -44,11 +42,4 @@ function parseAnswer(text: string): { value: JsonValue; error?: string } {
   } catch (problem) {
     return { value: null, error: `error converting YAML to JSON: yaml: ${messageOf(problem).split('\n')[0]}` }
   }
-}
-
-/** How Go's decoder calls a JSON value. */
-export function goKindOf(value: JsonValue): string {
-  if (Array.isArray(value)) return 'array'
-  if (value === null) return 'null'
-  return typeof value === 'boolean' ? 'bool' : typeof value
 }

@@ -2,10 +2,13 @@
 import { invalid, quote } from '../../api/field-error.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { getOwn, isObject, setOwn } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
 import { badRequest, internalError, invalidObject } from '../registry/status-error.ts'
-import type { ResourceInfo, Shape } from '../resources/resource-info.ts'
-import { checkShape, objectMetaShape } from '../resources/shape.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import { checkShape } from '../resources/shape.ts'
+import { shapeOf } from '../types/go-shape.ts'
+import { objectMetaType } from '../types/go-types.ts'
+import { asGo } from '../types/go-value.ts'
 
 /** The object as its type knows it. Throws `StatusError` for one that cannot be read. */
 export function readPatched(info: ResourceInfo, object: JsonObject): JsonObject {
@@ -17,12 +20,11 @@ function readBuiltin(info: ResourceInfo, object: JsonObject): JsonObject {
   if (kind !== info.kind || apiVersion !== apiVersionOf(info)) {
     throw internalError(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`)
   }
-  const { shape } = info.strategy
   const typed = { ...object, apiVersion, kind }
-  if (shape === undefined) return typed
-  const { error } = checkShape(shape, typed)
+  if (info.goType === undefined) return typed
+  const { error } = checkShape(shapeOf(info.goType), typed)
   if (error !== undefined) throw internalError(error)
-  return known(shape, typed) as JsonObject
+  return asGo(info.goType, typed)
 }
 
 /** A custom resource keeps its kind and loses what metadata does not know; the version is that of the request in any case. */
@@ -33,18 +35,7 @@ function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
     const name = isObject(metadata) ? textOr(metadata.name, '') : ''
     throw invalidObject({ group: info.group, kind: textOr(kind, '') }, name, [invalid('kind', kind, `must be ${info.kind}`)])
   }
-  return { ...object, apiVersion: apiVersionOf(info), ...(isObject(metadata) ? { metadata: known(objectMetaShape, metadata) } : {}) }
-}
-
-function known(shape: Shape, value: JsonValue): JsonValue {
-  if (Array.isArray(shape)) return Array.isArray(value) ? value.map((item) => known((shape as readonly [Shape])[0], item)) : value
-  if (typeof shape !== 'object' || !('fields' in shape) || !isObject(value)) return value
-  const kept: JsonObject = {}
-  for (const [name, given] of Object.entries(value)) {
-    const field = getOwn(shape.fields as unknown as JsonObject, name) as Shape | undefined
-    if (field !== undefined && given !== null && given !== undefined) setOwn(kept, name, known(field, given))
-  }
-  return kept
+  return { ...object, apiVersion: apiVersionOf(info), ...(isObject(metadata) ? { metadata: asGo(objectMetaType(), metadata) } : {}) }
 }
 
 /** The namespace of a request is that of its object, whatever a webhook says; one that it left out is filled in. */

@@ -1,4 +1,4 @@
-/** Which fields an object has, and which of them differ between two states of it. */
+/** Which fields an object has, and which of them differ between two states of it (structured-merge-diff `typed/compare.go`). */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
 import type { FieldSet } from './field-set.ts'
@@ -11,7 +11,7 @@ interface Part {
   readonly value: JsonValue
   readonly typing: Typing
 }
-function partsOf(value: JsonValue, typing: Typing): ReadonlyMap<string, Part> | undefined {
+function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<string, Part> | undefined {
   if (isObject(value)) {
     if (typing.atomicMap) return undefined
     const parts = new Map<string, Part>()
@@ -26,25 +26,18 @@ function partsOf(value: JsonValue, typing: Typing): ReadonlyMap<string, Part> | 
   return new Map([...items].map(([element, part]) => [element, { value: part, typing: item }]))
 }
 
-/** All fields of a value with the maps and lists that hold them: what a first writer owns. */
-export function everyField(value: JsonValue, typing: Typing): FieldSet {
-  const parts = partsOf(value, typing)
-  if (parts === undefined) return leafSet
-  return fieldSet(
-    true,
-    [...parts].map(([element, part]) => [element, everyField(part.value, part.typing)] as const),
-  )
-}
-
-/** The fields that an applied configuration claims: leaves and items of lists, but not the maps and lists that hold them. */
+/** The fields that an applied configuration claims: leaves, entries of maps and items of lists, but not what holds them. */
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)
-  if (parts === undefined || parts.size === 0) return leafSet
+  if (parts === undefined) return leafSet
+  // That there is a list claims nothing, as long as nothing is in it.
+  if (parts.size === 0) return Array.isArray(value) ? emptySet : leafSet
   return fieldSet(
     false,
     [...parts].map(([element, part]) => {
       const child = appliedFields(part.value, part.typing)
-      return [element, element.startsWith('f:') ? child : { ...child, member: true }] as const
+      const isField = element.startsWith('f:') && typing.has(element.slice(2)) === 'field'
+      return [element, isField ? child : { ...child, member: true }] as const
     }),
   )
 }
@@ -55,32 +48,35 @@ export interface Comparison {
   readonly removed: FieldSet
 }
 
+const nothing: Comparison = { changed: emptySet, removed: emptySet }
+
 /** What must change in `before` to get `after`. */
 export function compare(before: JsonObject, after: JsonObject, typing: Typing): Comparison {
   return compareValues(before, after, typing)
 }
 
-function compareValues(before: JsonValue, after: JsonValue, typing: Typing): Comparison {
-  if (before === after) return { changed: emptySet, removed: emptySet }
-  // What was null was there: who fills it does not come to own it as such.
-  if (before === null && typeof after === 'object') return compareValues(Array.isArray(after) ? [] : {}, after, typing)
+function compareValues(before: JsonValue | undefined, after: JsonValue | undefined, typing: Typing): Comparison {
+  if (before === after) return nothing
   const [old, now] = [partsOf(before, typing), partsOf(after, typing)]
-  if (old === undefined || now === undefined || Array.isArray(before) !== Array.isArray(after)) {
-    if (jsonEqual(before, after)) return { changed: emptySet, removed: emptySet }
-    return { changed: everyField(after, typing), removed: old === undefined ? emptySet : { ...everyField(before, typing), member: false } }
-  }
+  if (isLeaf(before, old) || isLeaf(after, now) || (old?.size ?? 0) + (now?.size ?? 0) === 0) return compareLeaves(before, after)
   const changed: (readonly [string, FieldSet])[] = []
   const removed: (readonly [string, FieldSet])[] = []
-  for (const [element, part] of now) {
-    const previous = old.get(element)
-    if (previous === undefined) {
-      changed.push([element, everyField(part.value, part.typing)])
-    } else {
-      const below = compareValues(previous.value, part.value, part.typing)
-      changed.push([element, below.changed])
-      removed.push([element, below.removed])
-    }
+  for (const element of new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])) {
+    const [previous, part] = [old?.get(element), now?.get(element)]
+    const below = compareValues(previous?.value, part?.value, (part ?? previous)!.typing)
+    changed.push([element, below.changed])
+    removed.push([element, below.removed])
   }
-  for (const [element, part] of old) if (!now.has(element)) removed.push([element, everyField(part.value, part.typing)])
-  return { changed: fieldSet(false, changed), removed: fieldSet(false, removed) }
+  // What was null was there: who fills it does not come to own it as such.
+  return { changed: fieldSet(before === undefined, changed), removed: fieldSet(after === undefined, removed) }
+}
+
+/** Whether a value is owned as a whole; what is not there, or null, is whatever the other one is. */
+function isLeaf(value: JsonValue | undefined, parts: ReadonlyMap<string, Part> | undefined): boolean {
+  return value !== undefined && value !== null && parts === undefined
+}
+
+function compareLeaves(before: JsonValue | undefined, after: JsonValue | undefined): Comparison {
+  if (after === undefined) return { changed: emptySet, removed: leafSet }
+  return before !== undefined && jsonEqual(before, after) ? nothing : { changed: leafSet, removed: emptySet }
 }

@@ -8,7 +8,7 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 import { appliedFields, compare } from './compare.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, emptySet } from './field-set.ts'
-import { trackedPart } from './managed-fields.ts'
+import { ownedPart, trackedPart } from './managed-fields.ts'
 import type { Typing } from './typing.ts'
 
 /** The one manager for whom the annotation counts. */
@@ -29,7 +29,7 @@ export function lastAppliedFields(info: ResourceInfo, live: JsonObject, typing: 
     return emptySet
   }
   if (!isObject(applied)) return emptySet
-  const config = trackedPart(info, applied, '')
+  const config = ownedPart(info, applied, '')
   const { changed, removed } = compare(config, trackedPart(info, live, ''), typing)
   const fields = appliedFields(config, typing)
   return difference(difference(fields, changed), removed)

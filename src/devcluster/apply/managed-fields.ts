@@ -3,9 +3,10 @@ import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { asGo } from '../types/go-value.ts'
 import { compare } from './compare.ts'
 import type { FieldSet } from './field-set.ts'
-import { difference, emptySet, fromFieldsV1, isEmptySet, toFieldsV1, union } from './field-set.ts'
+import { difference, emptySet, fromFieldsV1, intersection, isEmptySet, toFieldsV1, union } from './field-set.ts'
 import { typingOf } from './typing.ts'
 
 /** One entry. Manager, operation, apiVersion and subresource together identify it. */
@@ -75,22 +76,18 @@ const untrackedMetadata = new Set([
   'managedFields',
 ])
 
-/**
- * The part of an object that a write through this subresource can own.
- * Maps that every object of the type has in Go are always there, so that nobody comes to own them as such.
- */
-export function trackedPart(info: ResourceInfo, object: JsonObject, subresource: string): JsonObject {
-  const { apiVersion: _apiVersion, kind: _kind, metadata, status, ...rest } = object
+/** The part of a configuration that a write through this subresource can own. */
+export function ownedPart(info: ResourceInfo, config: JsonObject, subresource: string): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, status, ...rest } = config
   const kept = Object.fromEntries(Object.entries(isObject(metadata) ? metadata : {}).filter(([key]) => !untrackedMetadata.has(key)))
   const ownStatus = status === undefined ? {} : { status }
-  if (subresource === 'status') return info.custom ? { metadata: {}, ...ownStatus } : { metadata: kept, status: status ?? {} }
-  const hasStatus = Object.hasOwn(info.subresources, 'status')
-  return { ...(info.custom ? {} : { spec: {} }), ...rest, metadata: kept, ...(hasStatus ? {} : ownStatus) }
+  if (subresource === 'status') return { metadata: info.custom ? {} : kept, ...ownStatus }
+  return { ...rest, metadata: kept, ...(Object.hasOwn(info.subresources, 'status') ? {} : ownStatus) }
 }
 
-/** The object that nobody has written anything of, to compare a new one with. */
-export function untouched(info: ResourceInfo): JsonObject {
-  return info.custom ? { metadata: {} } : { metadata: {}, spec: {}, status: {}, ...info.strategy.unowned }
+/** The same of a whole object; of none at all it is what Go has always, which nobody comes to own as such. */
+export function trackedPart(info: ResourceInfo, object: JsonObject = {}, subresource: string): JsonObject {
+  return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)
 }
 
 /**
@@ -98,19 +95,43 @@ export function untouched(info: ResourceInfo): JsonObject {
  * the writer owns what it changed, and nobody owns what is gone.
  */
 export function managersAfterUpdate(info: ResourceInfo, live: JsonObject | undefined, object: JsonObject, writer: Writer): ManagerEntry[] {
-  const before = live === undefined ? untouched(info) : trackedPart(info, live, writer.subresource)
-  const { changed, removed } = compare(before, trackedPart(info, object, writer.subresource), typingOf(info))
   const managers = managersOf(live, object, writer.subresource !== '')
-  if (isEmptySet(changed) && isEmptySet(removed)) return managers
+  // The API server does not begin to track an object whose managers are not known, but by an apply.
+  if (live !== undefined && managers.length === 0) return []
+  const before = trackedPart(info, live, writer.subresource)
+  const { changed, removed } = compare(before, trackedPart(info, object, writer.subresource), typingOf(info))
   const gone = union(changed, removed)
-  const others = managers
-    .filter((entry) => !sameManager(entry, writer))
-    .map((entry) => ({ ...entry, fields: difference(entry.fields, gone) }))
-  const own = managers.find((entry) => sameManager(entry, writer))
-  const fields = union(difference(own?.fields ?? emptySet, removed), changed)
+  const scales = writer.subresource === 'scale'
+  // A scale subresource shows the managers of the number alone, and where there are none, it tracks nothing.
+  if (scales && managers.every((entry) => isEmptySet(intersection(entry.fields, changed)))) return managers
+  const left = managers.map((entry) => ({ ...entry, fields: difference(entry.fields, gone) }))
+  if (isEmptySet(changed)) return left
+  const own = left.find((entry) => sameManager(entry, writer))
   // The API server notes no time for the number that a scale subresource sets.
-  const time = writer.subresource === 'scale' ? undefined : formatTime(writer.now)
-  return [...others, { ...writer, time, fields }]
+  const time = scales ? undefined : formatTime(writer.now)
+  const entries = left.filter((entry) => entry !== own && !isEmptySet(entry.fields))
+  return capped([...entries, { ...writer, time, fields: union(own?.fields ?? emptySet, changed) }])
+}
+
+/** As many managers that write by updates are kept apart. */
+const maxUpdateManagers = 10
+
+/** Where there are more, those who wrote longest ago become one. */
+function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
+  const updaters = managers.filter(({ operation }) => operation === 'Update')
+  if (updaters.length <= maxUpdateManagers) return [...managers]
+  const oldest = updaters.sort((a, b) => ((a.time ?? '') < (b.time ?? '') ? -1 : 1))
+  const [first, second] = oldest.filter(({ apiVersion }) => apiVersion === oldest[0]!.apiVersion) as [ManagerEntry, ManagerEntry?]
+  if (second === undefined) return [...managers]
+  const ancient: ManagerEntry = {
+    manager: 'ancient-changes',
+    operation: 'Update',
+    apiVersion: first.apiVersion,
+    subresource: '',
+    time: second.time,
+    fields: union(first.fields, second.fields),
+  }
+  return [...managers.filter((entry) => entry !== first && entry !== second), ancient]
 }
 
 /** The managers that a written object itself carries, or those of the live object where it carries none. */

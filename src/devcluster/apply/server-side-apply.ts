@@ -10,7 +10,7 @@ import type { FieldSet } from './field-set.ts'
 import { difference, emptySet, formatElement, intersection, isEmptySet, pathsOf, union } from './field-set.ts'
 import type { ManagerEntry, Writer } from './managed-fields.ts'
 import { lastAppliedFields, lastAppliedManager, withLastApplied } from './last-applied.ts'
-import { readManagers, sameManager, trackedPart, untouched, writeManagers } from './managed-fields.ts'
+import { ownedPart, readManagers, sameManager, trackedPart, writeManagers } from './managed-fields.ts'
 import { mergeConfig, pruneFields } from './merge.ts'
 import type { Typing } from './typing.ts'
 import { elementOf, typingOf } from './typing.ts'
@@ -33,7 +33,7 @@ export interface ApplyRequest {
 export function applyConfiguration({ info, live, config, named, force, writer }: ApplyRequest): JsonObject {
   const typing = typingOf(info)
   checkLists(info, config, named, typing)
-  const claimed = claimedFields(info, trackedPart(info, config, writer.subresource), typing)
+  const claimed = claimedFields(info, ownedPart(info, config, writer.subresource), typing)
 
   const managers = live === undefined ? [] : managersBefore(info, live, typing)
   const own = managers.find((entry) => sameManager(entry, writer))
@@ -41,7 +41,7 @@ export function applyConfiguration({ info, live, config, named, force, writer }:
 
   const base = live ?? startOf(config)
   const merged = mergeConfig(base, withoutManagedFields(config), typing) as JsonObject
-  const before = live === undefined ? untouched(info) : trackedPart(info, live, writer.subresource)
+  const before = trackedPart(info, live, writer.subresource)
   const { changed } = compare(before, trackedPart(info, merged, writer.subresource), typing)
   const conflicts = others
     .map((entry) => ({ entry, fields: intersection(entry.fields, changed) }))
@@ -84,7 +84,7 @@ function managersBefore(info: ResourceInfo, live: JsonObject, typing: Typing): M
   if (managers.length > 0) return managers
   // Somebody wrote this object, and was not recorded.
   const apiVersion = typeof live.apiVersion === 'string' ? live.apiVersion : ''
-  const { changed } = compare(untouched(info), trackedPart(info, live, ''), typing)
+  const { changed } = compare(trackedPart(info, undefined, ''), trackedPart(info, live, ''), typing)
   return [{ manager: 'before-first-apply', operation: 'Update', apiVersion, subresource: '', time: undefined, fields: changed }]
 }
 
@@ -125,12 +125,9 @@ function checkLists(info: ResourceInfo, config: JsonObject, named: JsonObject, t
       value.forEach((item, index) => {
         const element = elementOf(item, type)
         if (element === undefined) {
-          const keys = type.keys.map(quote).join(', ')
-          throw typedPatchError(
-            info,
-            named,
-            `${path}: element ${index}: associative list with keys has an element that omits key field ${keys}`,
-          )
+          const keys = type.keys.map(quote).join(' ')
+          const problem = `omits all key fields [${keys}] (and doesn't have default values for any key fields)`
+          throw typedPatchError(info, named, `${path}: element ${index}: associative list with keys has an element that ${problem}`)
         }
         if (seen.has(element)) throw typedPatchError(info, named, `${path}: duplicate entries for key ${formatElement(element)}`)
         seen.add(element)

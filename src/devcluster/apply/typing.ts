@@ -1,60 +1,126 @@
 /** What server-side apply must know of a value's type: whether maps and lists merge, and what identifies an item. */
-import type { JsonValue } from '../../api/json.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { canonicalJson, getOwn, isObject } from '../../api/json.ts'
-import type { JsonObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
-import { isAtomicMap, listRule } from '../patch/merge-keys.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { GoField, GoType } from '../types/go-types.ts'
+import { objectMetaType } from '../types/go-types.ts'
 
 export interface Typing {
+  readonly type: 'map' | 'list' | 'string' | 'boolean' | 'number' | 'any'
   readonly atomicMap: boolean
   readonly list: 'atomic' | 'set' | 'map'
   /** What identifies an item of a list map. */
   readonly keys: readonly string[]
+  /** Values of keys that an item leaves out. */
   readonly keyDefaults: Readonly<Record<string, JsonValue>>
+  /** What a name in a map is: a field of the type, an entry like every other one, or nothing that the type knows. */
+  has(name: string): 'field' | 'entry' | 'unknown'
   field(name: string): Typing
   item(): Typing
 }
 
-/** The typing of a whole object: from the CRD's schema, or from the table of built-in merge keys. */
-export function typingOf(info: Pick<ResourceInfo, 'custom' | 'schema'>): Typing {
-  if (!info.custom || info.schema === undefined) return builtinTyping('', '')
-  const root = schemaTyping(info.schema.schema)
-  return { ...root, field: (name) => (name === 'metadata' ? builtinTyping('', 'metadata') : root.field(name)) }
+/** The typing of a whole object: from the CRD's schema, or from the Go type. */
+export function typingOf({ goType, schema }: Pick<ResourceInfo, 'goType' | 'schema'>): Typing {
+  return goType === undefined ? rootTyping(schema?.schema) : goTyping(goType)
 }
 
-/** The typing by the name of a field and of the field that holds it. */
-function builtinTyping(parent: string, name: string): Typing {
-  const rule = listRule(parent, name)
-  return {
-    atomicMap: isAtomicMap(name),
-    list: rule === undefined ? 'atomic' : rule.keys.length === 0 ? 'set' : 'map',
-    keys: rule?.keys ?? [],
-    keyDefaults: rule?.keyDefaults ?? {},
-    field: (child) => builtinTyping(name, child),
-    // An item is known by its list, so that `containers.ports` finds the ports of a container.
-    item: () => builtinTyping('', name),
+const anything: Typing = {
+  type: 'any',
+  atomicMap: false,
+  list: 'atomic',
+  keys: [],
+  keyDefaults: {},
+  has: () => 'entry',
+  field: () => anything,
+  item: () => anything,
+}
+
+function goTyping(type: GoType, field?: GoField): Typing {
+  switch (type.kind) {
+    case 'scalar':
+      return { ...anything, type: type.scalar === 'string' ? 'string' : type.scalar === 'bool' ? 'boolean' : 'number' }
+    case 'special':
+      return type.special === 'bytes' ? { ...anything, type: 'string' } : anything
+    case 'structOr':
+      return anything
+    case 'list': {
+      const keys = field?.keys
+      return {
+        ...anything,
+        type: 'list',
+        list: keys === undefined ? 'atomic' : keys.length === 0 ? 'set' : 'map',
+        keys: keys ?? [],
+        keyDefaults: type.item.kind === 'struct' ? goDefaults(type.item.fields, keys ?? []) : {},
+        item: () => goTyping(type.item),
+      }
+    }
+    case 'map':
+      return { ...anything, type: 'map', atomicMap: field?.atomic === true, field: () => goTyping(type.value) }
+    case 'struct':
+      return {
+        ...anything,
+        type: 'map',
+        atomicMap: type.atomic || field?.atomic === true,
+        has: (name) => (type.fields.has(name) ? 'field' : 'unknown'),
+        field: (name) => {
+          const found = type.fields.get(name)
+          return found === undefined ? anything : goTyping(found.type, found)
+        },
+      }
   }
 }
+
+function goDefaults(fields: ReadonlyMap<string, GoField>, keys: readonly string[]): Record<string, JsonValue> {
+  const defaults: Record<string, JsonValue> = {}
+  for (const key of keys) {
+    const value = fields.get(key)?.keyDefault
+    if (value !== undefined) defaults[key] = value
+  }
+  return defaults
+}
+
+function rootTyping(schema: StructuralSchema | undefined): Typing {
+  return withMeta(schemaTyping(schema), ['apiVersion', 'kind', 'metadata'])
+}
+
+/** An object within an object has what every object has. */
+function withMeta(typing: Typing, fields: readonly string[]): Typing {
+  const text: Typing = { ...anything, type: 'string' }
+  return {
+    ...typing,
+    has: (name) => (fields.includes(name) ? 'field' : typing.has(name)),
+    field: (name) => {
+      if (!fields.includes(name)) return typing.field(name)
+      return name === 'metadata' ? goTyping(objectMetaType()) : text
+    },
+  }
+}
+
+const schemaTypes = { object: 'map', array: 'list', string: 'string', boolean: 'boolean', integer: 'number', number: 'number' } as const
 
 function schemaTyping(schema: StructuralSchema | undefined): Typing {
-  const keys = schema?.['x-kubernetes-list-map-keys'] ?? []
-  return {
-    atomicMap: schema?.['x-kubernetes-map-type'] === 'atomic',
-    list: schema?.['x-kubernetes-list-type'] ?? 'atomic',
+  if (schema === undefined) return anything
+  const { properties = {}, additionalProperties } = schema
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  const open = additionalProperties !== undefined || schema['x-kubernetes-preserve-unknown-fields'] === true
+  const typing: Typing = {
+    type: schema.type === undefined ? 'any' : schemaTypes[schema.type],
+    atomicMap: schema['x-kubernetes-map-type'] === 'atomic',
+    list: schema['x-kubernetes-list-type'] ?? 'atomic',
     keys,
-    keyDefaults: defaultsOf(schema?.items, keys),
+    keyDefaults: schemaDefaults(schema.items, keys),
+    has: (name) => (Object.hasOwn(properties, name) ? 'field' : open || schema.type === undefined ? 'entry' : 'unknown'),
     field: (name) => {
-      if (schema?.['x-kubernetes-embedded-resource'] === true && name === 'metadata') return builtinTyping('', 'metadata')
-      const properties = schema?.properties
-      if (properties !== undefined && Object.hasOwn(properties, name)) return schemaTyping(properties[name])
-      return schemaTyping(typeof schema?.additionalProperties === 'object' ? schema.additionalProperties : undefined)
+      if (Object.hasOwn(properties, name)) return schemaTyping(properties[name])
+      return typeof additionalProperties === 'object' ? schemaTyping(additionalProperties) : anything
     },
-    item: () => schemaTyping(schema?.items),
+    item: () => schemaTyping(schema.items),
   }
+  return schema['x-kubernetes-embedded-resource'] === true ? withMeta(typing, ['apiVersion', 'kind', 'metadata']) : typing
 }
 
-function defaultsOf(items: StructuralSchema | undefined, keys: readonly string[]): Record<string, JsonValue> {
+function schemaDefaults(items: StructuralSchema | undefined, keys: readonly string[]): Record<string, JsonValue> {
   const defaults: Record<string, JsonValue> = {}
   for (const key of keys) {
     const value = items?.properties?.[key]?.default
@@ -78,15 +144,14 @@ export function itemsByElement(list: readonly JsonValue[], typing: Typing): Read
   return items
 }
 
-/** The path element of an item, undefined when it lacks a key. */
+/** The path element of an item, undefined when it has none of its keys. */
 export function elementOf(item: JsonValue, typing: Typing): string | undefined {
   if (typing.list === 'set') return isObject(item) || Array.isArray(item) ? undefined : `v:${canonicalJson(item)}`
   if (!isObject(item)) return undefined
   const identity: JsonObject = {}
   for (const key of typing.keys) {
     const value = getOwn(item, key) ?? typing.keyDefaults[key]
-    if (value === undefined || value === null) return undefined
-    identity[key] = value
+    if (value !== undefined && value !== null) identity[key] = value
   }
-  return `k:${canonicalJson(identity)}`
+  return Object.keys(identity).length === 0 ? undefined : `k:${canonicalJson(identity)}`
 }

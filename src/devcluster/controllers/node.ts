@@ -26,10 +26,14 @@ export async function registerNodes(
 ): Promise<void> {
   await Promise.all(
     nodes.map(async (node, index) => {
-      await client.create(nodeType, nodeObject(node)).catch((error: unknown) => {
+      const status = nodeStatus(node.name, nodeAddress(index), options)
+      try {
+        // Ready from the start: a node that is not gets a taint that keeps Pods away.
+        await client.create(nodeType, { ...nodeObject(node), status } as ObjectInput<Node>)
+      } catch (error) {
         if (!isAlreadyExists(error)) throw error
-      })
-      await client.patchStatus(nodeType, { name: node.name }, { status: nodeStatus(node.name, nodeAddress(index), options) })
+        await client.patchStatus(nodeType, { name: node.name }, { status })
+      }
     }),
   )
 }

@@ -4,70 +4,12 @@ import type { JsonObject } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
 import { builtinResource } from '../resources/builtin-resource.ts'
 import { creationTimeDescription, nameColumn, textColumn } from '../resources/columns.ts'
-import type { ResourceInfo, Shape } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
 import { asDefinition, cleanupFinalizer, withCondition } from './definition.ts'
-import { schemaShape, unknownFormats } from './schema-shape.ts'
+import { unknownFormats } from './schema-formats.ts'
 import { validateDefinition } from './validate-definition.ts'
 
 export const definitionsKey = 'apiextensions.k8s.io/customresourcedefinitions'
-
-const namesShape: Shape = {
-  type: 'CustomResourceDefinitionNames',
-  fields: { plural: 'string', singular: 'string', kind: 'string', listKind: 'string', shortNames: ['string'], categories: ['string'] },
-}
-
-const versionShape: Shape = {
-  type: 'CustomResourceDefinitionVersion',
-  fields: {
-    name: 'string',
-    served: 'bool',
-    storage: 'bool',
-    deprecated: 'bool',
-    deprecationWarning: 'string',
-    schema: { type: 'CustomResourceValidation', fields: { openAPIV3Schema: schemaShape } },
-    subresources: {
-      type: 'CustomResourceSubresources',
-      fields: {
-        status: 'any',
-        scale: {
-          type: 'CustomResourceSubresourceScale',
-          fields: { specReplicasPath: 'string', statusReplicasPath: 'string', labelSelectorPath: 'string' },
-        },
-      },
-    },
-    additionalPrinterColumns: [
-      {
-        type: 'CustomResourceColumnDefinition',
-        fields: { name: 'string', type: 'string', format: 'string', description: 'string', priority: 'int32', jsonPath: 'string' },
-      },
-    ],
-    selectableFields: [{ type: 'SelectableField', fields: { jsonPath: 'string' } }],
-  },
-}
-
-const shape: Shape = {
-  type: 'CustomResourceDefinition',
-  fields: {
-    apiVersion: 'string',
-    kind: 'string',
-    metadata: 'any',
-    spec: {
-      type: 'CustomResourceDefinitionSpec',
-      fields: {
-        group: 'string',
-        names: namesShape,
-        scope: 'string',
-        versions: [versionShape],
-        conversion: { type: 'CustomResourceConversion', fields: { strategy: 'string', webhook: 'any' } },
-        preserveUnknownFields: 'bool',
-      },
-    },
-    status: {
-      type: 'CustomResourceDefinitionStatus',
-      fields: { conditions: ['any'], acceptedNames: namesShape, storedVersions: ['string'] },
-    },
-  },
-}
 
 /** Better said than found out. */
 const noConversion =
@@ -85,15 +27,15 @@ export function customResourceDefinitions(clock: Clock): ResourceInfo {
     status: true,
     strategy: {
       generation: true,
-      unowned: { spec: { names: {} }, status: { acceptedNames: {}, conditions: [] } },
-      shape,
       default: withDefaults,
-      prepareForCreate(object, context) {
-        if (asDefinition(object).spec.conversion?.strategy === 'Webhook') context.warn(noConversion)
+      prepareForCreate(object) {
         const storedVersions = storageVersions(object).slice(0, 1)
         return { ...object, status: { conditions: null, acceptedNames: { kind: '', plural: '' }, storedVersions } }
       },
-      warnings: (object) => unknownFormats(object).map((format) => `unrecognized format ${JSON.stringify(format)}`),
+      warnings: (object) => [
+        ...(asDefinition(object).spec.conversion?.strategy === 'Webhook' ? [noConversion] : []),
+        ...unknownFormats(object).map((format) => `unrecognized format ${JSON.stringify(format)}`),
+      ],
       prepareForUpdate: (object, old, subresource) => (subresource === '' ? rememberingVersions(object, old) : object),
       validate: (object, old, subresource) =>
         subresource === 'status' ? [] : validateDefinition(asDefinition(object), old && asDefinition(old)),
@@ -122,7 +64,11 @@ function withDefaults(object: JsonObject): JsonObject {
     },
     conversion: spec.conversion ?? { strategy: 'None' },
   }
-  return jsonEqual(spec, defaulted) ? object : { ...object, spec: defaulted }
+  const named = jsonEqual(spec, defaulted) ? object : { ...object, spec: defaulted }
+  // Where nothing is said to be stored, what would be stored is.
+  const { storedVersions } = isObject(object.status) ? object.status : {}
+  if (Array.isArray(storedVersions) && storedVersions.length > 0) return named
+  return { ...named, status: { ...(isObject(object.status) ? object.status : {}), storedVersions: storageVersions(named).slice(0, 1) } }
 }
 
 function storageVersions(object: JsonObject): string[] {

@@ -3,6 +3,7 @@ import { isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { compileSchema } from '../../schema/compile.ts'
 import { forbidden } from '../registry/status-error.ts'
+import { compareVersions } from '../resources/catalog.ts'
 import type { ResourceInfo, SubresourceInfo, Verb } from '../resources/resource-info.ts'
 import type { Definition, DefinitionVersion } from './definition.ts'
 import { isConditionTrue } from './definition.ts'
@@ -45,7 +46,7 @@ function customResource(definition: Definition, version: DefinitionVersion): Res
     verbs: customVerbs,
     storageKey: storageKeyOf(definition),
     storageVersion: spec.versions.find(({ storage }) => storage)?.name ?? version.name,
-    subresources: subresourcesOf({ group: spec.group, kind: names.kind }, version),
+    subresources: subresourcesOf(names.kind, version),
     custom: true,
     schema: compileSchema(schema),
     schemaOf: (name) => {
@@ -79,16 +80,19 @@ export function storageKeyOf({ spec }: Definition): string {
 const customVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-function subresourcesOf(
-  subject: { readonly group: string; readonly kind: string },
-  { subresources }: DefinitionVersion,
-): Readonly<Record<string, SubresourceInfo>> {
+function subresourcesOf(kind: string, { subresources }: DefinitionVersion): Readonly<Record<string, SubresourceInfo>> {
   return {
-    ...(subresources?.status !== undefined && { status: { kind: subject.kind, verbs: subresourceVerbs } }),
-    ...(subresources?.scale !== undefined && { scale: scaleSubresource(subject, subresources.scale) }),
+    ...(subresources?.status !== undefined && { status: { kind, verbs: subresourceVerbs } }),
+    ...(subresources?.scale !== undefined && { scale: scaleSubresource(subresources.scale) }),
   }
 }
 
+/** The definition's own words, or the API server's, with the newest version to use instead. */
 function deprecationWarning({ spec }: Definition, version: DefinitionVersion): string {
-  return version.deprecationWarning ?? `${spec.group}/${version.name} ${spec.names.kind} is deprecated`
+  if (version.deprecationWarning !== undefined) return version.deprecationWarning
+  const named = ({ name }: DefinitionVersion): string => `${spec.group}/${name} ${spec.names.kind}`
+  const [newest] = spec.versions
+    .filter(({ name, served, deprecated }) => served && deprecated !== true && compareVersions(name, version.name) < 0)
+    .sort((a, b) => compareVersions(a.name, b.name))
+  return `${named(version)} is deprecated${newest === undefined ? '' : `; use ${named(newest)}`}`
 }

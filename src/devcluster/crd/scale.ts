@@ -3,22 +3,15 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid } from '../../api/field-error.ts'
-import type { ErrorSubject, StatusError } from '../registry/status-error.ts'
-import { internalError, invalidObject } from '../registry/status-error.ts'
-import { scaleShape } from '../resources/shape.ts'
+import type { StatusError } from '../registry/status-error.ts'
+import { internalError } from '../registry/status-error.ts'
 import type { SubresourceInfo } from '../resources/resource-info.ts'
 import type { DefinitionScale } from './definition.ts'
 import { plainFields } from './json-path.ts'
 
-/** The parts of a definition that name its custom resources in errors. */
-type Subject = Pick<ErrorSubject, 'group' | 'kind'>
-
 const maxReplicas = 2 ** 31 - 1
 
-export function scaleSubresource(
-  subject: Subject,
-  { specReplicasPath, statusReplicasPath, labelSelectorPath }: DefinitionScale,
-): SubresourceInfo {
+export function scaleSubresource({ specReplicasPath, statusReplicasPath, labelSelectorPath }: DefinitionScale): SubresourceInfo {
   const specFields = plainFields(specReplicasPath) ?? []
   const statusFields = plainFields(statusReplicasPath) ?? []
   const selectorFields = labelSelectorPath === undefined ? undefined : plainFields(labelSelectorPath)
@@ -42,11 +35,8 @@ export function scaleSubresource(
         status: { replicas: typeof observed === 'number' ? observed : 0, ...(typeof selector === 'string' ? { selector } : {}) },
       }
     },
-    shape: scaleShape,
     write(object, written) {
       const replicas = isObject(written.spec) ? (getOwn(written.spec, 'replicas') ?? 0) : 0
-      const errors = replicasErrors(specReplicasPath, replicas)
-      if (errors.length > 0) throw invalidObject(subject, isObject(object.metadata) ? String(object.metadata.name) : '', errors)
       return withValueAt(object, specFields, replicas)
     },
   }

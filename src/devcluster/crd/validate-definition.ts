@@ -6,6 +6,7 @@ import { isObject, jsonEqual } from '../../api/json.ts'
 import { dns1035Label, dns1123Subdomain } from '../../api/names.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { checkStructural } from '../../schema/structural.ts'
+import { validateClient } from '../resources/builtin/webhook-validation.ts'
 import type { Definition, DefinitionColumn, DefinitionNames, DefinitionScale, DefinitionVersion } from './definition.ts'
 import { isConditionTrue } from './definition.ts'
 import { plainFields } from './json-path.ts'
@@ -89,12 +90,12 @@ const shareable = ['schema', 'subresources', 'additionalPrinterColumns', 'select
 
 type Shared = ReadonlySet<(typeof shareable)[number]>
 
-function validateVersions(given: readonly DefinitionVersion[] | undefined): FieldError[] {
+function validateVersions(given: readonly DefinitionVersion[] | null | undefined): FieldError[] {
   const versions = given ?? []
   const shared: Shared = new Set(shareable.filter((part) => versions.every((version) => jsonEqual(version[part], versions[0]?.[part]))))
   const errors = versions.flatMap((version, index) => validateVersion(version, index, shared))
   const names = versions.map(({ name }) => name)
-  const shown = given === undefined ? 'null' : JSON.stringify(versions.map((version) => internalVersion(version, shared)))
+  const shown = given === undefined || given === null ? 'null' : JSON.stringify(versions.map((version) => internalVersion(version, shared)))
   const refused = (detail: string): FieldError => ({
     path: 'spec.versions',
     reason: 'FieldValueInvalid',
@@ -260,8 +261,7 @@ function validateConversion({ spec }: Definition): FieldError[] {
   else if (!versions.includes('v1') && !versions.includes('v1beta1'))
     errors.push(invalid(versionsPath, versions, 'must include at least one of v1, v1beta1'))
   if (!isObject(clientConfig)) errors.push(required(configPath, 'required when strategy is set to Webhook'))
-  else if ((clientConfig.url === undefined) === (clientConfig.service === undefined))
-    errors.push(required(configPath, 'exactly one of url or service is required'))
+  else errors.push(...validateClient(clientConfig, configPath))
   return errors
 }
 

@@ -1,13 +1,17 @@
-/** Who asks: bearer tokens, and impersonation by those who may. */
+/** Who asks: bearer tokens, nobody in particular, and impersonation by those who may. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { quote } from '../../api/field-error.ts'
 import { failure } from '../../api/status.ts'
 import type { UserInfo } from '../registry/request-context.ts'
-import { StatusError } from '../registry/status-error.ts'
-import type { Authorizer } from './authorizer.ts'
+import { StatusError, badRequest } from '../registry/status-error.ts'
+import type { AuthorizationAttributes, Authorizer } from './authorizer.ts'
 import { forbiddenError } from './authorizer.ts'
 
 const authenticated = 'system:authenticated'
+
+/** For whom tokens are meant that this API server accepts. */
+export const serverAudience = 'https://kubernetes.default.svc'
 
 /** The user that a token stands for, or undefined. */
 export type TokenAuthenticator = (token: string) => UserInfo | undefined
@@ -23,55 +27,73 @@ export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Token
   }
 }
 
+const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
+
 /**
- * The user of a request, after impersonation.
+ * The user of a request, before impersonation. Who shows no token is somebody, too: RBAC says what that one may do.
  *
- * @throws {StatusError} 401 without valid credentials, 403 when the user may not impersonate.
+ * @throws {StatusError} 401 for a token that is not valid.
  */
-export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenticator, authorizer: Authorizer): UserInfo {
+export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenticator): UserInfo {
   const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
-  const user = token === undefined ? undefined : tokens(token)
+  if (token === undefined) return anonymous
+  const user = tokens(token)
   if (user === undefined) throw new StatusError(failure(401, 'Unauthorized', 'Unauthorized'))
-  return impersonate(user, headers, authorizer)
+  return user
 }
 
-function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, authorizer: Authorizer): UserInfo {
+/** What a request is for, as far as a refusal to impersonate tells it. */
+type Target = Omit<AuthorizationAttributes, 'user'>
+
+/**
+ * As whom the requester asks.
+ *
+ * @throws {StatusError} 400 when that is nobody by name, 403 when the requester may not.
+ */
+export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, authorizer: Authorizer, target: Target): UserInfo {
   const username = single(headers['impersonate-user'])
   const groups = list(headers['impersonate-group'])
   const uid = single(headers['impersonate-uid'])
   const extra = extraOf(headers)
+  const account = serviceAccountIn(username)
   const asked = [
-    ...(username === '' ? [] : [{ resource: 'users', name: username, group: '', subresource: '' }]),
-    ...groups.map((name) => ({ resource: 'groups', name, group: '', subresource: '' })),
-    ...(uid === '' ? [] : [{ resource: 'uids', name: uid, group: 'authentication.k8s.io', subresource: '' }]),
+    ...(username === ''
+      ? []
+      : [account === undefined ? { resource: 'users', name: username } : { resource: 'serviceaccounts', ...account }]),
+    ...groups.map((name) => ({ resource: 'groups', name })),
+    ...(uid === '' ? [] : [{ resource: 'uids', name: uid, group: 'authentication.k8s.io' }]),
     ...Object.entries(extra).flatMap(([key, values]) =>
       values.map((name) => ({ resource: 'userextras', name, group: 'authentication.k8s.io', subresource: key })),
     ),
   ]
   if (asked.length === 0) return requester
-  if (username === '') {
-    throw new StatusError(
-      failure(500, 'InternalError', 'Internal error occurred: requested impersonation without a user: set the header Impersonate-User'),
-    )
-  }
-  for (const { resource, name, group, subresource } of asked) {
-    const attributes = { user: requester, verb: 'impersonate', group, version: '', resource, subresource, namespace: '', name }
-    const { allowed, reason } = authorizer.authorize(attributes)
-    if (!allowed) throw forbiddenError(attributes, reason)
+  if (username === '') throw badRequest(`requested ${goUser(uid, groups, extra)} without impersonating a user name`)
+  const general = { user: requester, verb: 'impersonate', group: '', version: '', subresource: '', namespace: '' }
+  if (!asked.every((subject) => authorizer.authorize({ ...general, ...subject }).allowed)) {
+    const mode = account !== undefined ? 'serviceaccount' : username.startsWith('system:node:') ? 'arbitrary-node' : 'user-info'
+    throw forbiddenError({ ...target, user: requester, verb: `impersonate-on:${mode}:${target.verb}` })
   }
   const user: UserInfo = {
     username,
-    groups: groups.length === 0 ? groupsOf(username) : groups,
+    groups: groups.length > 0 ? groups : account === undefined ? [] : serviceAccountGroups(account.namespace),
     ...(uid === '' ? {} : { uid }),
     ...(Object.keys(extra).length === 0 ? {} : { extra }),
   }
-  return username === 'system:anonymous' || groups.includes('system:unauthenticated') ? user : withGroups(user, authenticated)
+  return username === anonymous.username || groups.includes('system:unauthenticated') ? user : withGroups(user, authenticated)
 }
 
-/** The groups that a user has by its name: service accounts have some. */
-function groupsOf(username: string): readonly string[] {
-  const namespace = /^system:serviceaccount:([^:]+):[^:]+$/.exec(username)?.[1]
-  return namespace === undefined ? [] : serviceAccountGroups(namespace)
+function serviceAccountIn(username: string): { namespace: string; name: string } | undefined {
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(username) ?? []
+  return namespace === undefined || name === undefined ? undefined : { namespace, name }
+}
+
+/** A user without a name, as Go prints it. */
+function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<string, readonly string[]>>): string {
+  const texts = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`
+  const fields = Object.entries(extra).map(([key, values]) => `${quote(key)}:${texts(values)}`)
+  const printedGroups = groups.length === 0 ? '[]string(nil)' : texts(groups)
+  const printedExtra = fields.length === 0 ? 'map[string][]string(nil)' : `map[string][]string{${fields.join(', ')}}`
+  return `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${printedGroups}, Extra:${printedExtra}}`
 }
 
 /** The user that a ServiceAccount is. */

@@ -20,9 +20,10 @@ export interface AuthorizationAttributes {
 }
 
 export interface Authorizer {
+  /** The reason of a refusal is what is wrong with the roles, where something is. */
   authorize(attributes: AuthorizationAttributes): { allowed: boolean; reason: string }
-  /** All rules of a user in a namespace, for `kubectl auth can-i --list`. */
-  rulesOf?(user: UserInfo, namespace: string): readonly PolicyRule[]
+  /** All rules of a user in a namespace, for `kubectl auth can-i --list`; `error` as in refusals. */
+  rulesOf?(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string }
 }
 
 /** Rules for one user or one group, in one namespace or, without it, everywhere. */
@@ -31,47 +32,45 @@ export interface Grant {
   readonly group?: string
   readonly namespace?: string
   readonly rules: readonly PolicyRule[]
+  /** Where it comes from, for who asks why something is allowed. */
+  readonly source?: string
+  /** Why it has no rules: the role is not there. */
+  readonly problem?: string
 }
 
 /** The group that may do everything. */
 export const masters = 'system:masters'
-const authenticated = 'system:authenticated'
-
-const everything: PolicyRule = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
-
-/** What every authenticated user may ask about itself (the ClusterRole `system:basic-user`). */
-const basicUser: readonly PolicyRule[] = [
-  { apiGroups: ['authorization.k8s.io'], resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], verbs: ['create'] },
-  { apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'], verbs: ['create'] },
-]
-
-/** Paths that every authenticated user may read (the ClusterRoles `system:discovery` and `system:public-info-viewer`). */
-const publicPaths = /^\/(api|apis|openapi)(\/.*)?$|^\/(healthz|livez|readyz)(\/.*)?$|^\/version\/?$|^\/$/
 
 /** An authorizer that knows the given rules and the stored ones, and that `system:masters` may do everything. */
 export function ruleAuthorizer(grants: readonly Grant[] = [], stored: () => readonly Grant[] = () => []): Authorizer {
-  const rulesOf = (user: UserInfo, namespace: string): readonly PolicyRule[] => {
-    if (user.groups.includes(masters)) return [everything]
-    const own = [...grants, ...stored()].filter(
+  const grantsOf = (user: UserInfo, namespace: string): readonly Grant[] =>
+    [...grants, ...stored()].filter(
       (grant) =>
         (grant.namespace === undefined || grant.namespace === namespace) &&
         (grant.user === user.username || (grant.group !== undefined && user.groups.includes(grant.group))),
     )
-    return [...(user.groups.includes(authenticated) ? basicUser : []), ...own.flatMap(({ rules }) => rules)]
-  }
   return {
-    rulesOf,
+    rulesOf(user, namespace) {
+      const own = grantsOf(user, namespace)
+      return { rules: own.flatMap(({ rules }) => rules), error: problemsOf(own) }
+    },
     authorize(attributes) {
-      const { user, namespace } = attributes
+      const { user, namespace, resource } = attributes
       if (user.groups.includes(masters)) return { allowed: true, reason: '' }
-      const allowed =
-        attributes.resource === ''
-          ? (attributes.verb === 'get' && user.groups.includes(authenticated) && publicPaths.test(attributes.path ?? '')) ||
-            rulesOf(user, '').some((rule) => ruleAllowsPath(rule, attributes))
-          : rulesOf(user, namespace).some((rule) => ruleAllows(rule, attributes))
-      return { allowed, reason: '' }
+      const own = grantsOf(user, namespace)
+      const allows = resource === '' ? ruleAllowsPath : ruleAllows
+      const allowing = own.find(({ rules }) => rules.some((rule) => allows(rule, attributes)))
+      if (allowing !== undefined)
+        return { allowed: true, reason: allowing.source === undefined ? '' : `RBAC: allowed by ${allowing.source}` }
+      const problems = problemsOf(own)
+      return { allowed: false, reason: problems === '' ? '' : `RBAC: ${problems}` }
     },
   }
+}
+
+function problemsOf(grants: readonly Grant[]): string {
+  const problems = [...new Set(grants.flatMap(({ problem }) => (problem === undefined ? [] : [problem])))]
+  return problems.length > 1 ? `[${problems.join(', ')}]` : (problems[0] ?? '')
 }
 
 function ruleAllows(rule: PolicyRule, { verb, group, resource, subresource, name }: AuthorizationAttributes): boolean {

@@ -1,17 +1,23 @@
-/** Request bodies: reading them within limits, and decoding JSON and YAML without losing what Kubernetes wants to know. */
+/** Request bodies: reading them within limits, and decoding JSON, YAML and protobuf without losing what Kubernetes wants to know. */
 import type { IncomingMessage } from 'node:http'
 import { LineCounter, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from 'yaml'
-import type { JsonValue } from '../../api/json.ts'
 import { messageOf } from '../../api/errors.ts'
+import { parseApiVersion } from '../../api/group-version-kind.ts'
+import type { JsonValue } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
+import type { TypeMeta } from '../protobuf/decode-object.ts'
+import { UnreadableObject, decodeProtobufObject } from '../protobuf/decode-object.ts'
+import { ProtobufError } from '../protobuf/wire-reader.ts'
 import { StatusError, badRequest, unsupportedMediaType } from '../registry/status-error.ts'
 import { maxDepth, scanJson } from './duplicate-keys.ts'
 
 /** The API server's limit for a request (k8s.io/apiserver `pkg/server/config.go`, MaxRequestBodyBytes). */
 export const maxBodyBytes = 3 * 1024 * 1024
 
-/** How `runtime.Unknown` in protobuf begins. */
-const protobufMagic = Buffer.from([0x6b, 0x38, 0x73, 0x00])
+const protobufType = 'application/vnd.kubernetes.protobuf'
+
+/** What may be sent where an object is expected. */
+export const objectTypes = ['application/json', 'application/yaml', protobufType]
 
 /** A body as plain JSON; `duplicates` are the keys that stood twice: their paths in JSON, texts with their lines in YAML. */
 export interface DecodedBody {
@@ -46,18 +52,48 @@ export function mediaTypeOf(header: string | undefined): string {
   return type === '' ? 'application/json' : type
 }
 
+/** The type of which a body should be. */
+export interface ExpectedType extends TypeMeta {
+  /** Protobuf carries Kubernetes' own types alone. */
+  readonly custom?: boolean
+}
+
 /**
  * Decodes an object's body.
  *
- * @param kind how error texts call what should have been there
  * @throws {StatusError} 400 for what cannot be read, 415 for another media type.
  */
-export function decodeObject(body: Buffer, contentType: string | undefined, kind: string): DecodedBody {
+export function decodeObject(body: Buffer, contentType: string | undefined, expected: ExpectedType): DecodedBody {
+  const { kind, custom = false } = expected
   const type = mediaTypeOf(contentType)
-  if (type === 'application/vnd.kubernetes.protobuf' || body.subarray(0, 4).equals(protobufMagic)) throw protobufRefused()
+  if (type === protobufType && !custom) return decodeProtobuf(body, expected, (text) => unrecognized(kind, text, body))
   if (type === 'application/yaml') return decodeYaml(body, (text) => unrecognized(kind, text, body))
-  if (type !== 'application/json') throw unknownMediaType('application/json, application/yaml')
+  if (type !== 'application/json') throw unknownMediaType(objectTypes.filter((name) => name !== type))
   return decodeJson(body, (text) => unrecognized(kind, `couldn't get version/kind; json parse error: ${text}`, body))
+}
+
+/** Decodes options of a write; what is wrong with them is told without more words, whatever they are sent in. */
+export function decodeOptions(body: Buffer, contentType: string | undefined, expected: TypeMeta): DecodedBody {
+  const type = mediaTypeOf(contentType)
+  if (type === 'application/json') return decodeJson(body, (text) => badRequest(`couldn't get version/kind; json parse error: ${text}`))
+  if (type !== protobufType) return decodeObject(body, contentType, expected)
+  try {
+    return { value: decodeProtobufObject(body, expected), duplicates: [] }
+  } catch (error) {
+    throw error instanceof ProtobufError ? badRequest(error.message) : error
+  }
+}
+
+function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string) => StatusError): DecodedBody {
+  try {
+    return { value: decodeProtobufObject(body, expected), duplicates: [] }
+  } catch (error) {
+    if (error instanceof UnreadableObject) {
+      const { version } = parseApiVersion(error.type.apiVersion)
+      throw badRequest(`${error.type.kind} in version "${version}" cannot be handled as a ${expected.kind}: ${error.message}`)
+    }
+    throw error instanceof ProtobufError ? refuse(error.message) : error
+  }
 }
 
 /** Decodes JSON; `refuse` makes the error of the words of Go's decoder. */
@@ -84,7 +120,8 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError):
       uniqueKeys: false,
       customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
     })
-    const problem = document.errors[0]
+    // Of several documents the API server reads the first.
+    const problem = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
     if (problem !== undefined) throw problem
     const duplicates = new Set<string>()
     findDuplicates(document.contents, lines, duplicates, 0)
@@ -119,19 +156,12 @@ function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<strin
 }
 
 /** 415 in the API server's words. */
-export function unknownMediaType(accepted: string): StatusError {
-  return unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted}`)
-}
-
-function protobufRefused(): StatusError {
-  return unsupportedMediaType(
-    'this API server reads JSON and YAML, not protobuf: send the object from a file instead, ' +
-      'for instance with "kubectl create … --dry-run=client -o yaml | kubectl create -f -"',
-  )
+export function unknownMediaType(accepted: readonly string[]): StatusError {
+  return unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`)
 }
 
 /** 400 for a body that is no object of the kind. */
-function unrecognized(kind: string, problem: string, body: Buffer): StatusError {
+export function unrecognized(kind: string, problem: string, body: Buffer): StatusError {
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${problem} (${summaryOf(body)})`)
 }
 

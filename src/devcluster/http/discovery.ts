@@ -11,10 +11,30 @@ export interface Document {
   readonly etag: string
 }
 
-/** Documents made from the catalog, each kept until the catalog changes. */
+/** Where two types have the same name, kubectl takes the first: Kubernetes' own groups in the order that its API server gives them. */
+const groupOrder = [
+  '',
+  'apps',
+  'events.k8s.io',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'autoscaling',
+  'batch',
+  'networking.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'storage.k8s.io',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'scheduling.k8s.io',
+  'coordination.k8s.io',
+  'discovery.k8s.io',
+]
+
+/** Documents made from the catalog; the aggregated ones are kept until the catalog changes. */
 export class Discovery {
   readonly #catalog: Catalog
-  readonly #documents = new Map<string, Document>()
+  readonly #documents = new Map<boolean, Document>()
   #generation = -1
 
   constructor(catalog: Catalog) {
@@ -32,11 +52,9 @@ export class Discovery {
   }
 
   /** `/apis` */
-  groupList(): Document {
-    return this.#document('groups', () => {
-      const groups = this.#groups().filter(({ name }) => name !== '')
-      return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupJson) }
-    })
+  groupList(): JsonObject {
+    const groups = this.#groups().filter(({ name }) => name !== '')
+    return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupJson) }
   }
 
   /** `/apis/GROUP` */
@@ -46,27 +64,27 @@ export class Discovery {
   }
 
   /** `/api/VERSION`, `/apis/GROUP/VERSION` */
-  resourceList(group: string, version: string): Document | undefined {
+  resourceList(group: string, version: string): JsonObject | undefined {
     const rows = this.#catalog.ofGroupVersion(group, version)
     if (rows.length === 0) return undefined
-    return this.#document(`resources ${group}/${version}`, () => ({
+    return {
       kind: 'APIResourceList',
-      apiVersion: 'v1',
+      ...(group === '' ? {} : { apiVersion: 'v1' }),
       groupVersion: apiVersionOf({ group, version }),
       resources: rows.flatMap(resourceJson),
-    }))
+    }
   }
 
   /** `/api` (`core`) and `/apis` as one document with everything below them. */
-  aggregated(core: boolean, version: 'v2' | 'v2beta1'): Document {
-    return this.#document(`aggregated ${core} ${version}`, () => ({
+  aggregated(core: boolean): Document {
+    return this.#document(core, () => ({
       kind: 'APIGroupDiscoveryList',
-      apiVersion: `apidiscovery.k8s.io/${version}`,
+      apiVersion: 'apidiscovery.k8s.io/v2',
       metadata: {},
       items: this.#groups()
         .filter(({ name }) => (name === '') === core)
         .map((group) => ({
-          metadata: { ...(core ? {} : { name: group.name }), creationTimestamp: null },
+          metadata: core ? {} : { name: group.name },
           versions: group.versions.map((groupVersion) => ({
             version: groupVersion,
             resources: this.#catalog.ofGroupVersion(group.name, groupVersion).map(aggregatedResource),
@@ -86,14 +104,12 @@ export class Discovery {
     return ['/apis', ...groups].sort()
   }
 
-  /** Kubernetes' own groups come first: where two types have the same name, kubectl takes the first. */
   #groups(): readonly { name: string; versions: readonly string[] }[] {
-    const own = new Set(this.#catalog.all().flatMap((info) => (info.custom ? [] : [info.group])))
-    const groups = this.#catalog.groups()
-    return [...groups.filter(({ name }) => own.has(name)), ...groups.filter(({ name }) => !own.has(name))]
+    const rank = ({ name }: { name: string }): number => (groupOrder.includes(name) ? groupOrder.indexOf(name) : groupOrder.length)
+    return [...this.#catalog.groups()].sort((a, b) => rank(a) - rank(b))
   }
 
-  #document(key: string, make: () => JsonObject): Document {
+  #document(key: boolean, make: () => JsonObject): Document {
     if (this.#generation !== this.#catalog.generation) {
       this.#documents.clear()
       this.#generation = this.#catalog.generation
@@ -123,7 +139,7 @@ function resourceJson(info: ResourceInfo): JsonObject[] {
       ...names(info),
       ...(info.review === undefined ? { storageVersionHash: storageVersionHash(info) } : {}),
     },
-    ...Object.entries(info.subresources).map(([name, sub]) => ({
+    ...subresourcesOf(info).map(([name, sub]) => ({
       name: `${info.plural}/${name}`,
       singularName: '',
       namespaced: info.namespaced,
@@ -136,14 +152,14 @@ function resourceJson(info: ResourceInfo): JsonObject[] {
 }
 
 function aggregatedResource(info: ResourceInfo): JsonObject {
-  const subresources = Object.entries(info.subresources).map(([subresource, sub]) => ({
+  const subresources = subresourcesOf(info).map(([subresource, sub]) => ({
     subresource,
     responseKind: responseKind(info, sub),
     verbs: [...sub.verbs],
   }))
   return {
     resource: info.plural,
-    responseKind: { group: info.group, version: info.version, kind: info.kind },
+    responseKind: responseKind(info, { kind: info.kind }),
     scope: info.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: info.singular,
     verbs: [...info.verbs],
@@ -152,8 +168,16 @@ function aggregatedResource(info: ResourceInfo): JsonObject {
   }
 }
 
-function responseKind(info: ResourceInfo, { kind, group, version }: SubresourceInfo): JsonObject {
-  return { group: group ?? info.group, version: version ?? info.version, kind }
+/** Those of Kubernetes' own types are sorted. */
+function subresourcesOf({ custom, subresources }: ResourceInfo): [string, SubresourceInfo][] {
+  const entries = Object.entries(subresources)
+  return custom ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** Kubernetes' own types leave out group and version where they are those of the document's place. */
+function responseKind(info: ResourceInfo, { kind, group, version }: Pick<SubresourceInfo, 'kind' | 'group' | 'version'>): JsonObject {
+  const place = info.custom ? info : { group: '', version: '' }
+  return { group: group ?? place.group, version: version ?? place.version, kind }
 }
 
 function names({ shortNames, categories }: ResourceInfo): JsonObject {
@@ -163,7 +187,12 @@ function names({ shortNames, categories }: ResourceInfo): JsonObject {
   }
 }
 
-/** Tells clients whether two versions are stored alike (k8s.io/apiserver `pkg/storageversion`). */
-export function storageVersionHash({ group, storageVersion, kind }: Pick<ResourceInfo, 'group' | 'storageVersion' | 'kind'>): string {
+/** Tells clients whether two versions are stored alike (k8s.io/apiserver `pkg/storageversion`); one type may be in two groups. */
+export function storageVersionHash({
+  storageKey,
+  storageVersion,
+  kind,
+}: Pick<ResourceInfo, 'storageKey' | 'storageVersion' | 'kind'>): string {
+  const [group] = storageKey.split('/')
   return createHash('sha256').update(`${group}/${storageVersion}/${kind}`).digest().subarray(0, 8).toString('base64')
 }

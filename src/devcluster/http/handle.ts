@@ -2,13 +2,14 @@
 import { messageOf } from '../../api/errors.ts'
 import type { Status } from '../../api/status.ts'
 import type { UserInfo } from '../registry/request-context.ts'
-import { StatusError, badRequest, internalError, methodNotAllowed, unknownResource } from '../registry/status-error.ts'
+import { StatusError, badRequest, internalError, methodNotAllowed, notFound, unknownResource } from '../registry/status-error.ts'
 import type { ResourceInfo, Verb } from '../resources/resource-info.ts'
 import type { TokenAuthenticator } from './authenticate.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, impersonate } from './authenticate.ts'
+import type { AuthorizationAttributes } from './authorizer.ts'
 import { forbiddenError } from './authorizer.ts'
 import type { Exchange } from './exchange.ts'
-import { handlePath, isOpen, notFoundText } from './paths.ts'
+import { handlePath, notFoundText, unknownVersion } from './paths.ts'
 import { getObject, getPodLog, isPodLog, listObjects } from './read.ts'
 import type { RequestInfo } from './request-info.ts'
 import { parseRequestInfo } from './request-info.ts'
@@ -46,16 +47,16 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
   let user = ''
   try {
     if (!methods.has(exchange.method)) throw methodNotAllowed()
-    if (exchange.method === 'GET' && isOpen(exchange.path)) {
-      await handlePath(exchange, services)
-    } else {
-      const target = requestInfoOf(exchange)
-      verb = target.verb
-      const requester = authenticate(exchange.request.headers, tokens, services.authorizer)
-      user = requester.username
-      authorize(target, requester, services)
-      await dispatch(exchange, target, requester, services)
-    }
+    const target = requestInfoOf(exchange)
+    verb = target.verb
+    const attributes = attributesOf(target)
+    const { headers } = exchange.request
+    const sender = authenticate(headers, tokens)
+    user = sender.username
+    const requester = impersonate(sender, headers, services.authorizer, attributes)
+    user = requester.username
+    authorize({ ...attributes, user: requester }, services)
+    await dispatch(exchange, target, requester, services)
   } catch (error) {
     await respondError(exchange, error, services)
   }
@@ -71,10 +72,12 @@ function requestInfoOf({ method, path, query }: Exchange): RequestInfo {
   }
 }
 
+function attributesOf({ verb, group, version, resource, subresource, namespace, name, path, isResource }: RequestInfo) {
+  return { verb, group, version, resource, subresource, namespace, name, ...(isResource ? {} : { path }) }
+}
+
 /** Throws unless the user may do what the request is for. */
-function authorize(target: RequestInfo, user: UserInfo, { authorizer }: Services): void {
-  const { verb, group, version, resource, subresource, namespace, name, path } = target
-  const attributes = { user, verb, group, version, resource, subresource, namespace, name, ...(target.isResource ? {} : { path }) }
+function authorize(attributes: AuthorizationAttributes, { authorizer }: Services): void {
   const { allowed, reason } = authorizer.authorize(attributes)
   if (!allowed) throw forbiddenError(attributes, reason)
 }
@@ -84,7 +87,7 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
   const { group, version, resource } = target
   const info = services.catalog.find(group, version, resource)
   if (info === undefined) {
-    if (services.catalog.ofGroupVersion(group, version).length === 0) return notFoundText(exchange)
+    if (services.catalog.ofGroupVersion(group, version).length === 0) return unknownVersion(exchange, services, group)
     throw unknownResource()
   }
   if (info.deprecationWarning !== undefined) exchange.warnings.add(info.deprecationWarning)
@@ -95,7 +98,7 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
 }
 
 /** The verb, when the type has a path of this form and takes it there. */
-function verbOn(info: ResourceInfo, { verb, path, namespace, name, subresource, rest }: RequestInfo): Verb {
+function verbOn(info: ResourceInfo, { verb, namespace, name, subresource, rest }: RequestInfo): Verb {
   const onCollection = verb === 'list' || verb === 'watch' || verb === 'deletecollection' || (verb === 'create' && name === '')
   const isNamespaces = info.group === '' && info.plural === 'namespaces'
   const misplaced = info.namespaced
@@ -104,15 +107,13 @@ function verbOn(info: ResourceInfo, { verb, path, namespace, name, subresource, 
   if (rest.length > 0 || misplaced) throw unknownResource()
   if (subresource !== '') {
     const offered = Object.hasOwn(info.subresources, subresource) ? info.subresources[subresource] : undefined
-    if (offered === undefined) throw unknownResource()
+    if (offered === undefined) throw info.custom ? notFound(info, name) : unknownResource()
     return allowedVerb(verb, offered.verbs)
   }
   // Without a namespace a namespaced type can be read; what it creates or empties must be in one.
   if (info.namespaced && namespace === '' && (verb === 'create' || verb === 'deletecollection')) throw methodNotAllowed()
-  if (verb === 'create' && name !== '')
-    throw methodNotAllowed(`the server does not allow POST on ${path}: objects are created in their collection`)
-  // PUT and PATCH are for one object.
-  if (name === '' && !onCollection) throw methodNotAllowed()
+  // Objects are created in their collection; PUT and PATCH are for one object.
+  if ((verb === 'create') !== (name === '') && !onCollection) throw methodNotAllowed()
   return allowedVerb(verb, info.verbs)
 }
 

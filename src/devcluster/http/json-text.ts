@@ -1,4 +1,4 @@
-/** Objects as JSON text, made once for each object: a watch event goes to many watchers. */
+/** Objects as JSON text, made once for each object: a watch event goes to many watchers, an object into many lists. */
 import { isObject } from '../../api/json.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
@@ -6,6 +6,7 @@ import type { Status } from '../../api/status.ts'
 export class JsonText {
   /** Only frozen objects are remembered; nobody can change them behind the text. */
   readonly #texts = new WeakMap<object, string>()
+  readonly #items = new WeakMap<object, JsonObject>()
 
   of(object: JsonObject | Status): string {
     const known = this.#texts.get(object)
@@ -13,6 +14,15 @@ export class JsonText {
     const text = isList(object) ? this.#list(object) : JSON.stringify(object)
     if (Object.isFrozen(object)) this.#texts.set(object, text)
     return text
+  }
+
+  /** An object as it stands in a list of one of Kubernetes' own types: only the list says what the items are. */
+  asItem(object: JsonObject): JsonObject {
+    const known = this.#items.get(object)
+    if (known !== undefined) return known
+    const { kind: _kind, apiVersion: _apiVersion, ...item } = object
+    if (Object.isFrozen(object)) this.#items.set(object, Object.freeze(item))
+    return item
   }
 
   /** A line of a watch stream. */

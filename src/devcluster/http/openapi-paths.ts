@@ -3,7 +3,7 @@ import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import type { ResourceInfo, Verb } from '../resources/resource-info.ts'
 import { metaPrefix } from './openapi-meta.ts'
-import { componentName, gvkOf, refTo } from './openapi-schemas.ts'
+import { componentName, gvkOf, refTo, scaleType } from './openapi-schemas.ts'
 
 /**
  * What a PATCH may be. Strategic merge patch is taken for built-in types but not announced: a client that finds it here
@@ -49,12 +49,13 @@ export function pathsOf(info: ResourceInfo): JsonObject {
   add(collection, scope, object, collectionOperations, info.verbs)
   add(`${collection}/{name}`, [...scope, 'name'], object, itemOperations, info.verbs)
   for (const [name, sub] of Object.entries(info.subresources)) {
-    const target = {
-      group: sub.group ?? info.group,
-      version: sub.version ?? info.version,
-      kind: sub.kind,
-      component: sub.kind === info.kind ? object.component : undefined,
-    }
+    const isScale = sub.kind === scaleType.kind
+    const component = isScale ? componentName(scaleType, scaleType.kind) : sub.kind === info.kind ? object.component : undefined
+    // The scale of a custom resource is told as if it were of its own kind.
+    const target =
+      isScale && info.custom
+        ? { ...object, component }
+        : { group: sub.group ?? info.group, version: sub.version ?? info.version, kind: sub.kind, component }
     add(`${collection}/{name}/${name}`, [...scope, 'name'], target, subresourceOperations, sub.verbs)
   }
   if (info.namespaced) add(`${root}/${info.plural}`, [], object, [list], info.verbs)
@@ -78,7 +79,8 @@ function operationJson(info: ResourceInfo, target: Target, { method, action }: O
     tags: [apiVersionOf(info).replaceAll(/[./]/g, '_')],
     description: `${action} ${target.kind}`,
     parameters: queryParameters(method, action),
-    ...requestBody(method, object),
+    // A collection of custom resources is emptied without options.
+    ...(action === 'deletecollection' && info.custom ? {} : requestBody(method, object)),
     responses: {
       '200': { description: 'OK', content: content(bodyTypes, method === 'delete' ? refTo(`${metaPrefix}.Status`) : listed) },
       '401': { description: 'Unauthorized' },

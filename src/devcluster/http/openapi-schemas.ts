@@ -1,8 +1,12 @@
-/** The schemas of the OpenAPI v3 documents: custom types as their CRDs have them, built-in types as far as the catalog knows their fields. */
+/** The schemas of the OpenAPI v3 documents: custom types as their CRDs have them, built-in types as Go has them. */
+import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import type { ResourceInfo, Shape } from '../resources/resource-info.ts'
+import { shapeOf } from '../types/go-shape.ts'
+import type { StructType } from '../types/go-types.ts'
+import { kindType } from '../types/go-types.ts'
 import { metaPrefix, metaSchemas } from './openapi-meta.ts'
 
 const objectMeta = `${metaPrefix}.ObjectMeta`
@@ -26,11 +30,22 @@ export function refTo(name: string): JsonObject {
 
 /** A reference with a description of its own, which OpenAPI 3.0 allows only around it. */
 function describedRef(name: string, description: string): JsonObject {
-  return { description, allOf: [refTo(name)], default: {} }
+  return { description, allOf: [refTo(name)] }
 }
 
+const metadata = describedRef(
+  objectMeta,
+  "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+)
+
+/** What the scale subresources of all types read and write. */
+export const scaleType = { group: 'autoscaling', version: 'v1', kind: 'Scale', custom: false }
+
+/** What says in which package a type is. */
+type ComponentType = Pick<ResourceInfo, 'group' | 'version' | 'custom'>
+
 /** The component of a type: `io.k8s.api.apps.v1.Deployment`, `com.example.cache.v1.Memcached`. */
-export function componentName(info: Pick<ResourceInfo, 'group' | 'version' | 'custom'>, kindName: string): string {
+export function componentName(info: ComponentType, kindName: string): string {
   const prefix = info.custom
     ? info.group.split('.').reverse().join('.')
     : `io.k8s.api.${info.group === '' ? 'core' : info.group.split('.')[0]!}`
@@ -46,6 +61,8 @@ export function componentsOf(rows: readonly ResourceInfo[]): JsonObject {
       'x-kubernetes-group-version-kind': [gvkOf(info, info.kind)],
     }
     if (info.verbs.includes('list')) components[componentName(info, info.listKind)] = listSchema(info)
+    if (Object.values(info.subresources).some(({ kind }) => kind === scaleType.kind))
+      components[componentName(scaleType, scaleType.kind)] = builtinSchema(scaleType, kindType(scaleType), components)
   }
   return components
 }
@@ -55,29 +72,29 @@ export function gvkOf(type: { readonly group: string; readonly version: string }
 }
 
 function objectSchema(info: ResourceInfo, components: JsonObject): JsonObject {
-  const metadata = describedRef(
-    objectMeta,
-    "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
-  )
-  if (info.openapi !== undefined) {
-    const schema = published(info.openapi)
-    return { ...schema, properties: { apiVersion, kind, metadata, ...withoutTypeMeta(schema.properties) } }
-  }
-  const { shape } = info.strategy
-  const fields = typeof shape === 'object' && 'fields' in shape ? fieldsOf(shape.fields, info, components) : unknownFields(info)
+  if (info.openapi === undefined) return builtinSchema(info, info.goType, components)
+  const schema = published(info.openapi)
+  return { ...schema, properties: { apiVersion, kind, metadata, ...withoutTypeMeta(schema.properties) }, ...selectableFields(info) }
+}
+
+function builtinSchema(
+  type: ComponentType & { readonly kind: string },
+  goType: StructType | undefined,
+  components: JsonObject,
+): JsonObject {
+  const fields = goType === undefined ? {} : fieldsOf(shapeOf(goType).fields, type, components)
   return {
     type: 'object',
-    description: `${info.kind} of the API version ${info.group === '' ? '' : `${info.group}/`}${info.version}.`,
+    description: `${type.kind} of the API version ${apiVersionOf(type)}.`,
     properties: { apiVersion, kind, ...withoutTypeMeta(fields), metadata },
     'x-kubernetes-preserve-unknown-fields': true,
   }
 }
 
-/** What is known of a type whose fields the catalog does not have: that what has a status has a spec. */
-function unknownFields({ kind: kindName, subresources }: ResourceInfo): JsonObject {
-  if (subresources.status === undefined) return {}
-  const any = (description: string): JsonObject => ({ type: 'object', description, 'x-kubernetes-preserve-unknown-fields': true })
-  return { spec: any(`What is wanted of the ${kindName}.`), status: any(`What is observed of the ${kindName}. Read-only.`) }
+/** The fields that a field selector may name, which only custom resources tell. */
+function selectableFields({ custom, selectableFields: select }: ResourceInfo): JsonObject {
+  const paths = custom ? Object.keys(select({})) : []
+  return paths.length === 0 ? {} : { 'x-kubernetes-selectable-fields': paths.map((fieldPath) => ({ fieldPath })) }
 }
 
 function listSchema(info: ResourceInfo): JsonObject {
@@ -88,6 +105,7 @@ function listSchema(info: ResourceInfo): JsonObject {
     required: ['items'],
     properties: { apiVersion, kind, metadata: describedRef(listMeta, 'Standard list metadata.'), items },
     'x-kubernetes-group-version-kind': [gvkOf(info, info.listKind)],
+    ...selectableFields(info),
   }
 }
 
@@ -100,7 +118,10 @@ function withoutTypeMeta(properties: JsonValue | undefined): JsonObject {
 function published(schema: StructuralSchema): JsonObject {
   const { properties, items, additionalProperties, ...rest } = schema
   const result = { ...rest } as JsonObject
-  const embedded: JsonObject = schema['x-kubernetes-embedded-resource'] === true ? { apiVersion, kind, metadata: refTo(objectMeta) } : {}
+  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
+  const embedded: JsonObject = isEmbedded ? { apiVersion, kind, metadata } : {}
+  if (isEmbedded) result.required = [...new Set([...(schema.required ?? []), 'kind', 'apiVersion'])]
+  if (schema['x-kubernetes-int-or-string'] === true) result.anyOf ??= [{ type: 'integer' }, { type: 'string' }]
   if (properties !== undefined || Object.keys(embedded).length > 0) {
     const fields: JsonObject = {}
     for (const [name, field] of Object.entries(properties ?? {})) setOwn(fields, name, published(field))
@@ -113,24 +134,24 @@ function published(schema: StructuralSchema): JsonObject {
   return result
 }
 
-function fieldsOf(fields: Readonly<Record<string, Shape>>, info: ResourceInfo, components: JsonObject): JsonObject {
+function fieldsOf(fields: Readonly<Record<string, Shape>>, owner: ComponentType, components: JsonObject): JsonObject {
   const result: JsonObject = {}
-  for (const [name, shape] of Object.entries(fields)) setOwn(result, name, shapeSchema(shape, info, components))
+  for (const [name, shape] of Object.entries(fields)) setOwn(result, name, shapeSchema(shape, owner, components))
   return result
 }
 
 /** Objects become components by the name of their Go type, so that a type may contain itself. */
-function shapeSchema(shape: Shape, info: ResourceInfo, components: JsonObject): JsonObject {
+function shapeSchema(shape: Shape, owner: ComponentType, components: JsonObject): JsonObject {
   if (typeof shape === 'string') return leafSchema(shape)
-  if ('mapOf' in shape) return { type: 'object', additionalProperties: shapeSchema(shape.mapOf, info, components) }
+  if ('mapOf' in shape) return { type: 'object', additionalProperties: shapeSchema(shape.mapOf, owner, components) }
   if ('objectOr' in shape) return { 'x-kubernetes-preserve-unknown-fields': true }
-  if (!('fields' in shape)) return { type: 'array', items: shapeSchema(shape[0], info, components) }
-  const name = shape.type === 'ObjectMeta' ? objectMeta : componentName(info, shape.type)
+  if (!('fields' in shape)) return { type: 'array', items: shapeSchema(shape[0], owner, components) }
+  const name = shape.type === 'ObjectMeta' ? objectMeta : componentName(owner, shape.type)
   if (!Object.hasOwn(components, name)) {
     // Set before its fields are visited: a field may lead back here.
     const component: JsonObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
     components[name] = component
-    component.properties = fieldsOf(shape.fields, info, components)
+    component.properties = fieldsOf(shape.fields, owner, components)
   }
   return refTo(name)
 }
@@ -139,6 +160,11 @@ function leafSchema(shape: Extract<Shape, string>): JsonObject {
   switch (shape) {
     case 'string':
       return { type: 'string' }
+    case 'bytes':
+      return { type: 'string', format: 'byte' }
+    case 'time':
+    case 'microTime':
+      return { type: 'string', format: 'date-time' }
     case 'quantity':
       return { oneOf: [{ type: 'string' }, { type: 'number' }], description: 'A quantity such as 100m, 1.5 or 2Gi.' }
     case 'int32':

@@ -19,7 +19,7 @@ export class OpenApi {
   readonly #version: string
   readonly #documents = new Map<string, { rows: readonly ResourceInfo[]; document: OpenApiDocument }>()
 
-  /** @param version what the documents' `info.version` says */
+  /** @param version what the `info.version` of the documents about Kubernetes' own types says */
   constructor(catalog: Catalog, version: string) {
     this.#catalog = catalog
     this.#version = version
@@ -50,7 +50,9 @@ export class OpenApi {
       return known.document
     const text = JSON.stringify({
       openapi: '3.0.0',
-      info: { title: 'Kubernetes', version: this.#version },
+      info: rows.every(({ custom }) => custom)
+        ? { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
+        : { title: 'Kubernetes', version: this.#version },
       paths: Object.assign({}, ...rows.map(pathsOf)) as JsonObject,
       components: { schemas: componentsOf(rows) },
     })

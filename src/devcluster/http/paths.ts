@@ -1,10 +1,10 @@
 /** Paths that are no resources: discovery, OpenAPI, version, health, and the index at `/`. */
 import type { JsonObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
-import { StatusError, methodNotAllowed } from '../registry/status-error.ts'
+import { StatusError, methodNotAllowed, unknownResource } from '../registry/status-error.ts'
 import type { Exchange } from './exchange.ts'
-import { negotiateDiscovery, notAcceptable, parseAccept } from './negotiate.ts'
-import { respond, respondText } from './respond.ts'
+import { acceptsAggregated, negotiate, parseAccept } from './negotiate.ts'
+import { respond, respondObject, respondText } from './respond.ts'
 import type { Services } from './services.ts'
 
 /** The version that the server says it has: the one whose API it follows. */
@@ -20,71 +20,94 @@ const emptyOpenApiV2 = '\n\u00032.0'
 
 const healthPath = /^\/(healthz|livez|readyz)(?:\/(.+))?$/
 const checks = ['ping']
-
-/** Whether everybody may see a path, without credentials. */
-export function isOpen(path: string): boolean {
-  return path === '/version' || path === '/version/' || healthPath.test(path)
-}
+const plainText = 'text/plain; charset=utf-8'
 
 export async function handlePath(exchange: Exchange, services: Services): Promise<void> {
-  if (exchange.method !== 'GET') throw methodNotAllowed()
   const path = exchange.path.length > 1 ? exchange.path.replace(/\/$/, '') : exchange.path
   const health = healthPath.exec(path)
   if (health !== null) return handleHealth(exchange, health[1]!, health[2])
-  if (path === '/version') return json(exchange, versionJson())
-  if (path === '/') return json(exchange, index(services))
-  if (path === '/api' || path === '/apis') return handleDiscoveryRoot(exchange, services, path === '/api')
-  const [, root, group = '', version] = path.split('/')
-  if (root === 'api' || root === 'apis') {
-    return handleDiscovery(exchange, services, root === 'api' ? '' : group, root === 'api' ? group : version)
+  if (path === '/' || path === '/index.html') return json(exchange, index(services))
+  if (path === '/version') {
+    refuseWrites(exchange)
+    return json(exchange, versionJson())
   }
-  if (path.startsWith('/openapi/')) return handleOpenApi(exchange, services, path)
-  return json(exchange, index(services), 404)
+  if (path === '/api' || path === '/apis') return handleDiscoveryRoot(exchange, services, path === '/api')
+  const [, root, group = '', version, ...more] = path.split('/')
+  if (root === 'api' && version === undefined) return handleResourceList(exchange, services, '', group)
+  if (root === 'apis' && version === undefined) return handleGroup(exchange, services, group)
+  if (root === 'apis' && more.length === 0) return handleResourceList(exchange, services, group, version!)
+  if (path === '/openapi/v2' || path === '/openapi/v3' || path.startsWith('/openapi/v3/')) return handleOpenApi(exchange, services, path)
+  return notFoundText(exchange)
 }
 
-/** What an unknown group or version is told, by the API server's outermost layer. */
+/** What an unknown path is told, by the API server's outermost layer. */
 export function notFoundText(exchange: Exchange): Promise<void> {
   return respondText(exchange, 404, '404 page not found\n')
 }
 
-async function handleDiscoveryRoot(exchange: Exchange, { discovery }: Services, core: boolean): Promise<void> {
-  exchange.response.setHeader('Vary', 'Accept')
-  const form = negotiateDiscovery(exchange.request.headers.accept)
-  if (form !== 'legacy') {
-    const { text, etag } = discovery.aggregated(core, form)
-    return document(exchange, text, `application/json;g=apidiscovery.k8s.io;v=${form};as=APIGroupDiscoveryList`, etag)
-  }
-  if (core) return json(exchange, discovery.coreVersions(exchange.request.headers.host ?? ''))
-  const { text, etag } = discovery.groupList()
-  return document(exchange, text, 'application/json', etag)
+/** What is told below an unknown version, where Kubernetes' own groups have another handler than those of CRDs. */
+export function unknownVersion(exchange: Exchange, { catalog }: Services, group: string): Promise<void> {
+  if (catalog.all().some((info) => info.group === group && !info.custom)) throw unknownResource()
+  return notFoundText(exchange)
 }
 
-/** `/apis/GROUP`, and with a version `/api/VERSION` or `/apis/GROUP/VERSION`. */
-function handleDiscovery(exchange: Exchange, { discovery }: Services, group: string, version: string | undefined): Promise<void> {
-  const description = version === undefined ? discovery.group(group) : undefined
-  if (description !== undefined) return json(exchange, description)
-  const list = version === undefined ? undefined : discovery.resourceList(group, version)
-  return list === undefined ? notFoundText(exchange) : document(exchange, list.text, 'application/json', list.etag)
+/** Most documents are given for any method, as the API server does. */
+function refuseWrites({ method }: Exchange): void {
+  if (method !== 'GET') throw methodNotAllowed()
+}
+
+async function handleDiscoveryRoot(exchange: Exchange, { discovery }: Services, core: boolean): Promise<void> {
+  if (core) refuseWrites(exchange)
+  if (acceptsAggregated(exchange.request.headers.accept)) {
+    const { text, etag } = discovery.aggregated(core)
+    exchange.response.setHeader('Vary', 'Accept')
+    return document(exchange, text, 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList', etag)
+  }
+  if (!core) return legacy(exchange, discovery.groupList())
+  return legacy(exchange, discovery.coreVersions(exchange.request.headers.host ?? ''), true)
+}
+
+/** `/apis/GROUP` */
+function handleGroup(exchange: Exchange, { discovery }: Services, name: string): Promise<void> {
+  const group = discovery.group(name)
+  return group === undefined ? notFoundText(exchange) : legacy(exchange, group)
+}
+
+/** `/api/VERSION`, `/apis/GROUP/VERSION` */
+function handleResourceList(exchange: Exchange, services: Services, group: string, version: string): Promise<void> {
+  const list = services.discovery.resourceList(group, version)
+  if (list === undefined) return unknownVersion(exchange, services, group)
+  const own = services.catalog.ofGroupVersion(group, version).some(({ custom }) => !custom)
+  if (own) refuseWrites(exchange)
+  return legacy(exchange, list, own)
+}
+
+/** A discovery document of the old form, as JSON or YAML; `routed` where the API server has it on a route like its own types. */
+function legacy(exchange: Exchange, value: JsonObject, routed = false): Promise<void> {
+  const { encoding } = negotiate(exchange.request.headers.accept, { route: routed ? 'object' : 'document' })
+  return respondObject(exchange, 200, value, JSON.stringify(value), encoding)
 }
 
 async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: string): Promise<void> {
   const ranges = parseAccept(exchange.request.headers.accept)
-  const acceptsJson = ranges.some(({ type }) => type === 'application/json' || type === '*/*' || type === 'application/*')
   if (path === '/openapi/v2') {
     if (ranges.some(({ type }) => type === openApiV2Protobuf))
       return respond(exchange, { code: 200, contentType: openApiV2Protobuf.replace('@', '.'), body: emptyOpenApiV2 })
     const text = 'this API server describes itself in OpenAPI v3 only: see /openapi/v3'
     throw new StatusError(failure(404, 'NotFound', text, {}))
   }
-  if (!acceptsJson) throw notAcceptable(ranges)
-  if (path === '/openapi/v3') return json(exchange, openApi.index())
-  const found = path.startsWith('/openapi/v3/') ? openApi.document(path.slice('/openapi/v3/'.length)) : undefined
-  if (found === undefined) return notFoundText(exchange)
+  const empty = (code: number): Promise<void> => respond(exchange, { code, body: '' })
+  // The index is what it is, whatever the client accepts; and its type is not what the server says.
+  if (path === '/openapi/v3') return respond(exchange, { code: 200, contentType: plainText, body: `${JSON.stringify(openApi.index())}\n` })
+  const found = openApi.document(path.slice('/openapi/v3/'.length))
+  if (found === undefined) return empty(404)
+  exchange.response.setHeader('Vary', 'Accept')
+  if (!ranges.some(({ type }) => type === 'application/json' || type === 'application/*' || type === '*/*')) return empty(406)
   const hash = exchange.query.get('hash')
   if (hash !== null && hash !== found.hash) {
     // An address from an older index: what it named is gone, the document as it is now stands elsewhere.
     const location = `${path}?hash=${found.hash}`
-    return respond(exchange, { code: 301, contentType: 'text/plain; charset=utf-8', body: '', headers: { Location: location } })
+    return respond(exchange, { code: 301, contentType: plainText, body: '', headers: { Location: location } })
   }
   return document(exchange, found.text, 'application/json', `"${found.hash}"`, hash === null ? 'no-cache, private' : 'public, immutable')
 }
@@ -95,8 +118,8 @@ function document(exchange: Exchange, body: string, contentType: string, etag: s
   return respond(exchange, { code: known ? 304 : 200, contentType, body, headers: { ETag: etag, 'Cache-Control': cacheControl } })
 }
 
-function json(exchange: Exchange, value: JsonObject, code = 200): Promise<void> {
-  return respond(exchange, { code, contentType: 'application/json', body: `${JSON.stringify(value, null, 2)}\n` })
+function json(exchange: Exchange, value: JsonObject): Promise<void> {
+  return respond(exchange, { code: 200, contentType: 'application/json', body: `${JSON.stringify(value, null, 2)}\n` })
 }
 
 function handleHealth(exchange: Exchange, name: string, check: string | undefined): Promise<void> {
@@ -114,7 +137,7 @@ function versionJson(): JsonObject {
     buildDate: '1970-01-01T00:00:00Z',
     goVersion: `node ${process.version}`,
     compiler: 'v8',
-    platform: `${process.platform}/${process.arch}`,
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
   }
 }
 

@@ -1,15 +1,20 @@
 /** Objects, lists and watch events in the form that the client asked for. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
+import { failure } from '../../api/status.ts'
+import type { ListResult } from '../registry/list.ts'
+import { StatusError, bareError } from '../registry/status-error.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { JsonText } from './json-text.ts'
 import type { Form } from './negotiate.ts'
-import type { IncludeObject } from './table.ts'
-import { listMetadataOf, partialListOf, partialOf, tableOf } from './table.ts'
+import { listMetadataOf, parseIncludeObject, partialListOf, partialOf, tableOf } from './table.ts'
 
 export interface Presentation {
   readonly info: ResourceInfo
   readonly form: Form
-  readonly includeObject: IncludeObject
+  /** The query parameter of this name. */
+  readonly includeObject: string | null
+  readonly jsonText: JsonText
   /** For ages. */
   readonly now: number
 }
@@ -18,22 +23,50 @@ export function presentObject(object: JsonObject, presentation: Presentation): J
   const { info, form } = presentation
   // A Status stays what it is.
   if (form.as === 'object' || object.kind === 'Status') return object
-  if (form.as === 'partial') return partialOf(object, form.version)
-  return tableOf(info, [object], listMetadataOf(object), { ...presentation, version: form.version })
+  if (form.as === 'table') return table([object], listMetadataOf(object), presentation)
+  if (form.kind === 'PartialObjectMetadata') return partialOf(object, form.version)
+  if (info.custom) throw bareError('content is not a list')
+  throw notAsked(`you requested ${form.kind}, but the requested object is not a list (${goTypeOf(info, info.kind)})`)
 }
 
-export function presentList(items: readonly JsonObject[], metadata: JsonObject, presentation: Presentation): JsonObject {
-  const { info, form } = presentation
-  if (form.as === 'partial') return partialListOf(items, metadata, form.version)
-  if (form.as === 'table') return tableOf(info, items, metadata, { ...presentation, version: form.version })
-  return { kind: info.listKind, apiVersion: apiVersionOf(info), metadata, items: items as JsonObject[] }
+export function presentList({ items, metadata }: ListResult, presentation: Presentation): JsonObject {
+  const { info, form, jsonText } = presentation
+  if (form.as === 'table') return table(items, { ...metadata }, presentation)
+  if (form.as === 'object') {
+    const shown = info.custom ? items : items.map((item) => jsonText.asItem(item))
+    // Lists of custom resources say so where nothing follows.
+    const end = info.custom ? { continue: '' } : {}
+    return { kind: info.listKind, apiVersion: apiVersionOf(info), metadata: { ...end, ...metadata }, items: shown as JsonObject[] }
+  }
+  if (form.kind === 'PartialObjectMetadataList') return partialListOf(items, { ...metadata }, form.version)
+  throw notAsked(`you requested ${form.kind}, but the requested object is a list (${goTypeOf(info, info.listKind)})`)
 }
 
 /** @param columnDefinitions whether a table carries them: the first one of a stream does */
 export function presentEvent(type: string, object: JsonObject, presentation: Presentation, columnDefinitions: boolean): JsonObject {
-  const { info, form } = presentation
+  const { form } = presentation
   if (type === 'ERROR' || form.as === 'object') return object
   if (form.as === 'partial') return partialOf(object, form.version)
-  const rows = type === 'BOOKMARK' ? [] : [object]
-  return tableOf(info, rows, listMetadataOf(object), { ...presentation, version: form.version, columnDefinitions })
+  return table([object], listMetadataOf(object), presentation, columnDefinitions)
+}
+
+function table(objects: readonly JsonObject[], metadata: JsonObject, presentation: Presentation, columnDefinitions = true): JsonObject {
+  const { info, form, now } = presentation
+  const version = form.as === 'object' ? 'v1' : form.version
+  return tableOf(info, objects, metadata, {
+    version,
+    includeObject: parseIncludeObject(presentation.includeObject),
+    now,
+    columnDefinitions,
+  })
+}
+
+function notAsked(text: string): StatusError {
+  return new StatusError(failure(406, 'NotAcceptable', text))
+}
+
+/** How the API server calls the type, which is written in Go: `*core.ConfigMap`. */
+function goTypeOf({ custom, group }: ResourceInfo, kind: string): string {
+  if (custom) return kind.endsWith('List') ? '*unstructured.UnstructuredList' : '*unstructured.Unstructured'
+  return `*${group === '' ? 'core' : group.split('.')[0]}.${kind}`
 }

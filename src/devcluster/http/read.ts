@@ -1,16 +1,15 @@
 /** GET of an object, a subresource, a collection. */
+import { isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { askedRevision } from '../registry/list.ts'
-import { listMetadata } from '../registry/registry.ts'
 import { unknownResource } from '../registry/status-error.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
 import type { Presentation } from './present.ts'
 import { presentList, presentObject } from './present.ts'
-import { respondObject, respondText } from './respond.ts'
+import { respond, respondObject, respondText } from './respond.ts'
 import type { RequestInfo } from './request-info.ts'
 import type { ResourceRequest, Services } from './services.ts'
-import { parseIncludeObject } from './table.ts'
 import { flag } from './request-info.ts'
 import { integer } from './write-options.ts'
 
@@ -24,11 +23,13 @@ export function presentationOf(exchange: Exchange, { info, target }: ResourceReq
   const subresource = target.subresource === '' ? undefined : info.subresources[target.subresource]
   const transformations =
     info.review === undefined && (subresource === undefined || subresource.kind === info.kind || subresource.kind === 'Scale')
+  const route = target.verb === 'list' || target.verb === 'watch' ? 'collection' : 'object'
   return {
     info,
-    form: negotiate(exchange.request.headers.accept, { transformations, stream }),
-    includeObject: parseIncludeObject(exchange.query.get('includeObject')),
+    form: negotiate(exchange.request.headers.accept, { transformations, stream, ...(info.custom ? {} : { route }) }),
+    includeObject: exchange.query.get('includeObject'),
     now: services.clock.now(),
+    jsonText: services.jsonText,
   }
 }
 
@@ -44,17 +45,19 @@ export function isPodLog({ verb, group, resource, subresource, namespace }: Requ
   return verb === 'get' && group === '' && resource === 'pods' && subresource === 'log' && namespace !== ''
 }
 
-/** Simulated Pods write nothing; the log of a missing one is still missing. */
+/** Simulated Pods write nothing; one that is on no node has no log at all. */
 export async function getPodLog(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<void> {
-  registry.get(request.info, keyOf(request))
+  const { spec } = registry.get(request.info, keyOf(request))
+  if (!isObject(spec) || !spec.nodeName) {
+    return respond(exchange, { code: 204, body: '' })
+  }
   return respondText(exchange, 200, '')
 }
 
 export async function listObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services)
-  const { items, metadata } = services.registry.list(request.info, await readOptions(exchange, request, services))
-  const shown = presentation.form.as === 'object' ? listMetadata(request.info, metadata) : { ...metadata }
-  return send(exchange, 200, presentList(items, shown, presentation), presentation, services)
+  const list = services.registry.list(request.info, await readOptions(exchange, request, services))
+  return send(exchange, 200, presentList(list, presentation), presentation, services)
 }
 
 /** The options of a list, when what is there is as new as they want it. */
@@ -73,7 +76,7 @@ export function send(
   { form }: Pick<Presentation, 'form'>,
   { jsonText }: Services,
 ): Promise<void> {
-  return respondObject(exchange, code, object, jsonText.of(object), form.as === 'object' ? form.encoding : 'json')
+  return respondObject(exchange, code, object, jsonText.of(object), form.encoding)
 }
 
 /** The query parameters that choose objects of a collection. */

@@ -5,6 +5,8 @@ import { stringify } from 'yaml'
 import type { JsonObject } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
 import type { Exchange } from './exchange.ts'
+import type { Encoding } from './negotiate.ts'
+import { encodingOfError } from './negotiate.ts'
 
 const gzipAsync = promisify(gzip)
 
@@ -17,7 +19,8 @@ const cutWarning = 256
 
 export interface Answer {
   readonly code: number
-  readonly contentType: string
+  /** Absent: the answer does not say. */
+  readonly contentType?: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -35,30 +38,28 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
   if (!response.hasHeader('cache-control')) response.setHeader('Cache-Control', 'no-cache, private')
   if (compress) response.setHeader('Content-Encoding', 'gzip').setHeader('Vary', 'Accept-Encoding')
   setWarnings(exchange)
-  response.writeHead(code, code === 304 ? {} : { 'Content-Type': contentType, 'Content-Length': bytes.length })
-  response.end(code === 304 ? undefined : bytes)
+  const bodiless = code === 204 || code === 304
+  const type = contentType === undefined ? {} : { 'Content-Type': contentType }
+  response.writeHead(code, bodiless ? {} : { ...type, 'Content-Length': bytes.length })
+  response.end(bodiless ? undefined : bytes)
 }
 
 /** An object as JSON, or as YAML for a client that asked for it. */
-export function respondObject(
-  exchange: Exchange,
-  code: number,
-  object: JsonObject,
-  text: string,
-  encoding: 'json' | 'yaml',
-): Promise<void> {
+export function respondObject(exchange: Exchange, code: number, object: JsonObject, text: string, encoding: Encoding): Promise<void> {
   if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: stringify(object) })
   const body = exchange.query.get('pretty') === 'true' ? `${JSON.stringify(object, null, 2)}\n` : `${text}\n`
   return respond(exchange, { code, contentType: 'application/json', body })
 }
 
+/** A failure, in the encoding that the client prefers where it has one. */
 export function respondStatus(exchange: Exchange, status: Status, headers: Readonly<Record<string, string>> = {}): Promise<void> {
   const code = status.code ?? 500
   const retryAfter = status.details?.retryAfterSeconds
+  const encoding = encodingOfError(exchange.request.headers.accept)
   return respond(exchange, {
     code,
-    contentType: 'application/json',
-    body: `${JSON.stringify(status)}\n`,
+    contentType: encoding === 'yaml' ? 'application/yaml' : 'application/json',
+    body: encoding === 'yaml' ? stringify(status) : `${JSON.stringify(status)}\n`,
     headers: { ...headers, ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }) },
   })
 }

@@ -1,12 +1,16 @@
 /** The types that are questions: may somebody do something, whose token is this, who am I. They are answered and not stored. */
+import type { Clock } from '../../api/clock.ts'
+import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import type { RequestContext, UserInfo } from '../registry/request-context.ts'
-import { invalidObject } from '../registry/status-error.ts'
+import { badRequest, invalidObject } from '../registry/status-error.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { kindType } from '../types/go-types.ts'
 import type { TokenAuthenticator } from './authenticate.ts'
+import { serverAudience } from './authenticate.ts'
 import type { AuthorizationAttributes, Authorizer } from './authorizer.ts'
 
 const authorization = { group: 'authorization.k8s.io', version: 'v1' }
@@ -18,61 +22,64 @@ type Review = (object: JsonObject, request: RequestContext) => JsonObject
  * The rows of the catalog for access reviews and, for callers that have one, token reviews.
  *
  * @example
- * for (const row of reviewRows(authorizer)) catalog.add(row)
+ * for (const row of reviewRows(authorizer, { clock })) catalog.add(row)
  */
-export function reviewRows(authorizer: Authorizer, tokens?: TokenAuthenticator): readonly ResourceInfo[] {
+export function reviewRows(
+  authorizer: Authorizer,
+  { clock, tokens }: { clock: Clock; tokens?: TokenAuthenticator },
+): readonly ResourceInfo[] {
   const answer = (attributes: AuthorizationAttributes): JsonObject => {
     const { allowed, reason } = authorizer.authorize(attributes)
     return reason === '' ? { allowed } : { allowed, reason }
   }
   const subject =
-    (kind: string) =>
-    (object: JsonObject): JsonObject => {
+    (localTo?: (object: JsonObject) => FieldError[]): Review =>
+    (object) => {
       const spec = specOf(object)
       const errors = accessErrors(spec)
       if (text(spec, 'user') === '' && texts(spec, 'groups').length === 0) {
         errors.push(invalid('spec.user', '', 'at least one of user or group must be specified'))
       }
-      const namespace = text(metadataOf(object), 'namespace')
-      if (kind === 'LocalSubjectAccessReview' && namespace !== text(child(spec, 'resourceAttributes'), 'namespace')) {
-        errors.push(
-          invalid(
-            'spec.resourceAttributes.namespace',
-            text(child(spec, 'resourceAttributes'), 'namespace'),
-            'must match metadata.namespace',
-          ),
-        )
-      }
-      refuse(kind, errors)
+      refuse([...errors, ...(localTo?.(object) ?? [])])
       return { ...object, status: answer(attributesOf(spec, userOf(spec))) }
     }
   const rows = [
-    row(authorization, 'SubjectAccessReview', false, subject('SubjectAccessReview')),
-    row(authorization, 'LocalSubjectAccessReview', true, subject('LocalSubjectAccessReview')),
+    row(authorization, 'SubjectAccessReview', false, subject()),
+    row(authorization, 'LocalSubjectAccessReview', true, subject(localErrors)),
     row(authorization, 'SelfSubjectAccessReview', false, (object, { user }) => {
       const spec = specOf(object)
-      refuse('SelfSubjectAccessReview', accessErrors(spec))
+      refuse(accessErrors(spec))
       return { ...object, status: answer(attributesOf(spec, user)) }
     }),
-    row(authorization, 'SelfSubjectRulesReview', false, (object, { user }) => ({
+    row(authorization, 'SelfSubjectRulesReview', false, (object, { user }) => {
+      const namespace = text(specOf(object), 'namespace')
+      if (namespace === '') throw badRequest('no namespace on request')
+      // What was asked is not repeated.
+      return { ...object, metadata: {}, spec: {}, status: rulesStatus(authorizer, user, namespace) }
+    }),
+    row(authentication, 'SelfSubjectReview', false, (object, { user }) => ({
       ...object,
-      status: rulesStatus(authorizer, user, text(specOf(object), 'namespace')),
+      metadata: { creationTimestamp: formatTime(clock.now()) },
+      status: { userInfo: userJson(user) },
     })),
-    row(authentication, 'SelfSubjectReview', false, (object, { user }) => ({ ...object, status: { userInfo: userJson(user) } })),
   ]
   if (tokens === undefined) return rows
   const tokenReview = row(authentication, 'TokenReview', false, (object) => {
-    const user = tokens(text(specOf(object), 'token'))
-    return {
-      ...object,
-      status: user === undefined ? { user: {}, error: 'invalid bearer token' } : { authenticated: true, user: userJson(user) },
-    }
+    const token = text(specOf(object), 'token')
+    if (token === '') throw badRequest('token is required for TokenReview in authentication')
+    const user = tokens(token)
+    const status =
+      user === undefined
+        ? { user: {}, error: 'invalid bearer token' }
+        : { authenticated: true, user: userJson(user), audiences: [serverAudience] }
+    return { ...object, status }
   })
   return [...rows, tokenReview]
 }
 
 function row(type: { group: string; version: string }, kind: string, namespaced: boolean, review: Review): ResourceInfo {
   const singular = kind.toLowerCase()
+  const goType = kindType({ ...type, kind })
   return {
     ...type,
     kind,
@@ -87,6 +94,7 @@ function row(type: { group: string; version: string }, kind: string, namespaced:
     storageVersion: type.version,
     subresources: {},
     custom: false,
+    ...(goType === undefined ? {} : { goType }),
     strategy: {},
     columns: [],
     selectableFields: () => ({}),
@@ -94,19 +102,40 @@ function row(type: { group: string; version: string }, kind: string, namespaced:
   }
 }
 
-function refuse(kind: string, errors: readonly FieldError[]): void {
-  if (errors.length > 0) throw invalidObject({ group: authorization.group, kind }, '', errors)
+/** The API server does not say which kind was refused. */
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidObject({ group: authorization.group, kind: '' }, '', errors)
 }
 
 function accessErrors(spec: JsonObject): FieldError[] {
-  const [resource, other] = [getOwn(spec, 'resourceAttributes'), getOwn(spec, 'nonResourceAttributes')].map((value) => value ?? null)
-  if (resource !== null && other !== null) {
-    return [invalid('spec.nonResourceAttributes', other, 'cannot be specified in combination with resourceAttributes')]
-  }
-  if (resource === null && other === null) {
+  const { resource, path } = questionsOf(spec)
+  if (resource !== undefined && path !== undefined)
+    return [invalid('spec.nonResourceAttributes', asked(path), 'cannot be specified in combination with resourceAttributes')]
+  if (resource === undefined && path === undefined)
     return [invalid('spec.resourceAttributes', null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified')]
-  }
   return []
+}
+
+/** What is wrong with a question about one namespace. */
+function localErrors(object: JsonObject): FieldError[] {
+  const { resource, path } = questionsOf(specOf(object))
+  const about = text(resource ?? {}, 'namespace')
+  return [
+    ...(resource !== undefined && about !== text(child(object, 'metadata'), 'namespace')
+      ? [invalid('spec.resourceAttributes.namespace', about, 'must match metadata.namespace')]
+      : []),
+    ...(path === undefined ? [] : [invalid('spec.nonResourceAttributes', asked(path), 'disallowed on this kind of request')]),
+  ]
+}
+
+function questionsOf(spec: JsonObject): { resource: JsonObject | undefined; path: JsonObject | undefined } {
+  const objectAt = (key: string): JsonObject | undefined => (isObject(getOwn(spec, key)) ? child(spec, key) : undefined)
+  return { resource: objectAt('resourceAttributes'), path: objectAt('nonResourceAttributes') }
+}
+
+/** A path and what to do there, in the names of Go's fields. */
+function asked(path: JsonObject): JsonObject {
+  return { Path: text(path, 'path'), Verb: text(path, 'verb') }
 }
 
 function attributesOf(spec: JsonObject, user: UserInfo): AuthorizationAttributes {
@@ -126,33 +155,20 @@ function attributesOf(spec: JsonObject, user: UserInfo): AuthorizationAttributes
 }
 
 function rulesStatus(authorizer: Authorizer, user: UserInfo, namespace: string): JsonObject {
-  const rules = authorizer.rulesOf?.(user, namespace)
+  const { rules = [], error = '' } = authorizer.rulesOf?.(user, namespace) ?? {}
+  const ofResources = rules.filter(({ nonResourceURLs = [] }) => nonResourceURLs.length === 0)
   return {
-    resourceRules: (rules ?? []).map(({ verbs, apiGroups, resources, resourceNames }) => ({
+    resourceRules: ofResources.map(({ verbs, apiGroups, resources, resourceNames }) => ({
       verbs: [...verbs],
       apiGroups: [...apiGroups],
       resources: [...resources],
       ...(resourceNames === undefined ? {} : { resourceNames: [...resourceNames] }),
     })),
-    nonResourceRules: [
-      {
-        verbs: ['get'],
-        nonResourceURLs: [
-          '/api',
-          '/api/*',
-          '/apis',
-          '/apis/*',
-          '/healthz',
-          '/livez',
-          '/openapi',
-          '/openapi/*',
-          '/readyz',
-          '/version',
-          '/version/',
-        ],
-      },
-    ],
-    incomplete: rules === undefined,
+    nonResourceRules: rules.flatMap(({ verbs, nonResourceURLs = [] }) =>
+      nonResourceURLs.length === 0 ? [] : [{ verbs: [...verbs], nonResourceURLs: [...nonResourceURLs] }],
+    ),
+    incomplete: authorizer.rulesOf === undefined,
+    ...(error === '' ? {} : { evaluationError: error }),
   }
 }
 
@@ -174,10 +190,6 @@ function userJson(user: UserInfo): JsonObject {
 
 function specOf(object: JsonObject): JsonObject {
   return child(object, 'spec')
-}
-
-function metadataOf(object: JsonObject): JsonObject {
-  return child(object, 'metadata')
 }
 
 function child(object: JsonObject, key: string): JsonObject {

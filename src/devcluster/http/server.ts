@@ -144,11 +144,19 @@ function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: 
     response,
     method: request.method ?? 'GET',
     path: question < 0 ? target : target.slice(0, question),
-    query: new URLSearchParams(question < 0 ? '' : target.slice(question)),
+    query: new URLSearchParams(question < 0 ? '' : readable(target.slice(question + 1))),
     warnings: new Set(),
     signal,
     since,
   }
+}
+
+/** A query without the parameters whose percent-encoding is broken: the API server does not see these. */
+function readable(query: string): string {
+  return query
+    .split('&')
+    .filter((pair) => !/%(?![\da-f]{2})/i.test(pair))
+    .join('&')
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {

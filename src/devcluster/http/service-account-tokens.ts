@@ -4,18 +4,19 @@ import { generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
 import type { Clock } from '../../api/clock.ts'
 import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
-import { invalid } from '../../api/field-error.ts'
+import { invalid, quote } from '../../api/field-error.ts'
+import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { UserInfo } from '../registry/request-context.ts'
-import { invalidObject } from '../registry/status-error.ts'
+import { badRequest, conflict, invalidObject, notFound } from '../registry/status-error.ts'
 import { at, listAt, numberAt, textAt } from '../resources/columns.ts'
 import type { ResourceInfo, SubresourceInfo } from '../resources/resource-info.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import type { TokenAuthenticator } from './authenticate.ts'
-import { serviceAccountGroups, serviceAccountName } from './authenticate.ts'
+import { serverAudience, serviceAccountGroups, serviceAccountName } from './authenticate.ts'
 
-const issuer = 'https://kubernetes.default.svc'
+const issuer = serverAudience
 const tokenRequest = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
 const defaultSeconds = 3600
 const minSeconds = 600
@@ -26,7 +27,27 @@ interface Claims {
   readonly exp: number
   readonly nbf: number
   readonly jti: string
-  readonly 'kubernetes.io': { readonly namespace: string; readonly serviceaccount: { readonly name: string; readonly uid: string } }
+  readonly 'kubernetes.io': {
+    readonly namespace: string
+    readonly serviceaccount: Referent
+    readonly pod?: Referent
+    readonly secret?: Referent
+    readonly node?: Referent
+  }
+}
+
+interface Referent {
+  readonly name: string
+  readonly uid: string
+}
+
+/** What a token may be bound to: it ends with that object. */
+const bindable: Readonly<
+  Record<string, { readonly claim: 'pod' | 'secret' | 'node'; readonly plural: string; readonly namespaced: boolean }>
+> = {
+  Pod: { claim: 'pod', plural: 'pods', namespaced: true },
+  Secret: { claim: 'secret', plural: 'secrets', namespaced: true },
+  Node: { claim: 'node', plural: 'nodes', namespaced: false },
 }
 
 export interface ServiceAccountTokens {
@@ -40,9 +61,11 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
   const issue = (account: JsonObject, request: JsonObject): JsonObject => {
+    const { name, namespace, uid } = account.metadata as { name: string; namespace: string; uid: string }
+    checkName(request, name)
     const errors = requestErrors(request)
     if (errors.length > 0) throw invalidObject(tokenRequest, '', errors)
-    const { name, namespace, uid } = account.metadata as { name: string; namespace: string; uid: string }
+    const boundTo = bindingOf(store, request, namespace, name)
     const seconds = numberAt(request, 'spec', 'expirationSeconds') || defaultSeconds
     const given = listAt(request, 'spec', 'audiences') as readonly string[]
     const audiences = given.length === 0 ? [issuer] : [...given]
@@ -53,7 +76,7 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
       iat: now,
       iss: issuer,
       jti: randomUUID(),
-      'kubernetes.io': { namespace, serviceaccount: { name, uid } },
+      'kubernetes.io': { namespace, ...boundTo, serviceaccount: { name, uid } },
       nbf: now,
       sub: serviceAccountName(namespace, name),
     }
@@ -73,19 +96,62 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
       const claims = verified(token, publicKey)
       const now = clock.now() / 1000
       if (claims === undefined || !claims.aud.includes(issuer) || now >= claims.exp || now < claims.nbf) return undefined
-      const { namespace, serviceaccount } = claims['kubernetes.io']
+      const { namespace, serviceaccount, pod, secret, node } = claims['kubernetes.io']
       const { name, uid } = serviceaccount
-      const account = store.get('/serviceaccounts', { namespace, name })
-      if (account === undefined || textAt(account, 'metadata', 'uid') !== uid) return undefined
+      const isThere = (plural: string, referent: Referent | undefined, place: { namespace?: string } = { namespace }): boolean =>
+        referent === undefined || textAt(store.get(`/${plural}`, { ...place, name: referent.name }), 'metadata', 'uid') === referent.uid
+      if (
+        !isThere('serviceaccounts', serviceaccount) ||
+        !isThere('pods', pod) ||
+        !isThere('secrets', secret) ||
+        !isThere('nodes', node, {})
+      )
+        return undefined
+      const key = 'authentication.kubernetes.io'
       const user: UserInfo = {
         username: serviceAccountName(namespace, name),
         uid,
         groups: [...serviceAccountGroups(namespace), 'system:authenticated'],
-        extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${claims.jti}`] },
+        extra: {
+          [`${key}/credential-id`]: [`JTI=${claims.jti}`],
+          ...(pod === undefined ? {} : { [`${key}/pod-name`]: [pod.name], [`${key}/pod-uid`]: [pod.uid] }),
+        },
       }
       return user
     },
   }
+}
+
+function checkName(request: JsonObject, account: string): void {
+  const given = textAt(request, 'metadata', 'name')
+  if (given !== '' && given !== account)
+    throw invalidObject(tokenRequest, account, [invalid('metadata.name', given, 'must match the service account name if specified')])
+}
+
+/** The claim about the object that the token is to be bound to. */
+function bindingOf(store: ObjectStore, request: JsonObject, namespace: string, account: string): Partial<Claims['kubernetes.io']> {
+  const reference = at(request, 'spec', 'boundObjectRef')
+  if (!isObject(reference)) return {}
+  const [kind, name, wanted] = ['kind', 'name', 'uid'].map((field) => textAt(reference, field)) as [string, string, string]
+  const type = textAt(reference, 'apiVersion') === 'v1' && Object.hasOwn(bindable, kind) ? bindable[kind] : undefined
+  if (type === undefined) throw badRequest(`cannot bind token to object of type ${goKind(textAt(reference, 'apiVersion'), kind)}`)
+  const { claim, plural, namespaced } = type
+  const object = store.get(`/${plural}`, namespaced ? { namespace, name } : { name })
+  if (object === undefined) throw notFound({ group: '', kind, plural }, name)
+  if (kind === 'Pod' && textAt(object, 'spec', 'serviceAccountName') !== account)
+    throw badRequest(`cannot bind token for serviceaccount ${quote(account)} to pod running with different serviceaccount name.`)
+  const uid = textAt(object, 'metadata', 'uid')
+  if (wanted !== '' && wanted !== uid) {
+    const text = `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`
+    throw conflict({ group: '', kind, plural: kind }, name, text)
+  }
+  return { [claim]: { name, uid } }
+}
+
+/** A type as Go prints it. */
+function goKind(apiVersion: string, kind: string): string {
+  const { group, version } = parseApiVersion(apiVersion)
+  return `${group}/${version}, Kind=${kind}`
 }
 
 function requestErrors(request: JsonObject): FieldError[] {

@@ -1,6 +1,9 @@
 /** What the stored Roles and ClusterRoles allow to whom, by their bindings. */
+import { quote } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
+import type { LabelSelector, Labels } from '../../api/label-selector.ts'
+import { matchesLabels, requirementsOf } from '../../api/label-selector.ts'
 import type { PolicyRule } from '../../api/policy-rule.ts'
 import { followType } from '../follow.ts'
 import { at, listAt, textAt } from '../resources/columns.ts'
@@ -24,34 +27,63 @@ function grantsOf(store: ObjectStore, storageKey: string): Grant[] {
   return keys.flatMap((key) => {
     const binding = get(key)!
     const namespace = textAt(binding, 'metadata', 'namespace')
-    const rules = rulesOf(store, binding, namespace)
+    const role = roleOf(store, binding, namespace)
     return listAt(binding, 'subjects').flatMap((subject): Grant[] => {
-      const to = isObject(subject) ? subjectOf(subject) : undefined
-      return to === undefined ? [] : [{ ...to, ...(namespace === '' ? {} : { namespace }), rules }]
+      const to = isObject(subject) ? subjectOf(subject, namespace) : undefined
+      if (to === undefined) return []
+      const { description, ...who } = to
+      return [{ ...who, ...(namespace === '' ? {} : { namespace }), ...role, source: `${describe(binding, namespace)} to ${description}` }]
     })
   })
 }
 
-function subjectOf(subject: JsonObject): Pick<Grant, 'user' | 'group'> | undefined {
+/** A RoleBinding `NAME/NAMESPACE` of its role, as answers of the API server have it. */
+function describe(binding: JsonObject, namespace: string): string {
+  const name = textAt(binding, 'metadata', 'name')
+  const itself = namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`
+  return `${itself} of ${textAt(binding, 'roleRef', 'kind')} ${quote(textAt(binding, 'roleRef', 'name'))}`
+}
+
+function subjectOf(subject: JsonObject, bindingNamespace: string): (Pick<Grant, 'user' | 'group'> & { description: string }) | undefined {
   const name = textAt(subject, 'name')
-  switch (subject.kind) {
+  const kind = textAt(subject, 'kind')
+  switch (kind) {
     case 'User':
-      return { user: name }
+      return { user: name, description: `${kind} ${quote(name)}` }
     case 'Group':
-      return { group: name }
-    case 'ServiceAccount':
-      return { user: serviceAccountName(textAt(subject, 'namespace'), name) }
+      return { group: name, description: `${kind} ${quote(name)}` }
+    case 'ServiceAccount': {
+      const namespace = textAt(subject, 'namespace') || bindingNamespace
+      return { user: serviceAccountName(namespace, name), description: `${kind} ${quote(`${name}/${namespace}`)}` }
+    }
     default:
       return undefined
   }
 }
 
-function rulesOf(store: ObjectStore, binding: JsonObject, namespace: string): readonly PolicyRule[] {
+function roleOf(store: ObjectStore, binding: JsonObject, namespace: string): Pick<Grant, 'rules' | 'problem'> {
   const name = textAt(binding, 'roleRef', 'name')
-  const role =
-    textAt(binding, 'roleRef', 'kind') === 'Role'
-      ? store.get(`${group}/roles`, { namespace, name })
-      : store.get(`${group}/clusterroles`, { name })
+  const isRole = textAt(binding, 'roleRef', 'kind') === 'Role'
+  const role = isRole ? store.get(`${group}/roles`, { namespace, name }) : store.get(`${group}/clusterroles`, { name })
+  if (role === undefined) return { rules: [], problem: `${isRole ? 'role' : 'clusterrole'}.${group} ${quote(name)} not found` }
+  return { rules: isRole ? ownRules(role) : rulesOf(store, role, new Set()) }
+}
+
+/** The rules of a ClusterRole. One that aggregates has those of the roles that it selects, which may aggregate in turn. */
+function rulesOf(store: ObjectStore, role: JsonObject, seen: ReadonlySet<JsonObject>): PolicyRule[] {
+  const selectors = listAt(role, 'aggregationRule', 'clusterRoleSelectors').map((selector) => requirementsOf(selector as LabelSelector))
+  if (selectors.length === 0) return ownRules(role)
+  const { keys, get } = store.snapshot(`${group}/clusterroles`)
+  const within = new Set([...seen, role])
+  return keys.flatMap((key) => {
+    const other = get(key)!
+    const labels = (at(other, 'metadata', 'labels') ?? {}) as Labels
+    if (within.has(other) || !selectors.some((selector) => matchesLabels(selector, labels))) return []
+    return rulesOf(store, other, within)
+  })
+}
+
+function ownRules(role: JsonObject): PolicyRule[] {
   return listAt(role, 'rules').flatMap((rule) => (isObject(rule) ? [policyRule(rule)] : []))
 }
 

@@ -11,7 +11,9 @@ export type IncludeObject = 'None' | 'Metadata' | 'Object'
 export function parseIncludeObject(value: string | null): IncludeObject {
   if (value === null || value === '') return 'Metadata'
   if (value === 'None' || value === 'Metadata' || value === 'Object') return value
-  throw badRequest(`unrecognized includeObject value: ${JSON.stringify(value)}: must be None, Metadata or Object`)
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+  )
 }
 
 export interface TableOptions {
@@ -25,15 +27,17 @@ export interface TableOptions {
 /** A table of objects; `metadata` is that of the list, or of the one object. */
 export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], metadata: JsonObject, options: TableOptions): JsonObject {
   const columns = columnsOf(info, objects[0])
+  const rows = objects.map((object) => ({
+    cells: columns.map((column) => column.cell(object, options.now)),
+    ...rowObject(object, options),
+  }))
   return {
     kind: 'Table',
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata,
-    columnDefinitions: options.columnDefinitions === false ? [] : columns.map(definitionOf),
-    rows: objects.map((object) => ({
-      cells: columns.map((column) => column.cell(object, options.now)),
-      ...rowObject(object, options),
-    })),
+    columnDefinitions: options.columnDefinitions === false ? null : columns.map(definitionOf),
+    // Types that are shown by when they were created have no code for their rows in the API server, and without rows not even a list of them.
+    rows: rows.length === 0 && columns.at(-1)?.name === 'Created At' ? null : rows,
   }
 }
 
@@ -57,13 +61,13 @@ export function partialOf(object: JsonObject, version: 'v1' | 'v1beta1'): JsonOb
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: metadataOf(object) }
 }
 
-/** The metadata of the objects of a list. */
+/** The metadata of the objects of a list; without objects it is no list at all, as from the API server. */
 export function partialListOf(objects: readonly JsonObject[], metadata: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
   return {
     kind: 'PartialObjectMetadataList',
     apiVersion: `meta.k8s.io/${version}`,
     metadata,
-    items: objects.map((object) => partialOf(object, version)),
+    items: objects.length === 0 ? null : objects.map((object) => partialOf(object, version)),
   }
 }
 

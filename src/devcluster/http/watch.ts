@@ -30,7 +30,7 @@ export async function watchObjects(exchange: Exchange, request: ResourceRequest,
   const first = await Promise.race([next, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))])
   if (first !== undefined && 'error' in first && !isExpired(first.error)) throw first.error
 
-  const lines = begin(exchange, presentation.form.as === 'object' ? 'application/json' : 'application/json;stream=watch')
+  const lines = begin(exchange)
   let columnDefinitions = true
   try {
     for (;;) {
@@ -97,9 +97,9 @@ interface Lines {
 }
 
 /** Sends the headers at once, for clients wait for them before they wait for events. Lines of one turn leave together. */
-function begin(exchange: Exchange, contentType: string): Lines {
+function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange
-  response.setHeader('Content-Type', contentType)
+  response.setHeader('Content-Type', 'application/json')
   response.setHeader('Cache-Control', 'no-cache, private')
   response.setHeader('Transfer-Encoding', 'chunked')
   setWarnings(exchange)

@@ -7,7 +7,7 @@ import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { RequestContext, UserInfo } from '../registry/request-context.ts'
 import type { StatusError } from '../registry/status-error.ts'
 import { badRequest, invalidObject, notANumber } from '../registry/status-error.ts'
-import { decodeJson, decodeObject, mediaTypeOf } from './codec.ts'
+import { decodeOptions } from './codec.ts'
 import type { Exchange } from './exchange.ts'
 import { goKindOf, notAnObject } from './go-json.ts'
 import { flag } from './request-info.ts'
@@ -35,8 +35,8 @@ export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKi
   const errors: FieldError[] = [
     ...dryRunErrors(dryRun),
     ...(Buffer.byteLength(fieldManager) > maxFieldManager ? [tooLong('fieldManager', maxFieldManager)] : []),
-    ...(/[^\P{C}]/u.test(fieldManager) ? [invalid('fieldManager', fieldManager, 'should only contain printable characters')] : []),
-    ...(asked !== '' && fieldValidation === undefined ? [notSupported('fieldValidation', asked, fieldValidations)] : []),
+    ...printableErrors(fieldManager),
+    ...(asked !== '' && fieldValidation === undefined ? [notSupported('fieldValidation', asked, ['', ...fieldValidations])] : []),
     ...(kind === 'PatchOptions' && apply && fieldManager === '' ? [required('fieldManager', 'is required for apply patch')] : []),
     ...(kind === 'PatchOptions' && !apply && query.has('force') ? [forbidden('force', 'may not be specified for non-apply patch')] : []),
   ]
@@ -59,6 +59,13 @@ export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKi
       ...(apply && query.has('force') ? { force: flag(query, 'force') } : {}),
     },
   }
+}
+
+function printableErrors(fieldManager: string): FieldError[] {
+  const position = [...fieldManager].findIndex((character) => /\p{C}/u.test(character))
+  if (position < 0) return []
+  const code = [...fieldManager][position]!.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+  return [invalid('fieldManager', fieldManager, `invalid character U+${code} (at position ${position})`)]
 }
 
 /** How long a write may take (k8s.io/apiserver `pkg/endpoints/handlers`, requestTimeoutUpperBound); the client may ask for less. */
@@ -104,8 +111,7 @@ export function deleteOptions(exchange: Exchange, user: UserInfo, body: Buffer):
 function optionsIn(body: Buffer, exchange: Exchange): JsonObject {
   const contentType = exchange.request.headers['content-type']
   const undecodable = (text: string): StatusError => badRequest(`couldn't get version/kind; json parse error: ${text}`)
-  const { value } =
-    mediaTypeOf(contentType) === 'application/json' ? decodeJson(body, undecodable) : decodeObject(body, contentType, 'DeleteOptions')
+  const { value } = decodeOptions(body, contentType, { kind: 'DeleteOptions', apiVersion: 'v1' })
   if (!isObject(value)) throw undecodable(notAnObject(value))
   const kind = getOwn(value, 'kind')
   if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') {

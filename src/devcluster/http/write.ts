@@ -1,14 +1,14 @@
 /** POST, PUT, PATCH, DELETE of objects, subresources and collections. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
-import { isObject } from '../../api/json.ts'
+import { getOwn, isObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
 import type { DecodedObject } from '../registry/request-context.ts'
 import { StatusError, badRequest, unsupportedMediaType } from '../registry/status-error.ts'
 import type { DecodedBody } from './codec.ts'
-import { decodeJson, decodeObject, decodeYaml, mediaTypeOf, readBody, unknownMediaType } from './codec.ts'
+import { decodeJson, decodeObject, decodeYaml, mediaTypeOf, readBody, unknownMediaType, unrecognized } from './codec.ts'
 import type { Exchange } from './exchange.ts'
 import { goKindOf, notAnObject } from './go-json.ts'
-import { presentObject } from './present.ts'
+import { presentList, presentObject } from './present.ts'
 import { keyOf, presentationOf, readOptions, send } from './read.ts'
 import { flag } from './request-info.ts'
 import type { ResourceRequest, Services } from './services.ts'
@@ -64,9 +64,10 @@ export async function deleteObject(exchange: Exchange, request: ResourceRequest,
 }
 
 export async function deleteObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
+  const presentation = presentationOf(exchange, request, services)
   const { options, context } = deleteOptions(exchange, request.user, await readBody(exchange.request))
   const list = await services.registry.deleteCollection(request.info, await readOptions(exchange, request, services), options, context)
-  return send(exchange, 200, list, { form: { as: 'object', encoding: 'json' } }, services)
+  return send(exchange, 200, presentList(list, presentation), presentation, services)
 }
 
 /** The subresource, for calls where its absence is undefined. */
@@ -75,10 +76,19 @@ function subresourceOf({ target }: ResourceRequest): string | undefined {
 }
 
 async function decodedObject(exchange: Exchange, { info, target }: ResourceRequest): Promise<DecodedObject> {
-  const kind = target.subresource === '' ? info.kind : (info.subresources[target.subresource]?.kind ?? info.kind)
-  const { value, duplicates } = decodeObject(await readBody(exchange.request), exchange.request.headers['content-type'], kind)
-  if (!isObject(value)) throw badRequest(`couldn't get version/kind; json parse error: ${notAnObject(value)}`)
-  return { object: value, duplicates }
+  const { kind, group = info.group, version = info.version } = info.subresources[target.subresource] ?? info
+  const expected = { kind, apiVersion: apiVersionOf({ group, version }), custom: info.custom && kind === info.kind }
+  const body = await readBody(exchange.request)
+  const { value, duplicates } = decodeObject(body, exchange.request.headers['content-type'], expected)
+  // Nothing at all is an object without fields.
+  const object = value ?? {}
+  if (!isObject(object)) throw unrecognized(kind, `couldn't get version/kind; json parse error: ${notAnObject(object)}`, body)
+  const apiVersion = getOwn(object, 'apiVersion')
+  if (typeof apiVersion === 'string' && apiVersion.split('/').length > 2)
+    throw unrecognized(kind, `unexpected GroupVersion string: ${apiVersion}`, body)
+  if (expected.custom && (getOwn(object, 'kind') ?? '') === '')
+    throw unrecognized(kind, `Object 'Kind' is missing in '${JSON.stringify(value)}'`, body)
+  return { object, duplicates }
 }
 
 function patchTypeOf(exchange: Exchange, { info }: ResourceRequest): PatchType {
@@ -87,27 +97,26 @@ function patchTypeOf(exchange: Exchange, { info }: ResourceRequest): PatchType {
   if (type !== undefined && !(type === 'strategic' && info.custom)) return type
   // For built-in types the HTTP layer of the API server says so, before its handlers see the patch.
   if (!info.custom) throw unsupportedMediaType('415: Unsupported Media Type', {})
-  throw unknownMediaType(
-    Object.keys(patchTypes)
-      .filter((name) => patchTypes[name] !== 'strategic')
-      .join(', '),
-  )
+  throw unknownMediaType(Object.keys(patchTypes).filter((name) => patchTypes[name] !== 'strategic'))
 }
 
 function decodePatch(body: Buffer, type: PatchType, { info }: ResourceRequest): DecodedBody {
   if (type === 'apply') {
     const decoded = decodeYaml(body, (text) => badRequest(`error decoding YAML: ${text}`))
+    if (decoded.value === null) return { ...decoded, value: {} }
     if (isObject(decoded.value)) return decoded
     throw badRequest(`an apply patch must be an object of the kind ${info.kind} in ${apiVersionOf(info)}`)
   }
-  const decoded = decodeJson(body, (text) => badRequest(`error decoding patch: ${text}`))
+  const prefix = type === 'strategic' ? '' : 'error decoding patch: '
+  const decoded = decodeJson(body, (text) => badRequest(`${prefix}${text}`))
   const refuse = (goType: string): Error =>
-    badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(decoded.value)} into Go value of type ${goType}`)
+    badRequest(`${prefix}json: cannot unmarshal ${goKindOf(decoded.value)} into Go value of type ${goType}`)
   if (type !== 'json') {
     if (type === 'merge' && decoded.value === null) throw badRequest('Invalid JSON Patch')
     if (!isObject(decoded.value)) throw refuse('map[string]interface {}')
     return decoded
   }
+  if (decoded.value === null) return { ...decoded, value: [] }
   if (!Array.isArray(decoded.value)) throw refuse('[]handlers.jsonPatchOp')
   const operations = decoded.value.length
   if (operations > maxJsonPatchOperations) {

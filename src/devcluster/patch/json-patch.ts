@@ -78,7 +78,7 @@ function applyOperation(document: JsonValue, operation: JsonValue): JsonValue {
       return document
     }
     default:
-      throw malformed(`Unexpected kind: ${typeof op === 'string' ? op : 'unknown'}`)
+      throw failed(`Unexpected kind: ${typeof op === 'string' ? op : 'unknown'}`)
   }
 }
 

@@ -1,149 +1,194 @@
 /**
  * Strategic merge patch, for the built-in types: a merge patch that knows by which key the items of a list are the same,
  * with the directives `$patch`, `$retainKeys`, `$setElementOrder/…` and `$deleteFromPrimitiveList/…`.
+ * Results and errors are those of apimachinery's `strategicpatch`.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { getOwn, isObject, jsonEqual, setOwn } from '../../api/json.ts'
-import { listRule } from './merge-keys.ts'
+import { getOwn, isObject, setOwn } from '../../api/json.ts'
+import { goText, goTypeName } from '../types/go-text.ts'
+import type { GoField, GoType } from '../types/go-types.ts'
+import { deleteItems, inOrder, mergeKeyOf, partition, uniqueScalars } from './patched-list.ts'
 import { PatchError } from './patch-error.ts'
 
 const patchDirective = '$patch'
 const retainKeysDirective = '$retainKeys'
-const orderPrefix = '$setElementOrder/'
-const deletePrefix = '$deleteFromPrimitiveList/'
+const orderPrefix = '$setElementOrder'
+const deletePrefix = '$deleteFromPrimitiveList'
 
-/** The target with the patch merged in; neither is changed. Throws `PatchError`. */
-export function strategicMergePatch(target: JsonObject, patch: JsonValue): JsonObject {
+/** The target with the patch merged in, by the rules of its type; neither is changed. Throws `PatchError`. */
+export function strategicMergePatch(target: JsonObject, patch: JsonValue, type: GoType): JsonObject {
   if (!isObject(patch)) throw new PatchError('malformed', 'a strategic merge patch is an object')
-  return mergeMaps(target, patch, '')
+  return mergeMaps(target, patch, type)
 }
 
-function mergeMaps(target: JsonObject, patch: JsonObject, parent: string): JsonObject {
+function mergeMaps(target: JsonObject, patch: JsonObject, type: GoType): JsonObject {
   const directive = patch[patchDirective]
-  if (directive === 'replace') return withoutDirectives(patch)
-  if (directive === 'delete') return {}
-  if (directive !== undefined && directive !== 'merge')
-    throw new PatchError('malformed', `Unknown patch type found: ${JSON.stringify(directive)}`)
-  const merged = retained(target, patch[retainKeysDirective])
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === undefined || isDirective(key)) continue
-    if (value === null) delete merged[key]
-    else setMerged(merged, key, mergeValues(getOwn(merged, key), value, parent, key))
+  if (directive !== undefined) {
+    const { [patchDirective]: _directive, ...replacement } = patch
+    if (directive === 'replace') return replacement
+    if (directive === 'delete') return {}
+    throw unknownDirective(directive, patch)
   }
-  for (const [key, value] of Object.entries(patch)) {
-    if (key.startsWith(deletePrefix)) deletePrimitives(merged, key.slice(deletePrefix.length), value)
-  }
-  for (const [key, value] of Object.entries(patch)) {
-    if (key.startsWith(orderPrefix)) reorder(merged, target, parent, key.slice(orderPrefix.length), value)
-  }
-  return merged
-}
-
-function setMerged(merged: JsonObject, key: string, value: JsonValue | undefined): void {
-  if (value === undefined) delete merged[key]
-  else setOwn(merged, key, value)
-}
-
-function mergeValues(target: JsonValue | undefined, patch: JsonValue, parent: string, key: string): JsonValue | undefined {
-  if (isObject(patch)) {
-    if (patch[patchDirective] === 'delete') return undefined
-    return mergeMaps(isObject(target) ? target : {}, patch, key)
-  }
-  if (!Array.isArray(patch)) return patch
-  const rule = listRule(parent, key)
-  if (rule === undefined) return patch.map(plain)
-  const before = Array.isArray(target) ? target : []
-  return rule.mergeKey === undefined ? mergeSets(before, patch) : mergeLists(before, patch, rule.mergeKey, key)
-}
-
-function mergeSets(before: readonly JsonValue[], patch: readonly JsonValue[]): JsonValue[] {
-  return [...new Set([...before, ...patch])]
-}
-
-function mergeLists(before: readonly JsonValue[], patch: readonly JsonValue[], mergeKey: string, field: string): JsonValue[] {
-  const items = patch.map((item) => {
-    if (!isObject(item)) throw new PatchError('malformed', `the list ${field} holds objects, found ${JSON.stringify(item)}`)
-    return item
-  })
-  if (items.some((item) => item[patchDirective] === 'replace' && item[mergeKey] === undefined)) {
-    return items.filter((item) => item[patchDirective] !== 'replace').map(withoutDirectives)
-  }
-  const merged = [...before]
-  for (const item of items) {
-    const identity = item[mergeKey]
-    if (identity === undefined)
-      throw new PatchError('malformed', `map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`)
-    const index = merged.findIndex((candidate) => isObject(candidate) && jsonEqual(candidate[mergeKey], identity))
-    const found = merged[index]
-    if (item[patchDirective] === 'delete') {
-      if (index >= 0) merged.splice(index, 1)
-    } else if (isObject(found)) {
-      merged[index] = mergeMaps(found, item, field)
-    } else {
-      merged.push(withoutDirectives(item))
+  const [merged, rest] = [retained(target, patch), { ...patch }]
+  delete rest[retainKeysDirective]
+  mergeOrderedLists(merged, rest, type)
+  for (const [written, value] of Object.entries(rest)) {
+    const deletes = written.startsWith(deletePrefix)
+    const key = deletes ? fieldOf(written, deletePrefix, 'primitive list') : written
+    if (value === undefined || value === null) {
+      delete merged[key]
+      continue
+    }
+    const before = getOwn(merged, key)
+    if (isObject(value) && isObject(before)) {
+      const field = lookup(type, key)
+      setOwn(merged, key, field.strategy === 'replace' ? value : mergeMaps(before, value, field.type))
+    } else if (Array.isArray(value) && Array.isArray(before)) {
+      setOwn(merged, key, mergeLists(before, value, lookup(type, key), deletes))
+    } else if (!deletes) {
+      const kept = withoutDirectives(value)
+      if (kept === undefined) delete merged[key]
+      else setOwn(merged, key, kept)
     }
   }
   return merged
 }
 
 /** The target alone, or those of its fields that `$retainKeys` names. */
-function retained(target: JsonObject, keys: JsonValue | undefined): JsonObject {
+function retained(target: JsonObject, patch: JsonObject): JsonObject {
+  const keys = patch[retainKeysDirective]
   if (keys === undefined) return { ...target }
-  if (!Array.isArray(keys)) throw new PatchError('malformed', `${retainKeysDirective} is a list of names`)
+  const wrong = new PatchError('malformed', 'invalid patch format of retainKeys')
+  if (!Array.isArray(keys)) throw wrong
+  for (const [key, value] of Object.entries(patch)) {
+    if (key === retainKeysDirective || value === null || key.startsWith(orderPrefix) || key.startsWith(deletePrefix)) continue
+    if (!keys.includes(key)) throw wrong
+  }
   return Object.fromEntries(Object.entries(target).filter(([key]) => keys.includes(key)))
 }
 
-function deletePrimitives(merged: JsonObject, field: string, values: JsonValue | undefined): void {
-  const list = getOwn(merged, field)
-  if (!Array.isArray(values)) throw new PatchError('malformed', `${deletePrefix}${field} is a list`)
-  if (Array.isArray(list))
-    setOwn(
-      merged,
-      field,
-      list.filter((item) => !values.includes(item)),
-    )
-}
-
-/** Puts a merged list into the patch's order; items that the order does not name keep their place relative to the others. */
-function reorder(merged: JsonObject, target: JsonObject, parent: string, field: string, order: JsonValue | undefined): void {
-  const list = getOwn(merged, field)
-  if (!Array.isArray(order)) throw new PatchError('malformed', `${orderPrefix}${field} is a list`)
-  if (!Array.isArray(list)) return
-  const mergeKey = listRule(parent, field)?.mergeKey
-  const identity = (item: JsonValue): JsonValue | undefined => (mergeKey !== undefined && isObject(item) ? item[mergeKey] : item)
-  const wanted = order.map(identity)
-  const original = getOwn(target, field)
-  const before = (Array.isArray(original) ? original : []).map(identity)
-  const place = (item: JsonValue, among: readonly (JsonValue | undefined)[]): number =>
-    among.findIndex((other) => jsonEqual(other, identity(item)))
-  const named = list.filter((item) => place(item, wanted) >= 0).sort((a, b) => place(a, wanted) - place(b, wanted))
-  const others = list.filter((item) => place(item, wanted) < 0)
-  const ordered: JsonValue[] = []
-  for (const item of named) {
-    const at = place(item, before)
-    while (others.length > 0 && at >= 0 && place(others[0]!, before) < at) ordered.push(others.shift()!)
-    ordered.push(item)
+/** Merges the lists for which the patch gives an order, and takes them and the order out of what is left to do. */
+function mergeOrderedLists(merged: JsonObject, rest: JsonObject, type: GoType): void {
+  for (const [written, order] of Object.entries(rest)) {
+    if (!written.startsWith(orderPrefix)) continue
+    delete rest[written]
+    if (!Array.isArray(order)) throw wrongArgument('[]interface {}', order ?? null)
+    const key = fieldOf(written, orderPrefix, 'setElementOrder list')
+    const [before, patch] = [listAt(merged, key), listAt(rest, key)]
+    const field = lookup(type, key)
+    checkOrder(patch ?? [], order, field.mergeKey)
+    if (before === undefined && patch === undefined) continue
+    const list =
+      patch === undefined
+        ? before!
+        : before === undefined
+          ? (withoutDirectives([...patch]) as JsonValue[])
+          : mergeLists(before, patch, field, false)
+    setOwn(merged, key, inOrder(...partition(list, order, field.mergeKey), order, before ?? [], field.mergeKey))
+    delete rest[key]
   }
-  setOwn(merged, field, [...ordered, ...others])
 }
 
-/** A value that a patch brings in whole, without the directives below it. */
-function plain(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(plain)
-  return isObject(value) ? withoutDirectives(value) : value
+function listAt(holder: JsonObject, key: string): readonly JsonValue[] | undefined {
+  const list = getOwn(holder, key)
+  if (list !== undefined && !Array.isArray(list)) throw wrongArgument('[]interface {}', list)
+  return list
 }
 
-function withoutDirectives(patch: JsonObject): JsonObject {
-  const result: JsonObject = {}
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === undefined || value === null || isDirective(key)) continue
-    if (isObject(value) && value[patchDirective] === 'delete') continue
-    const items = Array.isArray(value) ? value.filter((item) => !isObject(item) || item[patchDirective] !== 'delete') : value
-    setOwn(result, key, plain(items))
+/** The items of a patch must stand in the order that it gives, and all be in it. */
+function checkOrder(patch: readonly JsonValue[], order: readonly JsonValue[], mergeKey: string): void {
+  if (patch.length === 0 || order.length === 0) return
+  const items = patch.filter((item) => !(isObject(item) && Object.hasOwn(item, patchDirective)))
+  let at = 0
+  for (const wanted of order) {
+    if (at < items.length && mergeKeyOf(items[at]!, mergeKey) === mergeKeyOf(wanted, mergeKey)) at += 1
   }
-  return result
+  if (at === items.length) return
+  throw new PatchError(
+    'internal',
+    `The order in patch list:\n${goText([...patch])}\n doesn't match ${orderPrefix} list:\n${goText([...order])}\n`,
+  )
 }
 
-function isDirective(key: string): boolean {
-  return key === patchDirective || key === retainKeysDirective || key.startsWith(orderPrefix) || key.startsWith(deletePrefix)
+function mergeLists(before: readonly JsonValue[], patch: readonly JsonValue[], field: GoField, deletes: boolean): JsonValue[] {
+  if (field.strategy !== 'merge' && !deletes) return [...patch]
+  if (before.length === 0 && patch.length === 0) return []
+  const { mergeKey, type } = field
+  if (!areMaps(before, patch)) {
+    if (deletes) return before.filter((item) => !patch.includes(item))
+    return inOrder(...partition(uniqueScalars([...before, ...patch]), patch, mergeKey), patch, before, mergeKey)
+  }
+  if (mergeKey === '') throw new PatchError('internal', 'cannot merge lists without merge key for struct')
+  const { kept, items } = followDirectives(before, patch as readonly JsonObject[], mergeKey)
+  const item = type.kind === 'list' ? type.item : type
+  const merged: JsonValue[] = [...kept]
+  for (const given of items) {
+    const identity = mergeKeyOf(given, mergeKey)
+    const index = merged.findIndex((other) => isObject(other) && other[mergeKey] === identity)
+    if (index < 0) merged.push(given)
+    else merged[index] = mergeMaps(merged[index] as JsonObject, given, item)
+  }
+  return inOrder(...partition(merged, items, mergeKey), items, kept, mergeKey)
+}
+
+/** Items that are directives: what they leave of the list, and the other items of the patch. */
+function followDirectives(
+  before: readonly JsonValue[],
+  patch: readonly JsonObject[],
+  mergeKey: string,
+): { readonly kept: readonly JsonValue[]; readonly items: readonly JsonObject[] } {
+  const items: JsonObject[] = []
+  let kept = before
+  for (const item of patch) {
+    const directive = item[patchDirective]
+    if (directive === undefined) items.push(item)
+    else if (directive === 'delete') kept = deleteItems(kept, mergeKey, mergeKeyOf(item, mergeKey))
+    else if (directive === 'merge') throw new PatchError('internal', 'merging lists cannot yet be specified in the patch')
+    else if (directive !== 'replace') throw unknownDirective(directive, item)
+  }
+  return { kept: patch.some((item) => item[patchDirective] === 'replace') ? [] : kept, items }
+}
+
+/** Whether the items are all maps; throws where they are of different types. */
+function areMaps(before: readonly JsonValue[], patch: readonly JsonValue[]): boolean {
+  const [first, ...others] = [...before, ...patch].map(goTypeName)
+  if (others.some((type) => type !== first))
+    throw new PatchError('internal', `list element types are not identical: ${goText([[...before], [...patch]])}`)
+  return first === 'map[string]interface {}'
+}
+
+function lookup(type: GoType, key: string): GoField {
+  if (type.kind !== 'struct')
+    throw new PatchError('internal', `merging an object in json but data type is not struct, instead is: ${type.kind}`)
+  const field = type.fields.get(key)
+  if (field === undefined)
+    throw new PatchError('internal', `unable to find api field in struct ${type.name} for the json field ${JSON.stringify(key)}`)
+  return field
+}
+
+/** `$setElementOrder/containers` → `containers`. */
+function fieldOf(written: string, prefix: string, what: string): string {
+  if (!written.startsWith(`${prefix}/`)) throw new PatchError('malformed', `invalid patch format of ${what}`)
+  return written.slice(prefix.length + 1)
+}
+
+/** A value that the patch brings in whole: without what it wants removed, and without nulls. Undefined: it is a directive itself. */
+function withoutDirectives(value: JsonValue): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined)
+  if (!isObject(value)) return value
+  if (Object.hasOwn(value, patchDirective)) return undefined
+  const kept: JsonObject = {}
+  for (const [key, field] of Object.entries(value)) {
+    const next = field === undefined || field === null ? undefined : withoutDirectives(field)
+    if (next !== undefined) setOwn(kept, key, next)
+  }
+  return kept
+}
+
+function unknownDirective(directive: JsonValue, patch: JsonObject): PatchError {
+  return new PatchError('internal', `unknown patch type: ${goText(directive)} in map: ${goText(patch)}`)
+}
+
+function wrongArgument(expected: string, found: JsonValue): PatchError {
+  return new PatchError('internal', `expected a ${expected}, but received a ${goTypeName(found)}`)
 }

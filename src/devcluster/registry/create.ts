@@ -1,6 +1,7 @@
 /** POST: a new object. */
 import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { clusterView } from './cluster-view.ts'
 import { checkNamespace, decodeBody, pruned, redefault } from './decode.ts'
 import type { Environment } from './environment.ts'
 import { finalizerWarnings } from './finalizer-warnings.ts'
@@ -33,9 +34,12 @@ export async function createObject(
   context: RequestContext,
 ): Promise<JsonObject> {
   const object = decodeBody(info, decoded, context)
-  if (info.review !== undefined) return answerReview(environment, info, namespace, object, context, info.review)
-  if (givenRevision(object) !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
   const writer = writerOf(info, context, 'Update', '', environment.clock.now())
+  if (info.review !== undefined) {
+    const tracked = trackUpdate(info, undefined, object, writer)
+    return answerReview(environment, info, namespace, tracked, context, info.review)
+  }
+  if (givenRevision(object) !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
   return insertObject(environment, info, namespace, object, context, (prepared) => trackUpdate(info, undefined, prepared, writer))
 }
 
@@ -63,13 +67,14 @@ export async function insertObject(
     return info.strategy.prepareForCreate?.(clean, context) ?? clean
   }
   // Mutating webhooks see what was sent, and whose fields it has; what the API server itself adds comes after them.
-  const { managedFields } = metadataOf(track(prepare(object)))
+  const { managedFields } = metadataOf(track(object))
   const tracked = withMetadata(object, {
     ...unsettable,
     ...(info.namespaced ? { namespace } : {}),
     managedFields,
   })
-  const sent = info.strategy.admit?.(tracked) ?? tracked
+  const admit = (given: JsonObject): JsonObject | Promise<JsonObject> => info.strategy.admit?.(given, clusterView(environment)) ?? given
+  const sent = await admit(tracked)
   const givenName = metadataText(sent, 'name')
   checkNamespaceIsActive(store, info, namespace, givenName || metadataText(sent, 'generateName'))
 
@@ -81,7 +86,7 @@ export async function insertObject(
     context,
   }
   const mutated = await admission.mutate({ ...attributes, name: givenName, object: sent }, (changed) => redefault(info, changed))
-  const admitted = prepare(mutated ?? sent)
+  const admitted = prepare(mutated === undefined || mutated === sent ? sent : await admit(mutated))
 
   const generateName = metadataText(admitted, 'name') === '' ? metadataText(admitted, 'generateName') : ''
   for (let attempt = 1; ; attempt += 1) {

@@ -1,59 +1,106 @@
 /** From a request's body to an object of the type: names of type and object, JSON types, unknown and duplicate fields, defaults. */
 import { formatFieldError, invalid } from '../../api/field-error.ts'
+import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { canonicalJson, isObject } from '../../api/json.ts'
 import { decodeObjectMeta } from '../../api/object-meta-json.ts'
-import { checkObjectMetaShape, checkShape, objectMetaShape, withoutUnknown } from '../resources/shape.ts'
+import { noSuchKind } from '../protobuf/decode-object.ts'
+import { isRegistered } from '../protobuf/descriptors.ts'
+import { checkShape } from '../resources/shape.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
-import { metadataOf, metadataText } from './metadata.ts'
+import { conversionError } from '../types/go-convert.ts'
+import { shapeOf } from '../types/go-shape.ts'
+import { goText } from '../types/go-text.ts'
+import type { StructType } from '../types/go-types.ts'
+import { kindType } from '../types/go-types.ts'
+import { asGo } from '../types/go-value.ts'
+import { metadataOf, metadataText, withMetadata } from './metadata.ts'
 import type { DecodedObject, RequestContext } from './request-context.ts'
 import type { StatusError } from './status-error.ts'
 import { badRequest, invalidObject } from './status-error.ts'
 
 /** How a decoding error is answered: a body's with 400, a patch's with 422. */
 type Refuse = (detail: string) => Error
+type RefuseType = (detail: string, found: { readonly kind: string; readonly version: string }) => Error
 
 /** Checks a body and gives it with apiVersion and kind, without unknown fields, and with defaults. */
 export function decodeBody(info: ResourceInfo, decoded: DecodedObject, context: RequestContext): JsonObject {
-  const object = completeTypeMeta(info, decoded.object)
-  return normalize(info, object, decoded.duplicates, context, (detail) =>
-    badRequest(`${info.kind} in version "${info.version}" cannot be handled as a ${info.kind}: ${detail}`),
-  )
+  const object = completeTypeMeta(info, decoded.object, refuseBody(info))
+  return normalize(info, object, decoded.duplicates, context, (detail) => refuseBody(info)(detail, info))
 }
 
-/** The same for the result of a patch. */
-export function decodePatched(info: ResourceInfo, object: JsonObject, duplicates: readonly string[], context: RequestContext): JsonObject {
-  return normalize(info, completeTypeMeta(info, object), duplicates, context, (detail) => refusePatch(quoted(info, object), detail))
+/** A body that is to be of one type, and says that it is of this one. */
+function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
+  return (detail, found) => badRequest(`${found.kind} in version "${found.version}" cannot be handled as a ${kind}: ${detail}`)
+}
+
+/** The same for the result of a patch, of which `complaints` are told first. */
+export function decodePatched(
+  info: ResourceInfo,
+  object: JsonObject,
+  patch: { readonly duplicates: readonly string[]; readonly complaints: readonly string[] },
+  context: RequestContext,
+): JsonObject {
+  const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
+  return normalize(info, completeTypeMeta(info, object, refuse), patch.duplicates, context, refuse, patch.complaints)
+}
+
+/** The same for the result of a strategic merge patch, which is converted and not decoded. */
+export function decodeStrategic(
+  info: ResourceInfo,
+  type: StructType,
+  object: JsonObject,
+  patch: { readonly body: JsonValue; readonly duplicates: readonly string[] },
+  context: RequestContext,
+): JsonObject {
+  const refuse: Refuse = (detail) => refusePatch(goText(patch.body), detail)
+  const error = conversionError(type, object)
+  if (error !== undefined) throw refuse(error)
+  const { unknown } = checkShape(shapeOf(type), object)
+  reportFields([...patch.duplicates.map(duplicateText), ...unknown.map(unknownText).sort()], context, refuse)
+  // Of what type the object says that it is does not matter.
+  const converted = { ...object, apiVersion: apiVersionOf(info), kind: info.kind }
+  return type === info.goType ? withDefaults(info, converted) : asGo(type, object)
 }
 
 /** A body for a subresource that takes something else than the object, such as a Scale. */
 export function decodeSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
-  const { kind, group = info.group, version = info.version, shape } = info.subresources[subresource]!
-  if (shape === undefined) return object
-  const expected = apiVersionOf({ group, version })
-  const { apiVersion = expected } = object
-  if (apiVersion !== expected || (object.kind ?? kind) !== kind) {
+  const type = typeOfSubresource(info, subresource)
+  const expected = apiVersionOf(type)
+  if (!info.custom) checkType(type, object, refuseBody(type))
+  else if ((object.apiVersion ?? expected) !== expected || (object.kind ?? type.kind) !== type.kind) {
     throw badRequest(
-      `no kind is registered for the type ${String(apiVersion)}.${String(object.kind)} in scheme "pkg/runtime/scheme.go:111"`,
+      `no kind is registered for the type ${String(object.apiVersion ?? expected)}.${String(object.kind)} in scheme "pkg/runtime/scheme.go:111"`,
     )
   }
-  const { error } = checkShape(shape, object)
-  if (error !== undefined) throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error}`)
-  return object
+  return checkFields(type, object, (detail) => refuseBody(type)(detail, type))
 }
 
 /** The same for the result of a patch. */
 export function decodePatchedSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
-  const { shape } = info.subresources[subresource]!
-  const error = shape === undefined ? undefined : checkShape(shape, object).error
-  if (error !== undefined) throw refusePatch(canonicalJson(object), error)
+  const type = typeOfSubresource(info, subresource)
+  const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
+  if (!info.custom) checkType(type, object, refuse)
+  return checkFields(type, object, refuse)
+}
+
+function typeOfSubresource(info: ResourceInfo, subresource: string): GroupVersionKind {
+  const { kind, group = info.group, version = info.version } = info.subresources[subresource]!
+  return { group, version, kind }
+}
+
+function checkFields(type: GroupVersionKind, object: JsonObject, refuse: Refuse): JsonObject {
+  const goType = kindType(type)
+  const error = goType === undefined ? undefined : checkShape(shapeOf(goType), object).error
+  if (error !== undefined) throw refuse(error)
   return object
 }
 
-/** A patched object as it is quoted: custom resources are maps in Go, whose keys come sorted. */
+/** A patched object as it is quoted: custom resources are maps in Go, whose keys come sorted, and so is what a patch was laid in. */
 function quoted(info: ResourceInfo, object: JsonObject): string {
-  return info.custom ? canonicalJson(object) : JSON.stringify(object)
+  if (info.custom) return canonicalJson(object)
+  return JSON.stringify(Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))))
 }
 
 /** 422, as the API server answers a patch that does not fit. */
@@ -77,34 +124,27 @@ function normalize(
   duplicates: readonly string[],
   context: RequestContext,
   refuse: Refuse,
+  complaints: readonly string[] = [],
 ): JsonObject {
   if (object.metadata !== undefined && object.metadata !== null && !isObject(object.metadata)) {
     const found = Array.isArray(object.metadata) ? 'array' : typeof object.metadata
-    throw refuse(`json: cannot unmarshal ${found} into Go struct field ${info.kind}.metadata of type v1.ObjectMeta`)
+    const place = info.custom ? 'value' : `struct field ${info.kind}.metadata`
+    throw refuse(`json: cannot unmarshal ${found} into Go ${place} of type v1.ObjectMeta`)
   }
   const { schema } = info
   if (schema === undefined) {
-    const shape = info.strategy.shape
-    const shapeResult = shape === undefined ? checkObjectMetaShape(metadataOf(object), 'metadata') : checkShape(shape, object)
-    if (shapeResult.error !== undefined) throw refuse(shapeResult.error)
-    const known = shapeResult.unknown.length === 0 ? object : withoutUnknownFields(info, object)
-    reportFields(inOrder(object, duplicates, shapeResult.unknown), context, refuse)
-    return withDefaults(info, known)
+    const { error, unknown } = info.goType === undefined ? { unknown: [] } : checkShape(shapeOf(info.goType), object)
+    if (error !== undefined) throw refuse(error)
+    reportFields([...complaints, ...inOrder(object, duplicates, unknown)], context, refuse)
+    return withDefaults(info, object)
   }
   const metadata = decodeObjectMeta(metadataOf(object))
   if (metadata.error !== undefined) throw refuse(metadata.error)
   const pruned = schema.prune({ ...object, metadata: metadata.metadata })
   if (pruned.malformed !== undefined) throw refuse(formatFieldError(pruned.malformed))
   const unknown = [...metadata.unknown.map((field) => `metadata.${field}`), ...pruned.unknown]
-  reportFields([...duplicates.map(duplicateText), ...unknown.map(unknownText)], context, refuse)
+  reportFields([...complaints, ...duplicates.map(duplicateText), ...unknown.map(unknownText)], context, refuse)
   return withDefaults(info, pruned.object)
-}
-
-/** What Go's structs have no field for is gone once it is decoded, whatever `fieldValidation` says. */
-function withoutUnknownFields(info: ResourceInfo, object: JsonObject): JsonObject {
-  const { shape } = info.strategy
-  if (shape !== undefined) return withoutUnknown(shape, object)
-  return { ...object, metadata: withoutUnknown(objectMetaShape, metadataOf(object)) }
 }
 
 function unknownText(path: string): string {
@@ -140,7 +180,14 @@ function inOrder(object: JsonObject, duplicates: readonly string[], unknown: rea
 
 function withDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
   if (info.schema !== undefined) return info.schema.default(object)
-  return info.strategy.default?.(object) ?? object
+  const known = info.goType === undefined ? object : withEmptyManagers(asGo(info.goType, object), object)
+  return info.strategy.default?.(known) ?? known
+}
+
+/** An empty list of managers says something, other than every other empty list: that nobody is known any more. */
+function withEmptyManagers(known: JsonObject, { metadata }: JsonObject): JsonObject {
+  const managers = isObject(metadata) ? metadata.managedFields : undefined
+  return Array.isArray(managers) && managers.length === 0 ? withMetadata(known, { managedFields: managers }) : known
 }
 
 function reportFields(texts: readonly string[], context: RequestContext, refuse: Refuse): void {
@@ -164,26 +211,38 @@ export function reportYamlDuplicates(duplicates: readonly string[], context: Req
 }
 
 /** A built-in type takes a missing apiVersion and kind from the URL; a custom one wants to see them. */
-function completeTypeMeta(info: ResourceInfo, object: JsonObject): JsonObject {
+function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: RefuseType): JsonObject {
   const expected = apiVersionOf(info)
   const { apiVersion, kind } = object
   if (info.custom) {
     if (!isText(kind)) throw badRequest(`Object 'Kind' is missing in '${JSON.stringify(object)}'`)
-    if (!isText(apiVersion)) throw badRequest(`Object 'apiVersion' is missing in '${JSON.stringify(object)}'`)
-  }
-  if (isText(apiVersion) && apiVersion !== expected && (info.custom || kind === undefined || kind === info.kind)) {
-    throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${expected})`)
-  }
-  if (isText(kind) && kind !== info.kind) {
-    if (info.custom) throw invalidObject(info, metadataText(object, 'name'), [invalid('kind', kind, `must be ${info.kind}`)])
-    const { version } = parseApiVersion(isText(apiVersion) ? apiVersion : expected)
-    throw badRequest(
-      `${kind} in version "${version}" cannot be handled as a ${info.kind}: the kind of the object does not match the resource on the URL`,
-    )
+    if (apiVersion !== expected) throw wrongVersion(isText(apiVersion) ? apiVersion : '', expected)
+    if (kind !== info.kind)
+      throw invalidObject({ ...info, kind }, metadataText(object, 'name'), [invalid('kind', kind, `must be ${info.kind}`)])
+  } else {
+    checkType(info, object, refuse)
   }
   if (apiVersion === expected && kind === info.kind) return object
   const { apiVersion: _apiVersion, kind: _kind, ...rest } = object
   return { apiVersion: expected, kind: info.kind, ...rest }
+}
+
+/** Whether an object of one of Kubernetes' own types is of the type on the URL; what Kubernetes knows, it decodes and tries to convert. */
+function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
+  const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)
+  const kind = isText(object.kind) ? object.kind : expected.kind
+  if (apiVersion === apiVersionOf(expected) && kind === expected.kind) return
+  const found = { ...parseApiVersion(apiVersion), kind }
+  if (!isRegistered(apiVersion, kind)) throw refuse(noSuchKind({ apiVersion, kind }), found)
+  if (found.group === expected.group && kind === expected.kind) throw wrongVersion(apiVersion, apiVersionOf(expected))
+  const goType = kindType(found)
+  const error = goType === undefined ? undefined : checkShape(shapeOf(goType), object).error
+  const goPackage = expected.group === '' ? 'core' : expected.group.split('.')[0]
+  throw refuse(error ?? `converting (${found.version}.${kind}) to (${goPackage}.${expected.kind}): unknown conversion`, found)
+}
+
+function wrongVersion(apiVersion: string, expected: string): StatusError {
+  return badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${expected})`)
 }
 
 function isText(value: unknown): value is string {

@@ -1,9 +1,11 @@
 /** DELETE: at once, or by a mark that finalizers and grace periods keep the object behind. */
+import { apiVersionOf } from '../../api/group-version-kind.ts'
 import { formatTime } from '../../api/conditions.ts'
 import { invalid, notSupported } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
+import { admitAll } from '../admission/admission.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { Environment } from './environment.ts'
 import { finalizersOf, metadataOf, metadataText, withMetadata } from './metadata.ts'
@@ -32,6 +34,7 @@ export async function deleteObject(
   requestName: string = key.name,
 ): Promise<Deletion> {
   validateOptions(options)
+  for (const text of info.strategy.deletionWarnings?.(options) ?? []) context.warn(text)
   const { store, representation, admission } = environment
   for (let attempt = 1; ; attempt += 1) {
     const stored = store.get(info.storageKey, key)
@@ -56,7 +59,12 @@ export async function deleteObject(
     const goes = mayBeRemoved(info, marked)
     if (context.dryRun) return answer(info, marked, goes)
     if (goes) {
-      if (store.delete(info.storageKey, key, stored) !== undefined) return answer(info, marked, true)
+      const last = store.delete(info.storageKey, key, stored)
+      if (last !== undefined) {
+        // Only what is deleted gracefully is marked before it goes.
+        const shown = info.strategy.gracePeriodSeconds === undefined ? representation.present(info, last) : marked
+        return answer(info, withMetadata(shown, { resourceVersion: metadataText(last, 'resourceVersion') }), true)
+      }
     } else if (jsonEqual(marked, old)) {
       if (store.get(info.storageKey, key) === stored) return answer(info, old, false)
     } else {
@@ -65,6 +73,28 @@ export async function deleteObject(
     }
     if (attempt === attempts) throw conflict(info, key.name)
   }
+}
+
+/** A POST to a subresource that deletes the object: webhooks are asked about that, and not about a DELETE. */
+export async function deleteBySubresource(
+  environment: Environment,
+  info: ResourceInfo,
+  key: ObjectKey,
+  subresource: string,
+  asked: JsonObject,
+  context: RequestContext,
+  optionsOf: (object: JsonObject, asked: JsonObject) => JsonObject,
+): Promise<JsonObject> {
+  const stored = environment.store.get(info.storageKey, key)
+  if (stored === undefined) throw notFound(info, key.name)
+  const { kind, group = info.group, version = info.version } = info.subresources[subresource]!
+  const object = { apiVersion: apiVersionOf({ group, version }), kind, ...asked }
+  const options = optionsOf(stored, object)
+  const namespace = key.namespace === undefined ? {} : { namespace: key.namespace }
+  const attributes = { info, subresource, operation: 'CREATE' as const, ...namespace, name: key.name, context }
+  const admitted = (await environment.admission.mutate({ ...attributes, object }, (changed) => changed)) ?? object
+  await environment.admission.validate({ ...attributes, object: admitted })
+  return (await deleteObject({ ...environment, admission: admitAll }, info, key, options, context)).object
 }
 
 function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
@@ -81,7 +111,7 @@ function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
 /** The object as a DELETE leaves it, if it stays: with a deletion timestamp, and finalizers for the propagation policy. */
 function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonObject, now: number): JsonObject {
   const metadata = metadataOf(object)
-  const finalizers = finalizersFor(object, options)
+  const finalizers = finalizersFor(info, object, options)
   const held = withMetadata(object, { finalizers: finalizers.length === 0 ? undefined : [...finalizers] })
   const { gracePeriodSeconds } = options
   // A negative time has a meaning of its own: the shortest that is graceful.
@@ -104,9 +134,12 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
 }
 
 /** The finalizers with that of the wanted propagation policy, and without that of the other. */
-function finalizersFor(object: JsonObject, options: JsonObject): readonly string[] {
+function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObject): readonly string[] {
   const finalizers = finalizersOf(object)
-  const policy = options.orphanDependents === true ? 'Orphan' : options.propagationPolicy
+  const { orphanDependents, propagationPolicy } = options
+  const decided = orphanDependents === false || finalizers.some((finalizer) => Object.values(policyFinalizers).includes(finalizer))
+  const unsaid = info.strategy.orphansDependents === true && !decided ? 'Orphan' : undefined
+  const policy = orphanDependents === true ? 'Orphan' : (propagationPolicy ?? unsaid)
   if (typeof policy !== 'string') return finalizers
   const others = finalizers.filter((finalizer) => !Object.values(policyFinalizers).includes(finalizer))
   const wanted = policyFinalizers[policy]

@@ -14,4 +14,6 @@ export interface Environment {
   readonly newUid: () => string
   /** What `generateName` appends. */
   readonly randomSuffix: () => string
+  /** Namespaces get ServiceAccounts from a controller. */
+  readonly hasServiceAccounts: boolean
 }

@@ -86,6 +86,7 @@ export function carryMetadata(object: JsonObject, old: JsonObject): JsonObject {
     resourceVersion: before.resourceVersion,
     generation: before.generation,
     creationTimestamp: before.creationTimestamp,
+    selfLink: undefined,
     deletionTimestamp: kept('deletionTimestamp'),
     deletionGracePeriodSeconds: kept('deletionGracePeriodSeconds'),
   })
@@ -119,11 +120,14 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
   return errors
 }
 
-/** The object with its generation raised when more than metadata and (with a status subresource) status differ. */
+/** The object with its generation raised when more than metadata and (with a status subresource) status differ; of Deployments, annotations count. */
 export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject): JsonObject {
   if (!countsGeneration(info)) return object
   const hasStatus = Object.hasOwn(info.subresources, 'status')
-  const desired = (whole: JsonObject): JsonObject => withFields(whole, { metadata: undefined, ...(hasStatus ? { status: undefined } : {}) })
+  const annotations = (whole: JsonObject): JsonValue | undefined =>
+    info.storageKey === 'apps/deployments' ? (metadataOf(whole).annotations ?? {}) : undefined
+  const desired = (whole: JsonObject): JsonObject =>
+    withFields(whole, { metadata: annotations(whole), ...(hasStatus ? { status: undefined } : {}) })
   const { generation } = metadataOf(old)
   const before = typeof generation === 'number' ? generation : 0
   return withMetadata(object, { generation: jsonEqual(desired(object), desired(old)) ? generation : before + 1 })

@@ -1,6 +1,6 @@
 /** PATCH: JSON patch, merge patch, strategic merge patch, server-side apply. */
 import { forbidden as forbiddenField, required } from '../../api/field-error.ts'
-import { apiVersionOf } from '../../api/group-version-kind.ts'
+import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
@@ -11,6 +11,8 @@ import { mergePatch } from '../patch/merge-patch.ts'
 import { PatchError } from '../patch/patch-error.ts'
 import { strategicMergePatch } from '../patch/strategic-merge-patch.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { StructType } from '../types/go-types.ts'
+import { kindType } from '../types/go-types.ts'
 import { insertObject } from './create.ts'
 import {
   checkName,
@@ -18,13 +20,14 @@ import {
   decodeBody,
   decodePatched,
   decodePatchedSubresource,
+  decodeStrategic,
   refusePatch,
   reportYamlDuplicates,
 } from './decode.ts'
 import type { Environment } from './environment.ts'
 import { metadataOf, metadataText, withMetadata } from './metadata.ts'
 import type { RequestContext } from './request-context.ts'
-import { badRequest, conflict, invalidObject, notFound, unprocessable, unsupportedMediaType } from './status-error.ts'
+import { badRequest, bareError, conflict, invalidObject, notFound, unprocessable, unsupportedMediaType } from './status-error.ts'
 import { changeObject } from './update.ts'
 import { writerOf } from './writer.ts'
 
@@ -62,15 +65,31 @@ export async function patchObject(
     subresource,
     context,
     change: (old) => {
+      const type = typeOf(info, subresource)
+      if (patch.type === 'strategic' && type !== undefined) {
+        const patched = attemptPatch(() => strategicMergePatch(old, patch.body, type))
+        const decoded = decodeStrategic(info, type, patched, patch, decoding)
+        return foreign ? decoded : named(info, decoded, key)
+      }
       const patched = applyPatch(old, patch)
       if (foreign) return decodePatchedSubresource(info, subresource, patched)
-      const decoded = decodePatched(info, patched, patch.duplicates, decoding)
-      checkName(decoded, key.name)
-      checkNamespace(info, decoded, key.namespace)
-      return decoded
+      return named(info, decodePatched(info, patched, { duplicates: patch.duplicates, complaints: unknownMembers(patch) }, decoding), key)
     },
   })
   return { object, created: false }
+}
+
+/** The object, if it has the name and namespace of the URL. */
+function named(info: ResourceInfo, object: JsonObject, key: ObjectKey): JsonObject {
+  checkName(object, key.name)
+  checkNamespace(info, object, key.namespace)
+  return object
+}
+
+/** The Go type of what is patched; undefined for custom resources. */
+function typeOf(info: ResourceInfo, subresource: string): StructType | undefined {
+  const { kind, group = info.group, version = info.version } = info.subresources[subresource] ?? info
+  return kindType({ group, version, kind })
 }
 
 /** The context with each warning sent once, however often the patch is tried again. */
@@ -87,19 +106,32 @@ function warningOnce(context: RequestContext): RequestContext {
 }
 
 function applyPatch(old: JsonObject, patch: Patch): JsonObject {
+  const patched = attemptPatch(() => (patch.type === 'json' ? jsonPatch(old, patch.body) : mergePatch(old, patch.body)))
+  if (!isObject(patched)) throw refusePatch(JSON.stringify(patch.body), 'the patch makes the object something else than an object')
+  return patched
+}
+
+/** Patches, with the answers of the API server for patches that cannot be applied. */
+function attemptPatch<Result>(patch: () => Result): Result {
   try {
-    const patched =
-      patch.type === 'json'
-        ? jsonPatch(old, patch.body)
-        : patch.type === 'merge'
-          ? mergePatch(old, patch.body)
-          : strategicMergePatch(old, patch.body)
-    if (!isObject(patched)) throw refusePatch(JSON.stringify(patch.body), 'the patch makes the object something else than an object')
-    return patched
+    return patch()
   } catch (error) {
     if (!(error instanceof PatchError)) throw error
+    if (error.reason === 'internal') throw bareError(error.message)
     throw error.reason === 'malformed' ? badRequest(error.message) : unprocessable()
   }
+}
+
+const operationMembers = ['op', 'path', 'from', 'value']
+
+/** Where a JSON patch says what no operation knows. */
+function unknownMembers({ type, body }: Patch): readonly string[] {
+  if (type !== 'json' || !Array.isArray(body)) return []
+  return body.flatMap((operation, index) =>
+    Object.keys(isObject(operation) ? operation : {})
+      .filter((member) => !operationMembers.includes(member))
+      .map((member) => `json patch unknown field "[${index}].${member}"`),
+  )
 }
 
 async function applyObject(
@@ -124,6 +156,7 @@ async function applyObject(
       throw conflict(info, key.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
     const merged = applyConfiguration({ info, live: undefined, config, named, force, writer })
     const { managedFields } = metadataOf(merged)
+    checkName({ metadata: isObject(named.metadata) ? named.metadata : {} }, key.name)
     reportYamlDuplicates(patch.duplicates, context)
     const decoded = decodeBody(info, { object: merged, duplicates: [] }, context)
     const object = await insertObject(environment, info, key.namespace, decoded, context, (prepared) =>
@@ -150,6 +183,10 @@ function readConfiguration(info: ResourceInfo, key: ObjectKey, body: JsonValue):
   if (!isObject(body)) throw badRequest('error decoding YAML: an apply patch is an object')
   const expected = apiVersionOf(info)
   const apiVersion = typeof body.apiVersion === 'string' ? body.apiVersion : ''
+  if (!info.custom && (apiVersion !== expected || body.kind !== info.kind)) {
+    const { group, version } = parseApiVersion(apiVersion)
+    throw badRequest(`invalid object type: ${group}/${version}, Kind=${String(body.kind ?? '')}`)
+  }
   if (apiVersion !== expected)
     throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${apiVersion}, expected: ${expected}`)
   if (body.kind !== info.kind)

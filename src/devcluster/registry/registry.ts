@@ -1,7 +1,6 @@
 /** The API server without HTTP: every operation on every type, driven by the rows of the catalog. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Clock } from '../../api/clock.ts'
-import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import type { Admission } from '../admission/admission.ts'
@@ -10,7 +9,7 @@ import type { ResourceInfo, Verb } from '../resources/resource-info.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import type { WatchEvent } from '../storage/watcher.ts'
 import { createObject } from './create.ts'
-import { deleteObject, deleteObjects } from './delete.ts'
+import { deleteBySubresource, deleteObject, deleteObjects } from './delete.ts'
 import type { Environment } from './environment.ts'
 import type { ListOptions, ListResult } from './list.ts'
 import { listObjects, parseResourceVersion } from './list.ts'
@@ -38,13 +37,15 @@ export interface RegistryOptions {
   readonly newUid?: () => string
   /** Five characters for `generateName`. */
   readonly randomSuffix?: () => string
+  /** Namespaces get ServiceAccounts from a controller, so that Pods need one. Default false. */
+  readonly hasServiceAccounts?: boolean
 }
 
 export class Registry {
   readonly #environment: Environment
 
   constructor(options: RegistryOptions) {
-    this.#environment = { newUid: randomUUID, randomSuffix, ...options, representation: new Representation() }
+    this.#environment = { newUid: randomUUID, randomSuffix, hasServiceAccounts: false, ...options, representation: new Representation() }
   }
 
   get store(): ObjectStore {
@@ -108,7 +109,11 @@ export class Registry {
       this.#check(info, 'create', subresource)
       if (subresource === '') return createObject(this.#environment, info, namespace, decoded, context)
       const key = { ...(namespace === undefined ? {} : { namespace }), name: name ?? '' }
-      const { answer } = info.subresources[subresource]!
+      const { answer, deletes, created } = info.subresources[subresource]!
+      if (deletes !== undefined) {
+        const object = await deleteBySubresource(this.#environment, info, key, subresource, decoded.object, context, deletes)
+        return created?.(object) ?? object
+      }
       if (answer !== undefined) {
         const stored = this.store.get(info.storageKey, key)
         if (stored === undefined) throw notFound(info, key.name)
@@ -121,7 +126,7 @@ export class Registry {
         operation: 'CREATE',
         change: () => decoded.object,
       })
-      return info.subresources[subresource]?.created?.(object) ?? object
+      return created?.(object) ?? object
     })
   }
 
@@ -171,12 +176,12 @@ export class Registry {
   }
 
   /** Deletes what the list options select, and answers with the list of it as it was before. */
-  deleteCollection(info: ResourceInfo, listOptions: ListOptions, options: JsonObject, context: RequestContext): Promise<JsonObject> {
+  deleteCollection(info: ResourceInfo, listOptions: ListOptions, options: JsonObject, context: RequestContext): Promise<ListResult> {
     return attempt(async () => {
       this.#check(info, 'deletecollection', '')
-      const { items, metadata } = listObjects(this.#environment, info, listOptions)
-      await deleteObjects(this.#environment, info, items, options, context)
-      return { apiVersion: apiVersionOf(info), kind: info.listKind, metadata: listMetadata(info, metadata), items: [...items] }
+      const list = listObjects(this.#environment, info, listOptions)
+      await deleteObjects(this.#environment, info, list.items, options, context)
+      return list
     })
   }
 
@@ -190,11 +195,6 @@ export class Registry {
     if (target === undefined) throw unknownResource()
     if (!target.verbs.includes(verb)) throw methodNotAllowed()
   }
-}
-
-/** A list's metadata as JSON: lists of custom resources say that they are at their end. */
-export function listMetadata(info: ResourceInfo, metadata: ListResult['metadata']): JsonObject {
-  return { ...(info.custom ? { continue: '' } : {}), ...metadata }
 }
 
 /** Makes whatever is thrown a rejection. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze } from '../../api/json.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { asGo } from '../types/go-value.ts'
 
 /**
  * Converts between versions as the conversion strategy `None` does: only `apiVersion` differs.
@@ -21,6 +22,11 @@ export class Representation {
     }
     let object = shown.get(stored)
     if (object === undefined) {
+      if (info.conversion !== undefined) {
+        const shownAs = deepFreeze(info.conversion.fromStorage(stored))
+        shown.set(stored, shownAs)
+        return shownAs
+      }
       const apiVersion = apiVersionOf(info)
       const read = asStored(info, stored)
       object = deepFreeze(read.apiVersion === apiVersion ? read : converted(info.schema, { ...read, apiVersion }))
@@ -30,7 +36,9 @@ export class Representation {
   }
 
   /** An object in the version of `info` as it is stored. */
-  toStorage(info: ResourceInfo, object: JsonObject): JsonObject {
+  toStorage(info: ResourceInfo, given: JsonObject): JsonObject {
+    const object = info.goType === undefined ? given : asGo(info.goType, given)
+    if (info.conversion !== undefined) return info.conversion.toStorage(object)
     const apiVersion = apiVersionOf({ group: info.group, version: info.storageVersion })
     return object.apiVersion === apiVersion ? object : converted(info.schemaOf?.(info.storageVersion), { ...object, apiVersion })
   }

@@ -134,9 +134,11 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
   const hooks = info.subresources[subresource]
   const writer = writerOf(info, context, 'Update', subresource, clock.now())
   const track = (object: JsonObject): JsonObject => (request.tracked === true ? object : trackUpdate(info, old, object, writer))
+  const separated = (given: JsonObject): JsonObject => separate(info, carryMetadata(given, old), old, subresource)
   const prepare = (given: JsonObject): JsonObject => {
-    const separated = separate(info, carryMetadata(given, old), old, subresource)
-    return countGeneration(info, info.strategy.prepareForUpdate?.(separated, old, subresource) ?? separated, old)
+    const own = separated(given)
+    const prepared = info.strategy.prepareForUpdate?.(own, old, subresource) ?? own
+    return hooks?.keepsGeneration === true ? prepared : countGeneration(info, prepared, old)
   }
   const shownOld = hooks?.read?.(old, { writing: true }) ?? old
   const given = request.change(shownOld)
@@ -158,13 +160,16 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
   }
   if (hooks?.write !== undefined) {
     const admitted = (await admission.mutate({ ...attributes, object: given }, (object) => object)) ?? given
-    const next = track(prepare(hooks.write(old, admitted, { now: clock.now() })))
+    const written = prepare(hooks.write(old, admitted, { now: clock.now() }))
+    // What a POST brings is no state of the object that somebody could own.
+    const next = operation === 'CREATE' ? written : track(written)
     validateForWrite(info, next, old, subresource)
     await admission.validate({ ...attributes, object: admitted })
     return next
   }
   // As for a new object: mutating webhooks see what was sent.
-  const { managedFields } = metadataOf(track(prepare(given)))
+  const asked = withMetadata(separated(given), { managedFields: metadataOf(given).managedFields })
+  const { managedFields } = metadataOf(track(asked))
   const sent = withMetadata(given, {
     ...(info.namespaced ? { namespace: key.namespace } : {}),
     managedFields,
@@ -181,8 +186,12 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
 function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!Object.hasOwn(info.subresources, 'status')) return object
   if (subresource !== 'status') return subresource === '' ? withFields(object, { status: old.status }) : object
-  // Through /status, a custom resource's metadata cannot be changed; a built-in type's labels and annotations can.
-  const metadata = info.custom ? withFields(metadataOf(old), { managedFields: metadataOf(object).managedFields }) : metadataOf(object)
+  // Through /status, a custom resource's metadata cannot be changed; a built-in type's can, except for the labels of Deployments.
+  const metadata = info.custom
+    ? withFields(metadataOf(old), { managedFields: metadataOf(object).managedFields })
+    : info.storageKey === 'apps/deployments'
+      ? withFields(metadataOf(object), { labels: metadataOf(old).labels })
+      : metadataOf(object)
   return withFields(old, { metadata, status: object.status })
 }
 

@@ -23,7 +23,10 @@ export function validateForWrite(info: ResourceInfo, object: JsonObject, old: Js
     ...structureErrors(info, object, old, subresource),
   ]
   errors.push(...(info.schema?.validateRules(object, old, errors) ?? []))
-  if (errors.length > 0) throw invalidObject(info, metadataText(object, 'name'), errors)
+  if (errors.length === 0) return
+  // What is shown in several groups is refused by the name of the one in which it is stored.
+  const [group = ''] = info.storageKey.split('/')
+  throw invalidObject({ group, kind: info.kind }, metadataText(object, 'name'), errors)
 }
 
 /** What the schema says. A write of the status is judged by the status' part of it alone, and told from there. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../api/json.ts'
 import type { Writer } from '../apply/managed-fields.ts'
 import { managersAfterUpdate, writeManagers } from '../apply/managed-fields.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
-import { metadataOf, withMetadata } from './metadata.ts'
+import { withMetadata } from './metadata.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** How many bytes of a user agent name a manager at most. */
@@ -22,15 +22,8 @@ export function writerOf(
   return { manager, operation, apiVersion: apiVersionOf(info), subresource, now }
 }
 
-function isTracked(object: JsonObject): boolean {
-  const { managedFields } = metadataOf(object)
-  return Array.isArray(managedFields) && managedFields.length > 0
-}
-
 /** The object with `managedFields` as they are after an update from `live` (undefined: a create). */
 export function trackUpdate(info: ResourceInfo, live: JsonObject | undefined, object: JsonObject, writer: Writer): JsonObject {
-  // The API server does not begin to track an object whose managers are not known, but by an apply.
-  if (live !== undefined && !isTracked(live)) return withMetadata(object, { managedFields: undefined })
   const entries = writeManagers(managersAfterUpdate(info, live, object, writer))
   return withMetadata(object, { managedFields: entries.length === 0 ? undefined : entries })
 }

@@ -1,4 +1,5 @@
 /** Makes rows for Kubernetes' own types from what is particular about them. */
+import { kindType } from '../types/go-types.ts'
 import { genericColumns } from './columns.ts'
 import type { Column, ResourceInfo, Strategy, SubresourceInfo, Verb } from './resource-info.ts'
 import { storedVerbs } from './resource-info.ts'
@@ -23,12 +24,15 @@ export interface BuiltinDefinition {
   readonly selectableFields?: ResourceInfo['selectableFields']
   /** Where the objects are kept, when it is not with the type's own name. */
   readonly storageKey?: string
+  readonly conversion?: ResourceInfo['conversion']
+  readonly deprecationWarning?: string
 }
 
 const statusVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
 export function builtinResource(definition: BuiltinDefinition): ResourceInfo {
   const { group = '', version = 'v1', kind, plural } = definition
+  const goType = kindType({ group, version, kind })
   const status = definition.status === true ? { status: { kind, verbs: statusVerbs } } : {}
   return Object.freeze({
     group,
@@ -44,9 +48,12 @@ export function builtinResource(definition: BuiltinDefinition): ResourceInfo {
     storageKey: definition.storageKey ?? `${group}/${plural}`,
     storageVersion: version,
     subresources: { ...status, ...definition.subresources },
+    ...(goType === undefined ? {} : { goType }),
     custom: false,
     strategy: definition.strategy ?? {},
     columns: definition.columns ?? genericColumns,
     selectableFields: definition.selectableFields ?? (() => ({})),
+    ...(definition.conversion === undefined ? {} : { conversion: definition.conversion }),
+    ...(definition.deprecationWarning === undefined ? {} : { deprecationWarning: definition.deprecationWarning }),
   })
 }

@@ -33,6 +33,16 @@ export const ageColumn: Column = {
   cell: (object, now) => humanAge(at(object, 'metadata', 'creationTimestamp'), now),
 }
 
+/** When it was created, instead of how long ago. */
+export const createdAtColumn: Column = {
+  name: 'Created At',
+  type: 'date',
+  format: '',
+  description: creationTimeDescription,
+  priority: 0,
+  cell: (object) => textAt(object, 'metadata', 'creationTimestamp'),
+}
+
 /** For types that describe no columns. */
 export const genericColumns: readonly Column[] = [nameColumn, { ...ageColumn, type: 'date' }]
 
@@ -44,6 +54,11 @@ export function textColumn(name: string, cell: (object: JsonObject, now: number)
 /** A column of whole numbers. */
 export function integerColumn(name: string, cell: (object: JsonObject) => number, priority = 0): Column {
   return { name, type: 'integer', format: '', description: '', priority, cell }
+}
+
+/** The same, said to be text: what kubectl prints is no different. */
+export function numberAsText(column: Column): Column {
+  return { ...column, type: 'string' }
 }
 
 /** For the scale subresource of any type. */

@@ -1,10 +1,13 @@
 /** What the API server knows about one served version of one type: a row of the table that drives everything else. */
+import type { Clock } from '../../api/clock.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
+import type { ObjectKey } from '../../api/object.ts'
 import type { Status } from '../../api/status.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'
 import type { RequestContext } from '../registry/request-context.ts'
+import type { StructType } from '../types/go-types.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
@@ -30,14 +33,27 @@ export interface SubresourceInfo {
   readonly verbs: readonly Verb[]
   /** What a read shows; default: the object itself. `writing`: it is what a write starts from, or ends with. */
   readonly read?: (object: JsonObject, options?: { readonly writing?: boolean }) => JsonObject
-  /** JSON types of what is written, where `write` takes something else than the object. */
-  readonly shape?: ObjectShape
   /** The stored object with what was written (PUT, PATCH, POST) to the subresource laid in; default: the strategy's `prepareForUpdate`. */
   readonly write?: (object: JsonObject, written: JsonObject, context: { readonly now: number }) => JsonObject
   /** What a POST answers; default: the written object. */
   readonly created?: (object: JsonObject) => JsonObject
+  /** A POST that deletes the object: the `DeleteOptions` that the body stands for. Throws a `StatusError` to refuse. */
+  readonly deletes?: (object: JsonObject, asked: JsonObject) => JsonObject
+  /** Writes leave `metadata.generation` as it is, whatever they change. */
+  readonly keepsGeneration?: boolean
   /** A POST that writes nothing: what is answered about the stored object. */
   readonly answer?: (object: JsonObject, asked: JsonObject) => JsonObject
+}
+
+/** What built-in admission plugins may look at. */
+export interface ClusterView {
+  get(storageKey: string, key: ObjectKey): JsonObject | undefined
+  list(storageKey: string, namespace?: string): readonly JsonObject[]
+  /** Whether namespaces get ServiceAccounts: then a Pod needs one. */
+  readonly hasServiceAccounts: boolean
+  /** Five characters for a generated name. */
+  readonly randomSuffix: () => string
+  readonly clock: Clock
 }
 
 /** Where a type differs from the generic write path. Every member may be left out. */
@@ -48,14 +64,21 @@ export interface Strategy {
   readonly default?: (object: JsonObject) => JsonObject
   /** Called again after admission: it must change nothing when called twice. */
   readonly prepareForCreate?: (object: JsonObject, context: RequestContext) => JsonObject
-  /** What built-in admission plugins add to a new object; nobody owns it. */
-  readonly admit?: (object: JsonObject) => JsonObject
+  /**
+   * What built-in admission plugins add to a new object; nobody owns it. Throws a `StatusError` to refuse.
+   * Called again when webhooks have changed the object.
+   */
+  readonly admit?: (object: JsonObject, cluster: ClusterView) => JsonObject | Promise<JsonObject>
   /** Said of a new object that is valid. */
   readonly warnings?: (object: JsonObject) => readonly string[]
   readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string) => JsonObject
   readonly validate?: (object: JsonObject, old: JsonObject | undefined, subresource?: string) => readonly FieldError[]
   /** How long a deleted object goes on living when the request does not say; default 0: no graceful deletion. */
   readonly gracePeriodSeconds?: (object: JsonObject) => number
+  /** What a DELETE that says nothing about it does with dependents; default: the garbage collector takes them. */
+  readonly orphansDependents?: boolean
+  /** Said to who deletes an object with these `DeleteOptions`. */
+  readonly deletionWarnings?: (options: JsonObject) => readonly string[]
   /** A refusal to delete, e.g. of the namespace `default`. */
   readonly canDelete?: (object: JsonObject) => Status | undefined
   /** The object as it is marked for deletion, e.g. with phase `Terminating`. */
@@ -66,10 +89,6 @@ export interface Strategy {
   readonly keepsStatus?: boolean
   /** Counts `metadata.generation`; default: custom resources, and what the row says. */
   readonly generation?: boolean
-  /** JSON types of the fields, where a wrong one must be refused while decoding. */
-  readonly shape?: Shape
-  /** What every object of the type has before anybody writes to it, and nobody owns; default: an empty spec and status. */
-  readonly unowned?: JsonObject
   /** DELETE answers with the object instead of a `Status` (pods, namespaces, …). */
   readonly returnsDeleted?: boolean
 }
@@ -86,6 +105,9 @@ export type Shape =
   | 'bool'
   | 'intOrString'
   | 'quantity'
+  | 'bytes'
+  | 'time'
+  | 'microTime'
   | 'any'
   | ObjectShape
   | readonly [Shape]
@@ -123,8 +145,12 @@ export interface ResourceInfo {
   /** `group/plural`; the versions of one type share it. */
   readonly storageKey: string
   readonly storageVersion: string
+  /** Between what is stored and what this row shows, where that is the object of another group. */
+  readonly conversion?: { readonly fromStorage: (object: JsonObject) => JsonObject; readonly toStorage: (object: JsonObject) => JsonObject }
   /** `status`, `scale`, `binding`, … */
   readonly subresources: Readonly<Record<string, SubresourceInfo>>
+  /** What it is in Go; custom resources are nothing there. */
+  readonly goType?: StructType
   /** From a CRD: strict about resourceVersion on PUT, no strategic merge patch. */
   readonly custom: boolean
   /** Custom resources: prunes, defaults, validates. */

@@ -1,99 +1,14 @@
 /** Checks the JSON types of a built-in object's fields, with the errors of Go's decoder. */
+import { quote } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { getOwn, isObject, setOwn } from '../../api/json.ts'
-import type { ObjectShape, Shape } from './resource-info.ts'
+import { getOwn, isObject } from '../../api/json.ts'
+import type { Shape } from './resource-info.ts'
 
 export interface ShapeResult {
   /** The first wrong type, as Go says it. */
   readonly error?: string
   /** Paths of fields that the shape does not name. */
   readonly unknown: readonly string[]
-}
-
-const string = 'string'
-const strings = { mapOf: string } as const
-
-/** `meta/v1 ObjectMeta`. */
-export const objectMetaShape: ObjectShape = {
-  type: 'ObjectMeta',
-  fields: {
-    name: string,
-    generateName: string,
-    namespace: string,
-    selfLink: string,
-    uid: string,
-    resourceVersion: string,
-    generation: 'int64',
-    creationTimestamp: string,
-    deletionTimestamp: string,
-    deletionGracePeriodSeconds: 'int64',
-    labels: strings,
-    annotations: strings,
-    ownerReferences: [
-      {
-        type: 'OwnerReference',
-        fields: { apiVersion: string, kind: string, name: string, uid: string, controller: 'bool', blockOwnerDeletion: 'bool' },
-      },
-    ],
-    finalizers: [string],
-    managedFields: [
-      {
-        type: 'ManagedFieldsEntry',
-        fields: {
-          manager: string,
-          operation: string,
-          apiVersion: string,
-          time: string,
-          fieldsType: string,
-          fieldsV1: 'any',
-          subresource: string,
-        },
-      },
-    ],
-  },
-}
-
-/** An object of a kind: its own fields beside apiVersion, kind and metadata. */
-export function kindShape(kind: string, fields: ObjectShape['fields']): ObjectShape {
-  return { type: kind, fields: { apiVersion: string, kind: string, metadata: objectMetaShape, ...fields } }
-}
-
-/** `autoscaling/v1 Scale`. */
-export const scaleShape: ObjectShape = kindShape('Scale', {
-  spec: { type: 'ScaleSpec', fields: { replicas: 'int32' } },
-  status: { type: 'ScaleStatus', fields: { replicas: 'int32', selector: string } },
-})
-
-/** Checks metadata alone. `path`: where it stands, empty when it is decoded on its own as that of custom resources is. */
-export function checkObjectMetaShape(metadata: JsonObject, path: string): ShapeResult {
-  const result = run(objectMetaShape, metadata, 'ObjectMeta', path === '' ? [] : [path])
-  return { ...result, unknown: result.unknown.map((field) => (path === '' ? `metadata.${field}` : field)) }
-}
-
-/** The value without the fields that the shape does not name; the same value when there are none. */
-export function withoutUnknown<Value extends JsonValue>(shape: Shape, value: Value): Value {
-  return known(shape, value) as Value
-}
-
-function known(shape: Shape, value: JsonValue): JsonValue {
-  if (typeof shape === 'string' || typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) {
-    if (!isList(shape)) return value
-    const items = value.map((item) => known(shape[0], item))
-    return items.some((item, index) => item !== value[index]) ? items : value
-  }
-  if (isList(shape)) return value
-  if ('objectOr' in shape) return known(shape.objectOr, value)
-  let copy: JsonObject | undefined
-  for (const [key, item] of Object.entries(value)) {
-    const field = 'mapOf' in shape ? shape.mapOf : (getOwn(shape.fields as unknown as JsonObject, key) as Shape | undefined)
-    const next = field === undefined || item === undefined ? undefined : known(field, item)
-    if (next === item) continue
-    copy ??= { ...value }
-    if (next === undefined) delete copy[key]
-    else setOwn(copy, key, next)
-  }
-  return copy ?? value
 }
 
 /** Checks a whole object. */
@@ -181,9 +96,37 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
     case 'quantity':
       if (!isQuantity(value)) throw new ShapeError(`quantities must match the regular expression '${quantityText}'`)
       break
+    case 'bytes':
+      if (typeof value !== 'string') throw wrongType(shape, value, place)
+      checkBase64(value)
+      break
+    case 'time':
+    case 'microTime':
+      if (typeof value !== 'string') throw new ShapeError(`json: cannot unmarshal ${kindOf(value)} into Go value of type string`)
+      checkTime(value, shape === 'time' ? '2006-01-02T15:04:05Z07:00' : '2006-01-02T15:04:05.000000Z07:00')
+      break
     case 'any':
       break
   }
+}
+
+/** Standard base64, in which Go's decoder skips line ends. */
+function checkBase64(text: string): void {
+  if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))) return
+  const wrong = text.search(/[^A-Za-z0-9+/\r\n]/)
+  throw new ShapeError(`illegal base64 data at input byte ${wrong < 0 ? text.length : wrong}`)
+}
+
+/** A time of RFC 3339; what is wrong with it is told as Go does for a text that does not even begin with a year. */
+function checkTime(text: string, layout: string): void {
+  const [, seconds = '', fraction = '', zone = ''] = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
+  const refuse = (rest: string, part: string): ShapeError =>
+    new ShapeError(`parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(part)}`)
+  if (seconds === '' || Number.isNaN(Date.parse(text))) throw refuse(text, '2006')
+  // The finer times have six digits after the point, neither more nor less.
+  if (!layout.includes('.000000')) return
+  if (fraction.length < 7) throw refuse(fraction + zone, '.000000')
+  if (fraction.length > 7) throw refuse(fraction.slice(7) + zone, 'Z07:00')
 }
 
 function wrongType(shape: Shape, value: JsonValue, place: Place): ShapeError {
@@ -193,6 +136,7 @@ function wrongType(shape: Shape, value: JsonValue, place: Place): ShapeError {
 }
 
 function goType(shape: Shape): string {
+  if (shape === 'bytes') return '[]uint8'
   if (typeof shape === 'string') return shape
   if (isList(shape)) return `[]${goType(shape[0])}`
   if ('objectOr' in shape) return goType(shape.objectOr)

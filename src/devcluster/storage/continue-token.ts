@@ -1,5 +1,6 @@
 /** The opaque `continue` of a list in pages: where to go on, and at which revision. */
 import { isObject } from '../../api/json.ts'
+import { scanJson } from '../http/duplicate-keys.ts'
 
 export interface ContinueToken {
   /** The revision of the whole list; -1: whatever is there now, after the wanted revision was compacted. */
@@ -16,12 +17,12 @@ export function encodeContinueToken(token: ContinueToken): string {
 
 /** Throws `SyntaxError` with what is wrong. */
 export function decodeContinueToken(text: string): ContinueToken {
-  let token: unknown
-  try {
-    token = JSON.parse(Buffer.from(text, 'base64url').toString())
-  } catch {
-    throw new SyntaxError('continue key is not valid: it is no base64url of JSON')
-  }
+  const illegal = text.search(/[^\w-]/)
+  if (illegal >= 0) throw new SyntaxError(`continue key is not valid: illegal base64 data at input byte ${illegal}`)
+  const json = Buffer.from(text, 'base64url').toString()
+  const { error } = scanJson(json)
+  if (error !== undefined) throw new SyntaxError(`continue key is not valid: ${error}`)
+  const token: unknown = JSON.parse(json)
   if (!isObject(token) || token.v !== tokenVersion)
     throw new SyntaxError(
       'continue key is not valid: server does not recognize this encoded version ' + String(isObject(token) ? (token.v ?? '') : ''),

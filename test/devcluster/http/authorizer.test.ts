@@ -1,7 +1,8 @@
 /** Rules for users, and the words of refusals. */
 import t from 'tap'
-import type { AuthorizationAttributes } from '../../../src/devcluster/http/authorizer.ts'
+import type { AuthorizationAttributes, Grant } from '../../../src/devcluster/http/authorizer.ts'
 import { forbiddenError, ruleAuthorizer } from '../../../src/devcluster/http/authorizer.ts'
+import { everybody } from '../../support/http-server.ts'
 
 const bob = { username: 'bob', groups: ['system:authenticated'] }
 const attributes: AuthorizationAttributes = {
@@ -52,8 +53,17 @@ const cases: [name: string, grants: Parameters<typeof ruleAuthorizer>[0], change
 
 t.test('rules', (t) => {
   for (const [name, grants, change, allowed] of cases) {
-    t.equal(ruleAuthorizer(grants).authorize({ ...attributes, ...change }).allowed, allowed, name)
+    t.equal(ruleAuthorizer([...everybody, ...(grants ?? [])]).authorize({ ...attributes, ...change }).allowed, allowed, name)
   }
+  t.end()
+})
+
+t.test('reasons: where an allowing rule comes from, and why others have none', (t) => {
+  const reason = (...grants: Grant[]): string => ruleAuthorizer(grants).authorize(attributes).reason
+  t.equal(reason({ user: 'bob', rules, source: 'RoleBinding "a/b"' }), 'RBAC: allowed by RoleBinding "a/b"')
+  t.equal(reason({ user: 'bob', rules: [], problem: 'x' }), 'RBAC: x')
+  t.equal(reason({ user: 'bob', rules: [], problem: 'x' }, { user: 'bob', rules: [], problem: 'y' }), 'RBAC: [x, y]')
+  t.equal(reason({ user: 'eve', rules: [], problem: 'x' }), '', 'what is wrong for others is not told')
   t.end()
 })
 

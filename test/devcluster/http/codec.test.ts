@@ -3,6 +3,9 @@ import t from 'tap'
 import { decodeObject, decodeYaml } from '../../../src/devcluster/http/codec.ts'
 import { StatusError, badRequest } from '../../../src/devcluster/registry/status-error.ts'
 
+const configMap = { apiVersion: 'v1', kind: 'ConfigMap' }
+const foo = { apiVersion: 'ex.com/v1', kind: 'Foo', custom: true }
+
 function refusal(run: () => unknown): { code: number | undefined; message: string } {
   try {
     run()
@@ -14,7 +17,7 @@ function refusal(run: () => unknown): { code: number | undefined; message: strin
 }
 
 t.test('JSON keeps __proto__ as data and reports duplicates', (t) => {
-  const { value, duplicates } = decodeObject(Buffer.from('{"__proto__":{"x":1},"a":1,"a":2}'), 'application/json; charset=utf-8', 'Foo')
+  const { value, duplicates } = decodeObject(Buffer.from('{"__proto__":{"x":1},"a":1,"a":2}'), 'application/json; charset=utf-8', foo)
   t.equal(JSON.stringify(value), '{"__proto__":{"x":1},"a":2}')
   t.same(duplicates, ['a'])
   t.equal(({} as { x?: unknown }).x, undefined)
@@ -23,7 +26,7 @@ t.test('JSON keeps __proto__ as data and reports duplicates', (t) => {
 
 t.test('YAML: duplicates by line, merge keys, booleans of YAML 1.1, times as strings, __proto__ as data', (t) => {
   const text = ['a: &x {b: yes}', 'c: {<<: *x, d: 2001-01-01}', 'list:', '- k: 1', '  k: 2', '__proto__: {z: 1}', 'a: 3', ''].join('\n')
-  const { value, duplicates } = decodeObject(Buffer.from(text), 'application/yaml', 'Foo')
+  const { value, duplicates } = decodeObject(Buffer.from(text), 'application/yaml', foo)
   t.equal(JSON.stringify(value), '{"a":3,"c":{"b":true,"d":"2001-01-01"},"list":[{"k":2}],"__proto__":{"z":1}}')
   t.same(duplicates, ['line 5: key "k" already set in map', 'line 7: key "a" already set in map'])
   t.end()
@@ -36,50 +39,67 @@ t.test('what calls itself YAML and is JSON is read as JSON, and its duplicates a
   t.end()
 })
 
+t.test('of several documents of YAML the first is read', (t) => {
+  t.same(decodeYaml(Buffer.from('a: 1\n---\nb: 2\n'), badRequest).value, { a: 1 })
+  t.end()
+})
+
 t.test('broken bodies are refused with 400 and a beginning of what was sent', (t) => {
   t.same(
-    refusal(() => decodeObject(Buffer.from('{"a":'), undefined, 'ConfigMap')),
+    refusal(() => decodeObject(Buffer.from('{"a":'), undefined, configMap)),
     {
       code: 400,
       message: `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: unexpected end of JSON input ({"a":)`,
     },
   )
   t.same(
-    refusal(() => decodeObject(Buffer.from('x: [1'), 'application/json', 'Foo')),
+    refusal(() => decodeObject(Buffer.from('x: [1'), 'application/json', foo)),
     {
       code: 400,
       message: `the object provided is unrecognized (must be of type Foo): couldn't get version/kind; json parse error: invalid character 'x' looking for beginning of value (783a205b31)`,
     },
   )
   t.match(
-    refusal(() => decodeObject(Buffer.from('x: [1'), 'application/yaml', 'Foo')),
+    refusal(() => decodeObject(Buffer.from('x: [1'), 'application/yaml', foo)),
     { code: 400, message: /error converting YAML to JSON: yaml: / },
   )
   t.match(
-    refusal(() => decodeObject(Buffer.from('['.repeat(100_000)), 'application/yaml', 'Foo')),
+    refusal(() => decodeObject(Buffer.from('['.repeat(100_000)), 'application/yaml', foo)),
     { code: 400 },
   )
   t.match(
-    refusal(() => decodeObject(Buffer.from(''), 'application/json', 'Foo')),
+    refusal(() => decodeObject(Buffer.from(''), 'application/json', foo)),
     { code: 400, message: /\(<empty>\)$/ },
   )
   t.end()
 })
 
-t.test('protobuf and unknown media types are refused with 415', (t) => {
-  const protobuf = Buffer.from([0x6b, 0x38, 0x73, 0x00, 1, 2])
-  for (const type of ['application/vnd.kubernetes.protobuf', 'application/json']) {
-    t.match(
-      refusal(() => decodeObject(protobuf, type, 'Foo')),
-      { code: 415, message: /kubectl create -f -/ },
+t.test('other media types are refused with 415, and so is protobuf for custom resources', (t) => {
+  const inUnknownFormat =
+    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml'
+  const protobuf = 'application/vnd.kubernetes.protobuf'
+  for (const expected of [foo, configMap]) {
+    t.same(
+      refusal(() => decodeObject(Buffer.from('<a/>'), 'text/xml', expected)),
+      { code: 415, message: `${inUnknownFormat}, ${protobuf}` },
     )
   }
   t.same(
-    refusal(() => decodeObject(Buffer.from('<a/>'), 'text/xml', 'Foo')),
-    {
-      code: 415,
-      message: 'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
-    },
+    refusal(() => decodeObject(Buffer.from('k8s\0'), protobuf, foo)),
+    { code: 415, message: inUnknownFormat },
+  )
+  t.end()
+})
+
+t.test('protobuf is what the media type says it is', (t) => {
+  const bytes = Buffer.from('6b3873000a0f0a0276311209436f6e6669674d617012050a030a0161', 'hex')
+  t.same(decodeObject(bytes, 'application/vnd.kubernetes.protobuf', configMap), {
+    value: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } },
+    duplicates: [],
+  })
+  t.match(
+    refusal(() => decodeObject(bytes, 'application/json', configMap)),
+    { code: 400, message: /json parse error: invalid character 'k'/ },
   )
   t.end()
 })

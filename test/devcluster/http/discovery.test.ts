@@ -50,11 +50,14 @@ t.test('the legacy documents', async (t) => {
 
 t.test('the aggregated documents', async (t) => {
   const { ask } = await startTestServer(t)
-  for (const version of ['v2', 'v2beta1']) {
-    const core = await ask('/api', { accept: `${aggregated(version)},application/json` })
-    t.equal(core.headers['content-type'], aggregated(version))
-    t.match(core.json, { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}` })
-    const { json } = await ask('/apis', { accept: aggregated(version) })
+  for (const order of [
+    [aggregated('v2'), 'application/json'],
+    ['application/json', aggregated('v2')],
+  ]) {
+    const core = await ask('/api', { accept: order.join(',') })
+    t.equal(core.headers['content-type'], aggregated('v2'))
+    t.match(core.json, { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' })
+    const { json } = await ask('/apis', { accept: order.join(',') })
     const foos = (json.items as JsonObject[]).at(-1)
     t.match(foos, {
       metadata: { name: 'a.example.com' },

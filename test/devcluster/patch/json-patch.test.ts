@@ -38,7 +38,13 @@ const cases: readonly Case[] = [
     ],
     { 'a/b': 3 },
   ],
-  ['replaces the whole', { a: 1 }, [{ op: 'add', path: '', value: { b: 2 } }], { b: 2 }],
+  ['replaces the whole', { a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }], { b: 2 }],
+  ['replaces what is not there', {}, [{ op: 'replace', path: '/a', value: 1 }], { a: 1 }],
+  ['finds null where nothing is', {}, [{ op: 'test', path: '/a', value: null }], {}],
+  ['copies nothing as null', {}, [{ op: 'copy', from: '/a', path: '/b' }], { b: null }],
+  ['adds null where there is no value', {}, [{ op: 'add', path: '/a' }], { a: null }],
+  ['counts from the end', { a: [1, 2] }, [{ op: 'remove', path: '/a/-1' }], { a: [1] }],
+  ['reads leading zeros', { a: [1, 2] }, [{ op: 'remove', path: '/a/01' }], { a: [1] }],
   [
     'treats __proto__ as data',
     {},
@@ -48,13 +54,13 @@ const cases: readonly Case[] = [
   ['refuses a failed test', { a: 1 }, [{ op: 'test', path: '/a', value: 2 }], 'failed'],
   ['refuses a missing parent', {}, [{ op: 'add', path: '/a/b', value: 1 }], 'failed'],
   ['refuses to remove what is not there', {}, [{ op: 'remove', path: '/a' }], 'failed'],
-  ['refuses to replace what is not there', {}, [{ op: 'replace', path: '/a', value: 1 }], 'failed'],
+  ['refuses to move what is not there', {}, [{ op: 'move', from: '/a', path: '/b' }], 'failed'],
+  ['refuses to add the whole', { a: 1 }, [{ op: 'add', path: '', value: {} }], 'failed'],
   ['refuses inherited names', {}, [{ op: 'remove', path: '/constructor' }], 'failed'],
   ['refuses an index beyond the end', { a: [] }, [{ op: 'add', path: '/a/1', value: 1 }], 'failed'],
-  ['refuses leading zeros', { a: [1, 2] }, [{ op: 'remove', path: '/a/01' }], 'failed'],
-  ['refuses an unknown operation', {}, [{ op: 'merge', path: '' }], 'malformed'],
+  ['refuses an unknown operation', {}, [{ op: 'merge', path: '' }], 'failed'],
+  ['refuses no operation', {}, [{ path: '/a' }], 'failed'],
   ['refuses what is no list', {}, { op: 'add' }, 'malformed'],
-  ['refuses an operation without a value', {}, [{ op: 'add', path: '/a' }], 'malformed'],
 ]
 
 for (const [name, document, patch, result] of cases) {

@@ -2,6 +2,9 @@ import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { deepFreeze } from '../../../src/api/json.ts'
 import { strategicMergePatch } from '../../../src/devcluster/patch/strategic-merge-patch.ts'
+import { kindType } from '../../../src/devcluster/types/go-types.ts'
+
+const podType = kindType({ group: '', version: 'v1', kind: 'Pod' })!
 
 const pod: JsonObject = deepFreeze({
   metadata: { name: 'p', labels: { a: '1', b: '2' }, finalizers: ['x/a'] },
@@ -28,15 +31,15 @@ const cases: readonly (readonly [name: string, patch: JsonObject, expected: Json
     },
   ],
   [
-    'adds to a list inside an item',
+    'adds to a list inside an item, before what is there',
     { spec: { containers: [{ name: 'one', env: [{ name: 'B', value: '2' }] }] } },
     {
       spec: {
         containers: [
           {
             env: [
-              { name: 'A', value: '1' },
               { name: 'B', value: '2' },
+              { name: 'A', value: '1' },
             ],
           },
           {},
@@ -53,31 +56,86 @@ const cases: readonly (readonly [name: string, patch: JsonObject, expected: Json
   ['replaces a map', { metadata: { labels: { $patch: 'replace', c: '3' } } }, { metadata: { labels: { c: '3' } } }],
   ['deletes a field', { metadata: { labels: { a: null } } }, { metadata: { labels: { b: '2' } } }],
   ['replaces lists that have no key', { spec: { tolerations: [{ key: 'l' }] } }, { spec: { tolerations: [{ key: 'l' }] } }],
-  ['merges lists of scalars', { metadata: { finalizers: ['x/b', 'x/a'] } }, { metadata: { finalizers: ['x/a', 'x/b'] } }],
+  ['merges lists of scalars', { metadata: { finalizers: ['x/b', 'x/a'] } }, { metadata: { finalizers: ['x/b', 'x/a'] } }],
   ['deletes from lists of scalars', { metadata: { '$deleteFromPrimitiveList/finalizers': ['x/a'] } }, { metadata: { finalizers: [] } }],
   [
     'puts items into the wanted order',
     { spec: { '$setElementOrder/containers': [{ name: 'two' }, { name: 'one' }], containers: [{ name: 'one', image: 'one:2' }] } },
     { spec: { containers: [{ name: 'two' }, { name: 'one', image: 'one:2' }] } },
   ],
+  [
+    'keeps the place of items that the patch does not name',
+    { spec: { containers: [{ name: 'two', image: 'two:2' }, { name: 'three' }] } },
+    { spec: { containers: [{ name: 'one' }, { name: 'two', image: 'two:2' }, { name: 'three' }] } },
+  ],
+  ['leaves out what is a directive alone', { metadata: { annotations: { $patch: 'replace', a: 'b' } } }, { metadata: { name: 'p' } }],
+  ['leaves out nulls of what is new', { metadata: { annotations: { a: null, b: '1' } } }, { metadata: { annotations: { b: '1' } } }],
   ['keeps named fields alone', { metadata: { labels: { $retainKeys: ['b'], b: '3' } } }, { metadata: { labels: { b: '3' } } }],
 ]
 
 for (const [name, patch, expected] of cases) {
   t.test(`strategic merge patch ${name}`, async (t) => {
-    const result = strategicMergePatch(pod, patch)
+    const result = strategicMergePatch(pod, patch, podType)
     t.match(result, expected)
     t.notMatch(JSON.stringify(result), /\$/, 'no directive is left')
     for (const [path, size] of sizes(expected)) t.equal(sizeAt(result, path), size, path.join('.'))
   })
 }
 
-t.test('a strategic merge patch without a merge key is malformed', async (t) => {
-  t.throws(() => strategicMergePatch(pod, { spec: { containers: [{ image: 'x' }] } }), {
-    reason: 'malformed',
-    message: /does not contain declared merge key: name/,
+const refused: readonly (readonly [name: string, patch: JsonObject, reason: 'malformed' | 'internal', message: string])[] = [
+  [
+    'an item without its key',
+    { spec: { containers: [{ image: 'x' }] } },
+    'internal',
+    'map: map[image:x] does not contain declared merge key: name',
+  ],
+  ['an unknown directive', { spec: { $patch: 'jump' } }, 'internal', 'unknown patch type: jump in map: map[$patch:jump]'],
+  [
+    'merge as the directive of an item',
+    { spec: { containers: [{ name: 'one', $patch: 'merge' }] } },
+    'internal',
+    'merging lists cannot yet be specified in the patch',
+  ],
+  [
+    'an order that leaves out what the patch has',
+    { spec: { '$setElementOrder/containers': [{ name: 'two' }], containers: [{ name: 'one' }] } },
+    'internal',
+    "The order in patch list:\n[map[name:one]]\n doesn't match $setElementOrder list:\n[map[name:two]]\n",
+  ],
+  [
+    'an order that is no list',
+    { spec: { '$setElementOrder/containers': 'one' } },
+    'internal',
+    'expected a []interface {}, but received a string',
+  ],
+  ['an order of nothing', { spec: { $setElementOrder: [] } }, 'malformed', 'invalid patch format of setElementOrder list'],
+  ['deletions from nothing', { metadata: { $deleteFromPrimitiveList: [] } }, 'malformed', 'invalid patch format of primitive list'],
+  [
+    'fields beside those to keep',
+    { metadata: { labels: { $retainKeys: ['b'], a: '3' } } },
+    'malformed',
+    'invalid patch format of retainKeys',
+  ],
+  [
+    'items of different types',
+    { metadata: { finalizers: [{ a: 'b' }] } },
+    'internal',
+    'list element types are not identical: [[x/a] [map[a:b]]]',
+  ],
+  [
+    'a list that the type does not know',
+    { spec: { extra: [] } },
+    'internal',
+    'unable to find api field in struct PodSpec for the json field "extra"',
+  ],
+]
+
+for (const [name, patch, reason, message] of refused) {
+  t.test(`a strategic merge patch is refused for ${name}`, async (t) => {
+    const target = { ...pod, spec: { ...(pod.spec as JsonObject), extra: [1] } }
+    t.throws(() => strategicMergePatch(target, patch, podType), { reason, message })
   })
-})
+}
 
 /** How many entries the lists and label maps of the expected part have: `match` alone would allow more. */
 function sizes(expected: unknown, path: readonly string[] = []): [readonly string[], number][] {

@@ -78,7 +78,7 @@ t.test("answers in the API server's words", async (t) => {
       },
     ],
     ['foos', { metadata: { name: 'x' } }, { code: 400, message: /^Object 'Kind' is missing in/ }],
-    ['foos', { kind: 'Foo', metadata: { name: 'x' } }, { code: 400, message: /^Object 'apiVersion' is missing in/ }],
+    ['foos', { kind: 'Foo', metadata: { name: 'x' } }, { code: 400, message: /^the API version in the data \(\) does not match/ }],
     [
       'foos',
       { apiVersion: 'ex.com/v2', kind: 'Foo', metadata: { name: 'x' } },
@@ -87,7 +87,7 @@ t.test("answers in the API server's words", async (t) => {
     [
       'foos',
       { apiVersion: 'ex.com/v1', kind: 'Bar', metadata: { name: 'x' } },
-      { code: 422, message: 'Foo.ex.com "x" is invalid: kind: Invalid value: "Bar": must be Foo' },
+      { code: 422, message: 'Bar.ex.com "x" is invalid: kind: Invalid value: "Bar": must be Foo' },
     ],
     [
       'foos',
@@ -152,25 +152,29 @@ t.test('a dry run goes all the way but writes nothing', async (t) => {
   t.match(await refusal(() => f.create('foos', foo('a', { size: 'x' }), { dryRun: true })), { code: 422 })
 })
 
-t.test('admission sees a complete object, and what it changes is pruned, defaulted and validated again', async (t) => {
-  const seen: JsonObject[] = []
-  const f = await fixture({
-    admission: {
-      mutate: ({ object, info }) => {
-        if (object === undefined || info.plural !== 'foos') return Promise.resolve(object)
-        seen.push(object)
-        return Promise.resolve({ ...object, spec: { size: 5, bogus: true }, status: { phase: 'Up' } })
+t.test(
+  'mutating admission sees what was sent, with defaults; what it changes is defaulted again, completed, validated and pruned',
+  async (t) => {
+    const seen: JsonObject[] = []
+    const f = await fixture({
+      admission: {
+        mutate: ({ object, info }, redefault) => {
+          if (object === undefined || info.plural !== 'foos') return Promise.resolve(object)
+          seen.push(object)
+          return Promise.resolve(redefault({ ...object, spec: { size: 5, bogus: true }, status: { phase: 'Up' } }))
+        },
+        validate: ({ object, info }) => {
+          if (info.plural === 'foos') seen.push(object ?? {})
+          return Promise.resolve()
+        },
       },
-      validate: ({ object, info }) => {
-        if (info.plural === 'foos') seen.push(object ?? {})
-        return Promise.resolve()
-      },
-    },
-  })
-  const created = await f.create('foos', { ...foo('', { size: 1 }), metadata: { generateName: 'g-' } })
-  t.match(seen[0], { metadata: { uid: /./, creationTimestamp: /./, generation: 1 }, spec: { size: 1, color: 'red' } })
-  t.equal((seen[0]?.metadata as JsonObject).name, undefined, 'the name is generated later')
-  t.match(seen[1], { metadata: { name: /^g-/ }, spec: { size: 5, color: 'red' } })
-  t.strictSame(created.spec, { size: 5, color: 'red' })
-  t.equal(created.status, undefined)
-})
+    })
+    const created = await f.create('foos', { ...foo('', { size: 1 }), metadata: { generateName: 'g-' } })
+    t.match(seen[0], { metadata: { generateName: 'g-', managedFields: [{}] }, spec: { size: 1, color: 'red' } })
+    for (const field of ['name', 'uid', 'creationTimestamp', 'generation'])
+      t.notOk((seen[0]?.metadata as JsonObject)[field], `${field} comes later`)
+    t.match(seen[1], { metadata: { name: /^g-/, uid: /./, creationTimestamp: /./, generation: 1 }, spec: { size: 5, color: 'red' } })
+    t.strictSame(created.spec, { size: 5, color: 'red' })
+    t.equal(created.status, undefined)
+  },
+)

@@ -103,7 +103,7 @@ t.test('deletes a collection by its selectors', async (t) => {
   const f = await fixture()
   for (const name of ['a', 'b', 'c']) await f.create('foos', foo(name, {}, { labels: { odd: String(name !== 'b') } }))
   const list = await f.registry.deleteCollection(f.info('foos'), { namespace: 'default', labelSelector: 'odd=true' }, {}, f.context)
-  t.match(list, { kind: 'FooList', apiVersion: 'ex.com/v1', items: [{ metadata: { name: 'a' } }, { metadata: { name: 'c' } }] })
+  t.match(list, { items: [{ metadata: { name: 'a' } }, { metadata: { name: 'c' } }] })
   t.strictSame(
     f.registry.list(f.info('foos'), {}).items.map(({ metadata }) => (metadata as JsonObject).name),
     ['b'],

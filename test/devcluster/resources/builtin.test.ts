@@ -166,7 +166,7 @@ t.test('shows tables as kubectl get does', async (t) => {
     f.info(plural).columns.map((column) => column.cell({ metadata, ...object }, now))
   t.strictSame(
     cells('deployments', { spec: { replicas: 1, selector: { matchLabels: { a: 'b' } }, template: { spec: { containers: [container] } } } }),
-    ['x', '0/1', '0', '0', '4m33s', 'c', 'nginx', 'a=b'],
+    ['x', '0/1', 0, 0, '4m33s', 'c', 'nginx', 'a=b'],
   )
   t.strictSame(cells('configmaps', { data: { a: '1' }, binaryData: { b: '' } }), ['x', 2, '4m33s'])
   t.strictSame(cells('namespaces', { status: { phase: 'Active' } }), ['x', 'Active', '4m33s'])
@@ -191,7 +191,7 @@ t.test('shows tables as kubectl get does', async (t) => {
       firstTimestamp: '2026-01-01T00:00:00Z',
       lastTimestamp: '2026-01-01T00:09:00Z',
     }),
-    ['60s (x3 over 10m)', 'Normal', 'R', 'pod/p', '', '', 'm', '10m', '3', 'x'],
+    ['60s', 'Normal', 'R', 'pod/p', '', '', 'm', '10m', 3, 'x'],
   )
   t.strictSame(cells('leases', { spec: { holderIdentity: 'me' } }), ['x', 'me', '4m33s'])
   t.strictSame(cells('jobs', { spec: { completions: 2 }, status: { succeeded: 1, startTime: '2026-01-01T00:09:00Z' } }).slice(0, 5), [
@@ -201,4 +201,84 @@ t.test('shows tables as kubectl get does', async (t) => {
     '60s',
     '4m33s',
   ])
+})
+
+t.test('shows what limits, stores and routes as kubectl get does', async (t) => {
+  const f = await fixture()
+  const cells = (plural: string, object: JsonObject): unknown[] =>
+    f.info(plural).columns.map((column) => column.cell({ metadata: { name: 'x' }, ...object }, 0))
+  const age = '<unknown>'
+  const cases: readonly (readonly [string, JsonObject, readonly unknown[]])[] = [
+    [
+      'resourcequotas',
+      { status: { hard: { pods: '9', 'limits.cpu': '2' }, used: { pods: '1' } } },
+      ['x', 'pods: 1/9', 'limits.cpu: 0/2', age],
+    ],
+    ['poddisruptionbudgets', { spec: { minAvailable: '50%' }, status: { disruptionsAllowed: 1 } }, ['x', '50%', 'N/A', 1, age]],
+    [
+      'horizontalpodautoscalers',
+      {
+        spec: {
+          scaleTargetRef: { kind: 'Deployment', name: 'd' },
+          maxReplicas: 3,
+          metrics: [
+            { type: 'Resource', resource: { name: 'cpu', target: { averageUtilization: 80 } } },
+            { type: 'Pods', pods: { target: { averageValue: '1k' } } },
+            { type: 'External', external: { target: { value: '5' } } },
+          ],
+        },
+        status: { currentMetrics: [{ type: 'Resource', resource: { current: { averageUtilization: 40 } } }] },
+      },
+      ['x', 'Deployment/d', 'cpu: 40%/80%, <unknown>/1k + 1 more...', '<unset>', 3, 0, age],
+    ],
+    [
+      'persistentvolumeclaims',
+      {
+        spec: { volumeName: 'v', storageClassName: 's', volumeMode: 'Filesystem' },
+        status: { phase: 'Bound', capacity: { storage: '1Gi' }, accessModes: ['ReadWriteMany', 'ReadWriteOnce'] },
+      },
+      ['x', 'Bound', 'v', '1Gi', 'RWO,RWX', 's', '<unset>', age, 'Filesystem'],
+    ],
+    [
+      'persistentvolumes',
+      { spec: { capacity: { storage: '1Gi' }, claimRef: { namespace: 'n', name: 'c' }, persistentVolumeReclaimPolicy: 'Retain' } },
+      ['x', '1Gi', '', 'Retain', '', 'n/c', '', '<unset>', '', age, '<unset>'],
+    ],
+    [
+      'storageclasses',
+      { metadata: { name: 'x', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } }, provisioner: 'p' },
+      ['x (default)', 'p', '', '', false, age],
+    ],
+    [
+      'ingresses',
+      {
+        spec: { ingressClassName: 'c', tls: [{}], rules: ['a', 'b', 'c', 'd'].map((host) => ({ host })) },
+        status: { loadBalancer: { ingress: [{ ip: '1.1.1.1' }, { hostname: 'h' }] } },
+      },
+      ['x', 'c', 'a,b,c + 1 more...', '1.1.1.1,h', '80, 443', age],
+    ],
+    [
+      'endpointslices',
+      { addressType: 'IPv4', ports: [{ port: 80 }, { name: 'n' }], endpoints: [{ addresses: ['1.1.1.1'] }] },
+      ['x', 'IPv4', '80,n', '1.1.1.1', age],
+    ],
+    [
+      'endpoints',
+      { subsets: [{ addresses: [{ ip: 'fd::1' }, { ip: '1.1.1.1' }], ports: [{ port: 80 }] }] },
+      ['x', '[fd::1]:80,1.1.1.1:80', age],
+    ],
+    [
+      'rolebindings',
+      {
+        roleRef: { kind: 'Role', name: 'r' },
+        subjects: [
+          { kind: 'User', name: 'u' },
+          { kind: 'User', name: 'v' },
+          { kind: 'ServiceAccount', namespace: 'n', name: 's' },
+        ],
+      },
+      ['x', 'Role/r', age, 'u, v', '', 'n/s'],
+    ],
+  ]
+  for (const [plural, object, expected] of cases) t.strictSame(cells(plural, object), expected, plural)
 })

@@ -25,7 +25,6 @@ t.test('fills in what kubectl shows of a Pod', async (t) => {
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: 30,
       dnsPolicy: 'ClusterFirst',
-      serviceAccountName: 'default',
       securityContext: {},
       schedulerName: 'default-scheduler',
       tolerations: [{ key: 'node.kubernetes.io/not-ready', tolerationSeconds: 300 }, { key: 'node.kubernetes.io/unreachable' }],

@@ -8,20 +8,23 @@ import { ageColumn, at, humanAge, integerColumn, listAt, nameColumn, numberAt, s
 import { changeObjectField, withDefaults } from '../defaults.ts'
 import { humanDuration } from '../human-duration.ts'
 import type { ResourceInfo } from '../resource-info.ts'
+import { immutable, nonNegative, validateEnum } from './container-validation.ts'
+import { scheduleProblem } from './cron-schedule.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validatePodSpec } from './pod-validation.ts'
 import { templateColumns } from './workloads.ts'
 
 const group = 'batch'
 const restartPolicies = ['OnFailure', 'Never']
+const maxInt32 = 2 ** 31 - 1
 
 function defaultJobSpec(spec: JsonObject): JsonObject {
   const filled = withDefaults(spec, {
-    backoffLimit: 6,
+    backoffLimit: spec.backoffLimitPerIndex === undefined ? 6 : maxInt32,
     completionMode: 'NonIndexed',
     suspend: false,
     manualSelector: false,
-    podReplacementPolicy: 'TerminatingOrFailed',
+    podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
   })
   // Neither said: one Pod. Completions alone unsaid: a work queue, where the first success ends it.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
@@ -44,6 +47,7 @@ function withOwnSelector(job: JsonObject): JsonObject {
   const own = { ...(isObject(metadata.labels) ? metadata.labels : {}), ...labels }
   return {
     ...job,
+    metadata: withDefaults(isObject(job.metadata) ? job.metadata : {}, { labels: own }),
     spec: {
       ...spec,
       selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
@@ -52,12 +56,24 @@ function withOwnSelector(job: JsonObject): JsonObject {
   }
 }
 
+const nonNegativeFields = [
+  'parallelism',
+  'completions',
+  'activeDeadlineSeconds',
+  'backoffLimit',
+  'ttlSecondsAfterFinished',
+  'backoffLimitPerIndex',
+  'maxFailedIndexes',
+]
+
 function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
-  const errors: FieldError[] = []
-  for (const field of ['parallelism', 'completions', 'backoffLimit', 'activeDeadlineSeconds', 'ttlSecondsAfterFinished']) {
-    const value = spec[field]
-    if (typeof value === 'number' && value < 0) errors.push(invalid(`${path}.${field}`, value, 'must be greater than or equal to 0'))
-  }
+  const errors = nonNegativeFields.flatMap((field) => nonNegative(spec[field], `${path}.${field}`))
+  const { completionMode, completions: wanted } = spec
+  const modes = ['NonIndexed', 'Indexed']
+  if (typeof completionMode === 'string' && !modes.includes(completionMode))
+    errors.push(notSupported(`${path}.completionMode`, completionMode, modes))
+  if (completionMode === 'Indexed' && (wanted === undefined || wanted === null))
+    errors.push(required(`${path}.completions`, 'when completion mode is Indexed'))
   errors.push(...validatePodSpec(at(spec, 'template', 'spec'), `${path}.template.spec`))
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
   if (!restartPolicies.includes(policy)) {
@@ -69,6 +85,57 @@ function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
     )
   }
   return errors
+}
+
+function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const spec = isObject(job.spec) ? job.spec : {}
+  const errors = validateJobSpec(spec, 'spec')
+  if (!isObject(spec.selector)) errors.push(required('spec.selector'))
+  if (old === undefined) return errors
+  const before = isObject(old.spec) ? old.spec : {}
+  const fixed = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
+  if (spec.completionMode !== 'Indexed') fixed.push('completions')
+  // How the Pods of a suspended Job are scheduled may change.
+  if (before.suspend !== true) fixed.push('template')
+  return [...errors, ...fixed.flatMap((field) => immutable(spec[field], before[field], `spec.${field}`))]
+}
+
+function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const spec = isObject(job.spec) ? job.spec : {}
+  const [schedule, policies] = [textAt(spec, 'schedule'), ['Allow', 'Forbid', 'Replace']]
+  const errors: FieldError[] = []
+  if (schedule === '') errors.push(required('spec.schedule'))
+  else {
+    const problem = scheduleProblem(schedule)
+    if (problem !== undefined) errors.push(invalid('spec.schedule', schedule, problem))
+    if (schedule.includes('TZ') && !textAt(old, 'spec', 'schedule').includes('TZ'))
+      errors.push(invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
+  }
+  errors.push(...nonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'))
+  if (typeof spec.timeZone === 'string' && spec.timeZone !== at(old, 'spec', 'timeZone')) errors.push(...validateTimeZone(spec.timeZone))
+  errors.push(...validateEnum(spec, 'concurrencyPolicy', 'spec', policies))
+  const template = at(spec, 'jobTemplate', 'spec')
+  errors.push(...validateJobSpec(isObject(template) ? template : {}, 'spec.jobTemplate.spec'))
+  if (isObject(at(template, 'selector')))
+    errors.push(invalid('spec.jobTemplate.spec.selector', at(template, 'selector'), '`selector` will be auto-generated'))
+  for (const field of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) errors.push(...nonNegative(spec[field], `spec.${field}`))
+  const name = textAt(job, 'metadata', 'name')
+  // Its Jobs are called after it, and the time.
+  if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
+  return errors
+}
+
+function validateTimeZone(zone: string): FieldError[] {
+  const path = 'spec.timeZone'
+  if (zone === '') return [invalid(path, zone, 'timeZone must be nil or non-empty string')]
+  if (zone.toLowerCase() === 'local')
+    return [invalid(path, zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')]
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+    return []
+  } catch {
+    return [invalid(path, zone, `unknown time zone ${zone}`)]
+  }
 }
 
 function jobDuration(job: JsonObject, now: number): string {
@@ -95,6 +162,10 @@ function jobStatus(job: JsonObject): string {
   return holds('Suspended') ? 'Suspended' : 'Running'
 }
 
+const orphanWarning =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or ' +
+  'set propagationPolicy=Orphan to suppress this warning'
+
 const jobs = builtinResource({
   group,
   kind: 'Job',
@@ -107,14 +178,17 @@ const jobs = builtinResource({
     textColumn('Completions', completions),
     textColumn('Duration', jobDuration),
     ageColumn,
-    ...templateColumns,
+    ...templateColumns('spec'),
   ],
   selectableFields: (job) => ({ 'status.successful': String(numberAt(job, 'status', 'succeeded')) }),
   strategy: {
     generation: true,
     default: (job) => changeObjectField(job, 'spec', defaultJobSpec),
-    prepareForCreate: (job) => ({ ...withOwnSelector(job), status: {} }),
-    validate: (job, _old, subresource) => (subresource === 'status' ? [] : validateJobSpec(isObject(job.spec) ? job.spec : {}, 'spec')),
+    prepareForCreate: withOwnSelector,
+    validate: (job, old, subresource) => (subresource === 'status' ? [] : validateJob(job, old)),
+    orphansDependents: true,
+    deletionWarnings: ({ propagationPolicy, orphanDependents }) =>
+      typeof propagationPolicy === 'string' || typeof orphanDependents === 'boolean' ? [] : [orphanWarning],
   },
 })
 
@@ -129,12 +203,13 @@ const cronJobs = builtinResource({
     nameColumn,
     textColumn('Schedule', (job) => textAt(job, 'spec', 'schedule')),
     textColumn('Timezone', (job) => textAt(job, 'spec', 'timeZone') || '<none>'),
-    textColumn('Suspend', (job) => (at(job, 'spec', 'suspend') === true ? 'True' : 'False')),
+    { ...textColumn('Suspend', (job) => (at(job, 'spec', 'suspend') === true ? 'True' : 'False')), type: 'boolean' },
     integerColumn('Active', (job) => sizeAt(job, 'status', 'active')),
     textColumn('Last Schedule', (job, now) =>
       textAt(job, 'status', 'lastScheduleTime') === '' ? '<none>' : humanAge(textAt(job, 'status', 'lastScheduleTime'), now),
     ),
     ageColumn,
+    ...templateColumns('spec', 'jobTemplate', 'spec'),
   ],
   strategy: {
     generation: true,
@@ -147,16 +222,12 @@ const cronJobs = builtinResource({
           failedJobsHistoryLimit: 1,
         })
         return changeObjectField(filled, 'jobTemplate', (template) =>
-          changeObjectField(template, 'spec', (jobSpec) => changeObjectField(jobSpec, 'template', defaultPodTemplate)),
+          changeObjectField(withDefaults(template, { metadata: {} }), 'spec', (jobSpec) =>
+            changeObjectField(jobSpec, 'template', (pods) => withDefaults(defaultPodTemplate(pods), { metadata: {} })),
+          ),
         )
       }),
-    prepareForCreate: (job) => ({ ...job, status: {} }),
-    validate: (job, _old, subresource) => {
-      if (subresource === 'status') return []
-      const schedule = textAt(job, 'spec', 'schedule') === '' ? [required('spec.schedule')] : []
-      const template = at(job, 'spec', 'jobTemplate', 'spec')
-      return [...schedule, ...validateJobSpec(isObject(template) ? template : {}, 'spec.jobTemplate.spec')]
-    },
+    validate: (job, old, subresource) => (subresource === 'status' ? [] : validateCronJob(job, old)),
   },
 })
 

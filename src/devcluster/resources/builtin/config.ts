@@ -1,26 +1,27 @@
 /** ConfigMaps, Secrets and ServiceAccounts. */
 import type { FieldError } from '../../../api/field-error.ts'
-import { forbidden, invalid, required } from '../../../api/field-error.ts'
+import { forbidden, invalid, required, tooLong } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { ageColumn, at, integerColumn, nameColumn, sizeAt, textAt, textColumn } from '../columns.ts'
+import { ageColumn, at, integerColumn, nameColumn, numberAsText, sizeAt, textAt, textColumn } from '../columns.ts'
 import { withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
-import { kindShape } from '../shape.ts'
-
-const strings = { mapOf: 'string' } as const
 
 const configMaps = builtinResource({
   kind: 'ConfigMap',
   plural: 'configmaps',
   shortNames: ['cm'],
-  columns: [nameColumn, integerColumn('Data', (object) => sizeAt(object, 'data') + sizeAt(object, 'binaryData')), ageColumn],
+  columns: [nameColumn, numberAsText(integerColumn('Data', (object) => sizeAt(object, 'data') + sizeAt(object, 'binaryData'))), ageColumn],
   strategy: {
-    shape: kindShape('ConfigMap', { data: strings, binaryData: strings, immutable: 'bool' }),
     validate: (object, old) => [
       ...validateKeys(object, 'data'),
       ...validateKeys(object, 'binaryData'),
+      ...Object.keys(mapOf(object, 'data'))
+        .filter((key) => Object.hasOwn(mapOf(object, 'binaryData'), key))
+        .map((key) => invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
+      // The path of the whole object, as the API server writes it.
+      ...validateSize(textSize(object) + bytesSize(object, 'binaryData'), '[]'),
       ...validateImmutable(object, old, ['data', 'binaryData']),
     ],
   },
@@ -32,16 +33,16 @@ const secrets = builtinResource({
   columns: [
     nameColumn,
     textColumn('Type', (object) => textAt(object, 'type')),
-    integerColumn('Data', (object) => sizeAt(object, 'data')),
+    numberAsText(integerColumn('Data', (object) => sizeAt(object, 'data'))),
     ageColumn,
   ],
   selectableFields: (object) => ({ type: textAt(object, 'type') }),
   strategy: {
-    shape: kindShape('Secret', { data: strings, stringData: strings, type: 'string', immutable: 'bool' }),
     default: (object) => withDefaults(encodeStringData(object), { type: 'Opaque' }),
+    warnings: tlsWarnings,
     validate: (object, old) => [
       ...validateKeys(object, 'data'),
-      ...validateBase64(object),
+      ...validateSize(bytesSize(object, 'data'), 'data'),
       ...validateType(object),
       ...(old === undefined || object.type === old.type ? [] : [invalid('type', object.type, 'field is immutable')]),
       ...validateImmutable(object, old, ['data']),
@@ -53,7 +54,7 @@ const serviceAccounts = builtinResource({
   kind: 'ServiceAccount',
   plural: 'serviceaccounts',
   shortNames: ['sa'],
-  columns: [nameColumn, integerColumn('Secrets', (object) => sizeAt(object, 'secrets')), ageColumn],
+  columns: [nameColumn, ageColumn],
   strategy: { returnsDeleted: true },
 })
 
@@ -71,28 +72,74 @@ const keyMessage =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 
 function validateKeys(object: JsonObject, field: string): FieldError[] {
-  return Object.keys(isObject(object[field]) ? object[field] : {}).flatMap((key) => {
+  return Object.keys(mapOf(object, field)).flatMap((key) => {
     if (key === '.' || key === '..') return [invalid(`${field}[${key}]`, key, `must not be '${key}'`)]
     return /^[-._a-zA-Z0-9]+$/.test(key) ? [] : [invalid(`${field}[${key}]`, key, keyMessage)]
   })
 }
 
-function validateBase64(secret: JsonObject): FieldError[] {
-  return Object.entries(isObject(secret.data) ? secret.data : {}).flatMap(([key, value]) =>
-    typeof value === 'string' && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(value) ? [invalid(`data[${key}]`, '<secret>', 'must be base64')] : [],
-  )
+function mapOf(object: JsonObject, field: string): JsonObject {
+  const map = object[field]
+  return isObject(map) ? map : {}
+}
+
+/** As much as etcd takes. */
+const maxBytes = 1024 * 1024
+
+function validateSize(size: number, path: string): FieldError[] {
+  return size > maxBytes ? [tooLong(path, maxBytes)] : []
+}
+
+function textSize(object: JsonObject): number {
+  return Object.values(mapOf(object, 'data')).reduce((sum: number, value) => sum + Buffer.byteLength(String(value)), 0)
+}
+
+function bytesSize(object: JsonObject, field: string): number {
+  return Object.values(mapOf(object, field)).reduce((sum: number, value) => sum + Buffer.byteLength(String(value), 'base64'), 0)
 }
 
 /** Keys that Secrets of a type must have. */
 const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
+  'kubernetes.io/dockercfg': ['.dockercfg'],
   'kubernetes.io/ssh-auth': ['ssh-privatekey'],
 }
+const accountAnnotation = 'kubernetes.io/service-account.name'
 
 function validateType(secret: JsonObject): FieldError[] {
-  const keys = requiredKeys[textAt(secret, 'type')] ?? []
-  return keys.filter((key) => at(secret, 'data', key) === undefined).map((key) => required(`data[${key}]`))
+  const type = textAt(secret, 'type')
+  const keys = Object.hasOwn(requiredKeys, type) ? requiredKeys[type]! : []
+  const errors = keys.filter((key) => at(secret, 'data', key) === undefined).map((key) => required(`data[${key}]`))
+  if (type === 'kubernetes.io/service-account-token' && textAt(secret, 'metadata', 'annotations', accountAnnotation) === '')
+    return [required(`metadata.annotations[${accountAnnotation}]`)]
+  if (type === 'kubernetes.io/basic-auth' && ['username', 'password'].every((key) => at(secret, 'data', key) === undefined))
+    return [required('data[username]'), required('data[password]')]
+  return [...errors, ...keys.filter((key) => key.startsWith('.docker')).flatMap((key) => validateJson(secret, key))]
+}
+
+function validateJson(secret: JsonObject, key: string): FieldError[] {
+  const encoded = at(secret, 'data', key)
+  if (typeof encoded !== 'string') return []
+  const refuse = (detail: string): FieldError[] => [invalid(`data[${key}]`, '<secret contents redacted>', detail)]
+  const text = Buffer.from(encoded, 'base64').toString()
+  try {
+    const value = JSON.parse(text) as unknown
+    if (typeof value === 'object' && !Array.isArray(value)) return []
+    const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+    return refuse(`json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`)
+  } catch {
+    const wrong = /[^\s{]/.exec(text)?.[0]
+    return refuse(wrong === undefined ? 'unexpected end of JSON input' : `invalid character '${wrong}' looking for beginning of value`)
+  }
+}
+
+/** A certificate that is none is kept all the same. */
+function tlsWarnings(secret: JsonObject): string[] {
+  if (secret.type !== 'kubernetes.io/tls') return []
+  const [certificate, key] = ['tls.crt', 'tls.key'].map((name) => Buffer.from(textAt(secret, 'data', name), 'base64').toString())
+  if (!/-----BEGIN [^-]+-----/.test(certificate!)) return ['tls: failed to find any PEM data in certificate input']
+  return /-----BEGIN [^-]+-----/.test(key!) ? [] : ['tls: failed to find any PEM data in key input']
 }
 
 function validateImmutable(object: JsonObject, old: JsonObject | undefined, fields: readonly string[]): FieldError[] {

@@ -1,8 +1,8 @@
 /** What the API server demands of the containers of a Pod (pkg/apis/core/validation), in its words. */
 import type { FieldError } from '../../../api/field-error.ts'
-import { duplicate, invalid, notSupported, required } from '../../../api/field-error.ts'
+import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
-import { isObject } from '../../../api/json.ts'
+import { isObject, jsonEqual } from '../../../api/json.ts'
 import { dns1123Label, qualifiedName } from '../../../api/names.ts'
 import { at, listAt, textAt } from '../columns.ts'
 import { parseQuantity } from '../quantity.ts'
@@ -27,7 +27,96 @@ export function validateContainer(container: JsonObject, path: string, volumes: 
     ...objects(listAt(container, 'env')).flatMap(([variable, index]) => validateEnv(variable, `${path}.env[${index}]`)),
     ...validateVolumeMounts(listAt(container, 'volumeMounts'), `${path}.volumeMounts`, volumes),
     ...validateResources(container.resources, `${path}.resources`),
+    ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((field) => validateProbe(container[field], field, path)),
+    ...validateLifecycle(container.lifecycle, `${path}.lifecycle`),
+    ...validateSecurityContext(container.securityContext, `${path}.securityContext`),
   ]
+}
+
+const probeNumbers = ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold']
+
+function validateProbe(probe: JsonValue | undefined, field: string, container: string): FieldError[] {
+  if (!isObject(probe)) return []
+  const path = `${container}.${field}`
+  const { successThreshold, terminationGracePeriodSeconds: grace } = probe
+  return [
+    ...validateHandler(probe, path),
+    ...probeNumbers.flatMap((name) => nonNegative(probe[name], `${path}.${name}`)),
+    ...(typeof grace === 'number' && grace <= 0 ? [invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')] : []),
+    ...(field === 'readinessProbe' || successThreshold === 1 ? [] : [invalid(`${path}.successThreshold`, successThreshold, 'must be 1')]),
+  ]
+}
+
+function validateLifecycle(lifecycle: JsonValue | undefined, path: string): FieldError[] {
+  if (!isObject(lifecycle)) return []
+  return ['postStart', 'preStop'].flatMap((field) => {
+    const handler = lifecycle[field]
+    return isObject(handler) ? validateHandler(handler, `${path}.${field}`) : []
+  })
+}
+
+function validateHandler(handler: JsonObject, path: string): FieldError[] {
+  const [first, ...others] = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'].filter((kind) => isObject(handler[kind]))
+  if (first === undefined) return [required(path, 'must specify a handler type')]
+  const errors: FieldError[] = []
+  const here = `${path}.${first}`
+  if (first === 'exec' && listAt(handler, 'exec', 'command').length === 0) errors.push(required(`${here}.command`))
+  if (first === 'httpGet' || first === 'tcpSocket') errors.push(...validatePortOrName(at(handler, first, 'port'), `${here}.port`))
+  if (first === 'httpGet') errors.push(...validateEnum(handler.httpGet as JsonObject, 'scheme', here, ['HTTP', 'HTTPS']))
+  if (first === 'grpc') errors.push(...validatePort(at(handler, first, 'port') ?? 0, `${here}.port`))
+  return [...errors, ...others.map((other) => forbidden(`${path}.${other}`, 'may not specify more than 1 handler type'))]
+}
+
+/** The fields of the API server's own type, as it prints them. */
+const securityContextFields = [
+  'capabilities',
+  'privileged',
+  'seLinuxOptions',
+  'windowsOptions',
+  'runAsUser',
+  'runAsGroup',
+  'runAsNonRoot',
+  'readOnlyRootFilesystem',
+  'allowPrivilegeEscalation',
+  'procMount',
+  'seccompProfile',
+  'appArmorProfile',
+]
+
+function validateSecurityContext(context: JsonValue | undefined, path: string): FieldError[] {
+  if (!isObject(context)) return []
+  const errors = ['runAsUser', 'runAsGroup'].flatMap((field) => {
+    const id = context[field]
+    return typeof id === 'number' && (id < 0 || id > maxId)
+      ? [invalid(`${path}.${field}`, id, `must be between 0 and ${maxId}, inclusive`)]
+      : []
+  })
+  if (context.allowPrivilegeEscalation !== false) return errors
+  const refuse = (detail: string): FieldError => invalidStruct(path, context, securityContextFields, detail)
+  if (context.privileged === true) errors.push(refuse('cannot set `allowPrivilegeEscalation` to false and `privileged` to true'))
+  if (listAt(context, 'capabilities', 'add').includes('CAP_SYS_ADMIN'))
+    errors.push(refuse('cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN'))
+  return errors
+}
+
+const maxId = 2 ** 31 - 1
+
+/** Names that Go's style has otherwise. */
+const goNames: Readonly<Record<string, string>> = { apiGroup: 'APIGroup', seLinuxOptions: 'SELinuxOptions' }
+
+/** As `invalid`, of a value that the API server prints as its own type: all fields, with their first letter large. */
+export function invalidStruct(path: string, value: JsonValue | undefined, fields: readonly string[], detail: string): FieldError {
+  const goName = (field: string): string => field[0]!.toUpperCase() + field.slice(1)
+  const printed = fields.map((field) => [goNames[field] ?? goName(field), at(value, field) ?? null] as const)
+  return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(Object.fromEntries(printed))}: ${detail}` }
+}
+
+export function nonNegative(value: JsonValue | undefined, path: string): FieldError[] {
+  return typeof value === 'number' && value < 0 ? [invalid(path, value, 'must be greater than or equal to 0')] : []
+}
+
+export function immutable(value: JsonValue | undefined, old: JsonValue | undefined, path: string): FieldError[] {
+  return jsonEqual(value ?? null, old ?? null) ? [] : [invalid(path, value ?? null, 'field is immutable')]
 }
 
 function validateName(container: JsonObject, path: string, taken: Set<string>): FieldError[] {
@@ -69,7 +158,12 @@ export function validatePort(port: JsonValue, path: string): FieldError[] {
   return typeof port === 'number' && port >= 1 && port <= 65_535 ? [] : [invalid(path, port, 'must be between 1 and 65535, inclusive')]
 }
 
-function portNameErrors(name: string): string[] {
+/** A port by number, or by the name that a container gives it. */
+export function validatePortOrName(port: JsonValue | undefined, path: string): FieldError[] {
+  return typeof port === 'string' ? portNameErrors(port).map((detail) => invalid(path, port, detail)) : validatePort(port ?? 0, path)
+}
+
+export function portNameErrors(name: string): string[] {
   return [
     ...(name.length > 15 ? ['must be no more than 15 characters'] : []),
     ...(/^[-a-z0-9]+$/.test(name) ? [] : ['must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)']),

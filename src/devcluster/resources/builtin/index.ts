@@ -4,10 +4,14 @@ import { accessResources } from './access.ts'
 import { batchResources } from './batch.ts'
 import { clusterResources } from './cluster.ts'
 import { configResources } from './config.ts'
+import { endpointResources } from './endpoints.ts'
+import { eventResources } from './events.ts'
+import { limitResources } from './limits.ts'
 import { namespaces } from './namespaces.ts'
-import { otherResources } from './others.ts'
+import { networkResources } from './networking.ts'
 import { pods } from './pods.ts'
-import { serviceResources } from './services.ts'
+import { services } from './services.ts'
+import { volumeResources } from './volumes.ts'
 import { webhookConfigurations } from './webhook-configurations.ts'
 import { workloadResources } from './workloads.ts'
 
@@ -15,11 +19,15 @@ export const builtinResources: readonly ResourceInfo[] = [
   namespaces,
   pods,
   ...configResources,
-  ...serviceResources,
+  services,
+  ...endpointResources,
   ...clusterResources,
+  ...eventResources,
+  ...volumeResources,
   ...workloadResources,
   ...batchResources,
   ...accessResources,
   ...webhookConfigurations,
-  ...otherResources,
+  ...networkResources,
+  ...limitResources,
 ]

@@ -7,7 +7,6 @@ import { failure } from '../../../api/status.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, listAt, nameColumn, textAt, textColumn } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaults.ts'
-import { kindShape } from '../shape.ts'
 import type { ResourceInfo } from '../resource-info.ts'
 
 /** Namespaces that a cluster cannot be without. */
@@ -34,7 +33,6 @@ export const namespaces: ResourceInfo = builtinResource({
   strategy: {
     name: shortName,
     returnsDeleted: true,
-    shape: kindShape('Namespace', { spec: { type: 'NamespaceSpec', fields: { finalizers: ['string'] } }, status: 'any' }),
     default: labelled,
     prepareForCreate: (namespace) => {
       const given = listAt(namespace, 'spec', 'finalizers')

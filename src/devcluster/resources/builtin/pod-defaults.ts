@@ -1,12 +1,31 @@
-/** Defaults of Pods and of the Pod templates in workloads (pkg/apis/core/v1 `defaults.go`), and what admission adds to a new Pod. */
+/** Defaults of Pods and of the Pod templates in workloads (pkg/apis/core/v1 `defaults.go`). */
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { listAt, textAt } from '../columns.ts'
+import { listAt, numberAt, textAt } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
 
-/** The default grace period, and how long an admitted Pod stays on a node that is not ready. */
 export const defaultGracePeriodSeconds = 30
-const nodeFailureTolerationSeconds = 300
+
+/** `spec` of Pods: as of templates, and what a template leaves to the Pods that are made from it. */
+export function defaultPod(given: JsonObject): JsonObject {
+  // A negative time has always meant the shortest that is graceful.
+  const spec = numberAt(given, 'terminationGracePeriodSeconds') < 0 ? { ...given, terminationGracePeriodSeconds: 1 } : given
+  const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true })
+  return ['containers', 'initContainers'].reduce(
+    (current, field) =>
+      changeItems(current, field, (container) => {
+        // A limit without a request is a request too.
+        const requested = changeObjectField(container, 'resources', (resources) =>
+          isObject(resources.limits)
+            ? { ...resources, requests: withDefaults(isObject(resources.requests) ? resources.requests : {}, resources.limits) }
+            : resources,
+        )
+        if (filled.hostNetwork !== true) return requested
+        return changeItems(requested, 'ports', (port) => withDefaults(port, { hostPort: port.containerPort }))
+      }),
+    filled,
+  )
+}
 
 export function defaultPodSpec(spec: JsonObject): JsonObject {
   const filled = withDefaults(spec, {
@@ -36,35 +55,46 @@ function defaultContainer(container: JsonObject): JsonObject {
     imagePullPolicy: isLatest(textAt(container, 'image')) ? 'Always' : 'IfNotPresent',
   })
   const ports = changeItems(filled, 'ports', (port) => withDefaults(port, { protocol: 'TCP' }))
-  const env = changeItems(ports, 'env', (variable) =>
-    changeObjectField(variable, 'valueFrom', (source) =>
-      changeObjectField(source, 'fieldRef', (reference) => withDefaults(reference, { apiVersion: 'v1' })),
-    ),
-  )
-  const limits = changeObjectField(env, 'resources', (resources) =>
-    // A limit without a request is a request too.
-    isObject(resources.limits)
-      ? { ...resources, requests: withDefaults(isObject(resources.requests) ? resources.requests : {}, resources.limits) }
-      : resources,
-  )
-  return ['livenessProbe', 'readinessProbe', 'startupProbe'].reduce(
+  const env = changeItems(ports, 'env', (variable) => changeObjectField(variable, 'valueFrom', defaultFieldRef))
+  const probed = ['livenessProbe', 'readinessProbe', 'startupProbe'].reduce(
     (current, field) => changeObjectField(current, field, defaultProbe),
-    limits,
+    env,
+  )
+  return changeObjectField(probed, 'lifecycle', (lifecycle) =>
+    ['postStart', 'preStop'].reduce((current, field) => changeObjectField(current, field, defaultHandler), lifecycle),
   )
 }
 
 function defaultProbe(probe: JsonObject): JsonObject {
-  const filled = withDefaults(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 })
-  return changeObjectField(filled, 'httpGet', (action) => withDefaults(action, { path: '/', scheme: 'HTTP' }))
+  return defaultHandler(withDefaults(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }))
+}
+
+function defaultHandler(handler: JsonObject): JsonObject {
+  const filled = changeObjectField(handler, 'httpGet', (action) => withDefaults(action, { path: '/', scheme: 'HTTP' }))
+  return changeObjectField(filled, 'grpc', (action) => withDefaults(action, { service: '' }))
 }
 
 function defaultVolume(volume: JsonObject): JsonObject {
   const sources = Object.keys(volume).filter((key) => key !== 'name')
-  const filled = sources.length === 0 ? { ...volume, emptyDir: {} } : volume
+  const given = sources.length === 0 ? { ...volume, emptyDir: {} } : volume
+  const filled = changeObjectField(defaultDownward(given), 'hostPath', (source) => withDefaults(source, { type: '' }))
+  const projected = changeObjectField(filled, 'projected', (source) =>
+    changeItems(source, 'sources', (projection) =>
+      changeObjectField(defaultDownward(projection), 'serviceAccountToken', (token) => withDefaults(token, { expirationSeconds: 3600 })),
+    ),
+  )
   return ['secret', 'configMap', 'downwardAPI', 'projected'].reduce(
     (current, field) => changeObjectField(current, field, (source) => withDefaults(source, { defaultMode: 0o644 })),
-    filled,
+    projected,
   )
+}
+
+function defaultDownward(source: JsonObject): JsonObject {
+  return changeObjectField(source, 'downwardAPI', (downward) => changeItems(downward, 'items', defaultFieldRef))
+}
+
+function defaultFieldRef(source: JsonObject): JsonObject {
+  return changeObjectField(source, 'fieldRef', (reference) => withDefaults(reference, { apiVersion: 'v1' }))
 }
 
 /** Whether an image is `:latest`, by name or for want of a tag. */
@@ -72,28 +102,6 @@ function isLatest(image: string): boolean {
   if (image.includes('@')) return false
   const tag = /:([^/:]+)$/.exec(image)?.[1]
   return tag === undefined || tag === 'latest'
-}
-
-/** What the admission plugins ServiceAccount, Priority and DefaultTolerationSeconds add; the token volume is left out, there is nothing to read it. */
-export function admitPodSpec(spec: JsonObject): JsonObject {
-  const tolerations = listAt(spec, 'tolerations')
-  const missing = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].filter(
-    (key) => !tolerations.some((toleration) => tolerates(toleration, key)),
-  )
-  const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: nodeFailureTolerationSeconds }))
-  const filled = withDefaults(spec, {
-    serviceAccountName: 'default',
-    serviceAccount: 'default',
-    priority: 0,
-    preemptionPolicy: 'PreemptLowerPriority',
-  })
-  return added.length === 0 ? filled : { ...filled, tolerations: [...tolerations, ...added] }
-}
-
-function tolerates(toleration: unknown, key: string): boolean {
-  if (!isObject(toleration)) return false
-  const keys = toleration.key === undefined || toleration.key === '' || toleration.key === key
-  return keys && (toleration.effect === undefined || toleration.effect === '' || toleration.effect === 'NoExecute')
 }
 
 /** Guaranteed, Burstable or BestEffort, by the containers' requests and limits of CPU and memory. */

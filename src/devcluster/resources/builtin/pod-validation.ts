@@ -5,10 +5,10 @@ import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
 import { dns1123Label, dns1123Subdomain } from '../../../api/names.ts'
 import { validateLabels } from '../../../api/object-meta.ts'
+import { fieldNames, kindType } from '../../types/go-types.ts'
 import { listAt, numberAt, textAt } from '../columns.ts'
 import { equalExcept } from '../defaults.ts'
 import { objects, validateContainer, validateEnum } from './container-validation.ts'
-import { volumeSources } from './pod-shape.ts'
 
 const restartPolicies = ['Always', 'OnFailure', 'Never']
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
@@ -33,7 +33,7 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string): Fiel
     ...named(spec, 'hostname', path, dns1123Label),
     ...named(spec, 'subdomain', path, dns1123Label),
     ...validateTolerations(listAt(spec, 'tolerations'), `${path}.tolerations`),
-    ...validateSeconds(spec, path),
+    ...validateDeadline(spec, path),
   ]
 }
 
@@ -42,17 +42,20 @@ function named(spec: JsonObject, field: string, path: string, syntax: (value: st
   return value === '' ? [] : syntax(value).map((detail) => invalid(`${path}.${field}`, value, detail))
 }
 
-function validateSeconds(spec: JsonObject, path: string): FieldError[] {
-  const { activeDeadlineSeconds: deadline, terminationGracePeriodSeconds: grace } = spec
-  return [
-    ...(typeof deadline === 'number' && (deadline < 1 || deadline > maxInt32)
-      ? [invalid(`${path}.activeDeadlineSeconds`, deadline, `must be between 1 and ${maxInt32}, inclusive`)]
-      : []),
-    ...(typeof grace === 'number' && grace < 0
-      ? [invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than or equal to 0')]
-      : []),
-  ]
+function validateDeadline(spec: JsonObject, path: string): FieldError[] {
+  const { activeDeadlineSeconds: deadline } = spec
+  return typeof deadline === 'number' && (deadline < 1 || deadline > maxInt32)
+    ? [invalid(`${path}.activeDeadlineSeconds`, deadline, `must be between 1 and ${maxInt32}, inclusive`)]
+    : []
 }
+
+const pod = kindType({ group: '', version: 'v1', kind: 'Pod' })
+const volumeSources = fieldNames(pod, 'spec', 'volumes').filter((field) => field !== 'name')
+
+/** Of two kinds of volume in one, the API server looks at these first. */
+const volumeSourceOrder = [
+  ...new Set(['emptyDir', 'hostPath', 'secret', 'persistentVolumeClaim', 'downwardAPI', 'configMap', ...volumeSources]),
+]
 
 /** What a volume of a kind cannot be without. */
 const requiredVolumeFields: Readonly<Record<string, string>> = {
@@ -74,7 +77,7 @@ function validateVolumes(volumes: readonly JsonValue[], path: string): FieldErro
       if (names.has(name)) errors.push(duplicate(`${here}.name`, name))
       names.add(name)
     }
-    const [source, ...others] = volumeSources.filter((candidate) => isObject(volume[candidate]))
+    const [source, ...others] = volumeSourceOrder.filter((candidate) => isObject(volume[candidate]))
     if (source === undefined) errors.push(required(here, 'must specify a volume type'))
     for (const other of others) errors.push(forbidden(`${here}.${other}`, 'may not specify more than 1 volume type'))
     const field = source === undefined ? undefined : requiredVolumeFields[source]

@@ -4,17 +4,18 @@ import { mergeConditions } from '../../../api/conditions.ts'
 import { required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { conflict, invalidObject } from '../../registry/status-error.ts'
+import { badRequest, conflict, invalidObject } from '../../registry/status-error.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { at, listAt, textAt } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
 import { podColumns } from './pod-columns.ts'
-import { admitPodSpec, defaultGracePeriodSeconds, defaultPodSpec, qosClass } from './pod-defaults.ts'
-import { podShape } from './pod-shape.ts'
+import { admitPod } from './pod-admission.ts'
+import { defaultGracePeriodSeconds, defaultPod, qosClass } from './pod-defaults.ts'
 import { validatePodSpec, validatePodUpdate } from './pod-validation.ts'
 
 const subject = { group: '', kind: 'Pod', plural: 'pods' }
+const success: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
 const bindingSubject = { group: '', kind: 'Binding', plural: 'pods/binding' }
 
 export const pods: ResourceInfo = builtinResource({
@@ -28,8 +29,12 @@ export const pods: ResourceInfo = builtinResource({
       kind: 'Binding',
       verbs: ['create'],
       write: bind,
-      created: () => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }),
+      created: () => success,
+      keepsGeneration: true,
     },
+    // Read before it comes to the registry.
+    log: { kind: 'Pod', verbs: ['get'] },
+    eviction: { kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'], deletes: evict, created: () => success },
   },
   columns: podColumns,
   selectableFields: (pod) => ({
@@ -43,12 +48,15 @@ export const pods: ResourceInfo = builtinResource({
     'status.nominatedNodeName': textAt(pod, 'status', 'nominatedNodeName'),
   }),
   strategy: {
-    shape: podShape,
     returnsDeleted: true,
     generation: true,
-    default: (pod) => changeObjectField(pod, 'spec', (spec) => withDefaults(defaultPodSpec(spec), { enableServiceLinks: true })),
+    default: (pod) => changeObjectField(pod, 'spec', defaultPod),
     prepareForCreate: (pod) => ({ ...pod, status: { phase: 'Pending', qosClass: qosClass(specOf(pod)) } }),
-    admit: (pod) => changeObjectField(pod, 'spec', admitPodSpec),
+    prepareForUpdate: (pod, old) => {
+      const { priority, preemptionPolicy } = specOf(old)
+      return changeObjectField(pod, 'spec', (spec) => withDefaults(spec, { priority, preemptionPolicy }))
+    },
+    admit: admitPod,
     validate: (pod, old, subresource) => {
       if (old !== undefined && (subresource === 'status' || subresource === 'binding')) return []
       return [...validatePodSpec(pod.spec, 'spec'), ...(old === undefined ? [] : validatePodUpdate(specOf(pod), specOf(old)))]
@@ -68,6 +76,7 @@ function gracePeriodSeconds(pod: JsonObject): number {
 /** POST to `pods/binding`: the scheduler's decision. */
 function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: number }): JsonObject {
   const name = textAt(pod, 'metadata', 'name')
+  checkName(name, binding, 'Binding')
   const node = textAt(binding, 'target', 'name')
   if (node === '') throw invalidObject(bindingSubject, name, [required('target.name')])
   const refuse = (detail: string): Error => conflict(bindingSubject, name, detail)
@@ -86,13 +95,23 @@ function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: num
   }
 }
 
+/** POST to `pods/eviction`. Nothing keeps the status of disruption budgets here, so that these are not asked. */
+function evict(pod: JsonObject, eviction: JsonObject): JsonObject {
+  checkName(textAt(pod, 'metadata', 'name'), eviction, 'Eviction')
+  return isObject(eviction.deleteOptions) ? eviction.deleteOptions : {}
+}
+
+function checkName(name: string, asked: JsonObject, kind: string): void {
+  if (textAt(asked, 'metadata', 'name') !== name) throw badRequest(`name in URL does not match name in ${kind} object`)
+}
+
 function conditionsOf(pod: JsonObject): readonly Condition[] {
   return listAt(pod, 'status', 'conditions').filter(isObject) as unknown as readonly Condition[]
 }
 
-/** A Pod's conditions leave out what is empty. */
+/** A Pod's conditions leave out what is empty, but for the time of the last probe. */
 function conditionJson(condition: Condition): JsonValue {
-  return Object.fromEntries(Object.entries(condition).filter(([, value]) => value !== '')) as JsonObject
+  return { lastProbeTime: null, ...Object.fromEntries(Object.entries(condition).filter(([, value]) => value !== '')) }
 }
 
 function specOf(pod: JsonObject): JsonObject {

@@ -1,17 +1,19 @@
-/** Services and Endpoints. */
+/** Services. */
 import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
 import type { FieldError } from '../../../api/field-error.ts'
-import { duplicate, required } from '../../../api/field-error.ts'
-import type { JsonObject, JsonValue } from '../../../api/json.ts'
-import { isObject } from '../../../api/json.ts'
-import { shortName } from '../../../api/names.ts'
+import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
+import type { JsonObject } from '../../../api/json.ts'
+import { isObject, jsonEqual } from '../../../api/json.ts'
+import { dns1123Label, dns1123Subdomain, shortName } from '../../../api/names.ts'
+import { validateLabels } from '../../../api/object-meta.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, at, formatLabels, listAt, nameColumn, numberAt, orNone, textAt, textColumn } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
-import { objects, validateEnum, validatePort } from './container-validation.ts'
+import { objects, validateEnum, validatePort, validatePortOrName } from './container-validation.ts'
 
-const services = builtinResource({
+export const services: ResourceInfo = builtinResource({
   kind: 'Service',
   plural: 'services',
   shortNames: ['svc'],
@@ -31,63 +33,160 @@ const services = builtinResource({
     name: shortName,
     returnsDeleted: true,
     default: (service) => changeObjectField(service, 'spec', defaultSpec),
-    prepareForCreate: (service) => ({
-      ...changeObjectField(service, 'spec', (spec) => withAddress(spec, textAt(service, 'metadata', 'uid'))),
-      status: { loadBalancer: {} },
-    }),
+    prepareForCreate: (service) => changeObjectField(service, 'spec', (spec) => withAddress(spec, textAt(service, 'metadata', 'uid'))),
     prepareForUpdate: (service, old) =>
       changeObjectField(service, 'spec', (spec) =>
-        withDefaults(spec, { clusterIP: at(old, 'spec', 'clusterIP'), clusterIPs: at(old, 'spec', 'clusterIPs') }),
+        withAddress(keepAllocated(spec, isObject(old.spec) ? old.spec : {}), textAt(service, 'metadata', 'uid')),
       ),
-    validate: (service) => validateService(service),
+    validate: (service, old, subresource) => (subresource === 'status' ? [] : validateService(service, old)),
   },
 })
-
-const endpoints = builtinResource({
-  kind: 'Endpoints',
-  plural: 'endpoints',
-  shortNames: ['ep'],
-  columns: [nameColumn, textColumn('Endpoints', (object) => orNone(addresses(object).join(','))), ageColumn],
-})
-
-export const serviceResources: readonly ResourceInfo[] = [services, endpoints]
 
 function defaultSpec(spec: JsonObject): JsonObject {
   const filled = withDefaults(spec, { type: 'ClusterIP', sessionAffinity: 'None' })
   const routed = filled.type === 'ExternalName' ? filled : withDefaults(filled, { internalTrafficPolicy: 'Cluster' })
-  const external = ['NodePort', 'LoadBalancer'].includes(String(filled.type))
-    ? withDefaults(routed, { externalTrafficPolicy: 'Cluster' })
-    : routed
-  return changeItems(external, 'ports', (port) => withDefaults(port, { protocol: 'TCP', targetPort: port.port }))
+  const external = hasNodePorts(filled) || listAt(filled, 'externalIPs').length > 0
+  const exposed = external ? withDefaults(routed, { externalTrafficPolicy: 'Cluster' }) : routed
+  const balanced = filled.type === 'LoadBalancer' ? withDefaults(exposed, { allocateLoadBalancerNodePorts: true }) : exposed
+  const sticky =
+    filled.sessionAffinity === 'ClientIP'
+      ? withDefaults(balanced, { sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds } } })
+      : balanced
+  return changeItems(sticky, 'ports', ({ targetPort, ...port }) => ({
+    ...withDefaults(port, { protocol: 'TCP' }),
+    targetPort: targetPort || (port.port ?? 0),
+  }))
 }
 
-/** Nothing listens there, but it looks as it should: an address of the usual service range, the same for the same service. */
+const affinitySeconds = 10_800
+
+function hasNodePorts(spec: JsonObject): boolean {
+  return spec.type === 'NodePort' || spec.type === 'LoadBalancer'
+}
+
+const firstNodePort = 30_000
+const nodePorts = 2_768
+
+/** Nothing listens there, but it looks as it should: an address and ports of the usual ranges, the same for the same Service. */
 function withAddress(spec: JsonObject, uid: string): JsonObject {
   if (spec.type === 'ExternalName') return spec
-  const [high = 0, low = 0] = createHash('sha256').update(uid).digest()
+  const digest = createHash('sha256').update(uid).digest()
+  const [high = 0, low = 0] = digest
   const address = textAt(spec, 'clusterIP') || `10.96.${high}.${(low % 254) + 1}`
-  return withDefaults({ ...spec, clusterIP: address }, { clusterIPs: [address], ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })
+  const addressed = withDefaults({ ...spec, clusterIP: address }, { clusterIPs: [address], ...families })
+  if (!hasNodePorts(spec) || spec.allocateLoadBalancerNodePorts === false) return addressed
+  const offset = digest.readUInt16BE(2)
+  const taken = new Set(listAt(spec, 'ports').map((port) => at(port, 'nodePort')))
+  let next = offset % nodePorts
+  return changeItems(addressed, 'ports', (port) => {
+    if (numberAt(port, 'nodePort') !== 0) return port
+    while (taken.has(firstNodePort + next)) next = (next + 1) % nodePorts
+    taken.add(firstNodePort + next)
+    return { ...port, nodePort: firstNodePort + next }
+  })
 }
 
-function validateService(service: JsonObject): FieldError[] {
+const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
+
+/** What an update leaves out of what was allocated stays; what the new type of Service has no use for goes. */
+function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
+  const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy } = old
+  const unused = unusedFields(spec, old)
+  const dropped = unused.length === 0 ? spec : Object.fromEntries(Object.entries(spec).filter(([field]) => !unused.includes(field)))
+  if (dropped.type === 'ExternalName') return changeItems(dropped, 'ports', ({ nodePort: _nodePort, ...port }) => port)
+  const kept = withDefaults(dropped, old.type === 'ExternalName' ? {} : { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy })
+  // Of the two ways to say it the one that changed counts.
+  const synced =
+    kept.clusterIP !== clusterIP && jsonEqual(kept.clusterIPs ?? null, clusterIPs ?? null)
+      ? { ...kept, clusterIPs: [kept.clusterIP!] }
+      : kept
+  const byName = new Map(listAt(old, 'ports').map((port) => [textAt(port, 'name'), at(port, 'nodePort')]))
+  return changeItems(synced, 'ports', (port) => {
+    const before = byName.get(textAt(port, 'name'))
+    if (hasNodePorts(kept)) return hasNodePorts(old) ? withDefaults(port, { nodePort: before }) : port
+    if (before === undefined || port.nodePort !== before) return port
+    const { nodePort: _nodePort, ...rest } = port
+    return rest
+  })
+}
+
+/** Fields that are as they were, but belong to another type of Service. */
+function unusedFields(spec: JsonObject, old: JsonObject): string[] {
+  if (spec.type === old.type) return []
+  const fields = [
+    ...(spec.type === 'ExternalName'
+      ? ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy']
+      : ['externalName']),
+    ...(hasNodePorts(spec) ? [] : ['externalTrafficPolicy']),
+    ...(spec.type === 'LoadBalancer' ? [] : ['allocateLoadBalancerNodePorts', 'loadBalancerClass', 'healthCheckNodePort']),
+  ]
+  return fields.filter((field) => jsonEqual(spec[field] ?? null, old[field] ?? null))
+}
+
+const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
+
+function validateService(service: JsonObject, old: JsonObject | undefined): FieldError[] {
   const spec = isObject(service.spec) ? service.spec : {}
+  const errors = validatePorts(spec)
+  const { type, externalName, clusterIPs } = spec
+  if (type === 'ExternalName') {
+    if (textAt(spec, 'externalName') === '') errors.push(required('spec.externalName'))
+    else errors.push(...dns1123Subdomain(String(externalName)).map((detail) => invalid('spec.externalName', externalName, detail)))
+    for (const field of ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
+      if (at(spec, field) !== undefined) errors.push(forbidden(`spec.${field}`, "may not be set when `type` is 'ExternalName'"))
+  }
+  errors.push(...validateLabels(spec.selector, 'spec.selector'))
+  if (service.spec !== undefined) {
+    errors.push(...validateEnum(spec, 'sessionAffinity', 'spec', ['ClientIP', 'None']), ...validateEnum(spec, 'type', 'spec', types))
+  }
+  for (const [index, address] of listAt(spec, 'clusterIPs').entries()) {
+    if (address === 'None' && index === 0) continue
+    if (isIP(String(address)) === 0)
+      errors.push(invalid(`spec.clusterIPs[${index}]`, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'))
+  }
+  const before = listAt(old, 'spec', 'clusterIPs')
+  if (type !== 'ExternalName' && textAt(old, 'spec', 'type') !== 'ExternalName' && before.length > 0 && before[0] !== at(spec, 'clusterIP'))
+    errors.push(invalid('spec.clusterIPs[0]', clusterIPs, 'may not change once set'))
+  for (const [field, values] of [
+    ['externalTrafficPolicy', ['Cluster', 'Local']],
+    ['internalTrafficPolicy', ['Cluster', 'Local']],
+  ] as const) {
+    const value = textAt(spec, field)
+    if (value !== '' && !values.includes(value as 'Local')) errors.push(notSupported(`spec.${field}`, value, values))
+  }
+  if (type !== 'LoadBalancer' && at(spec, 'allocateLoadBalancerNodePorts') !== undefined)
+    errors.push(forbidden('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'"))
+  return errors
+}
+
+function validatePorts(spec: JsonObject): FieldError[] {
   const list = listAt(spec, 'ports')
   const errors: FieldError[] = []
   if (list.length === 0 && spec.type !== 'ExternalName' && spec.clusterIP !== 'None') errors.push(required('spec.ports'))
   const names = new Set<string>()
+  const numbers = new Set<string>()
   for (const [port, index] of objects(list)) {
     const here = `spec.ports[${index}]`
     const name = textAt(port, 'name')
     if (name === '' && list.length > 1) errors.push(required(`${here}.name`))
+    errors.push(...(name === '' ? [] : dns1123Label(name).map((detail) => invalid(`${here}.name`, name, detail))))
     if (name !== '' && names.has(name)) errors.push(duplicate(`${here}.name`, name))
     names.add(name)
     errors.push(...validatePort(port.port ?? 0, `${here}.port`), ...validateEnum(port, 'protocol', here, ['SCTP', 'TCP', 'UDP']))
+    errors.push(...validatePortOrName(port.targetPort, `${here}.targetPort`))
+    if (spec.type === 'ClusterIP' && numberAt(port, 'nodePort') !== 0)
+      errors.push(forbidden(`${here}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
+    const number = `${textAt(port, 'protocol')}/${numberAt(port, 'port')}`
+    if (numbers.has(number)) errors.push(samePort(here, port))
+    numbers.add(number)
   }
-  if (spec.type === 'ExternalName' && textAt(spec, 'externalName') === '') errors.push(required('spec.externalName'))
-  return [
-    ...errors,
-    ...(service.spec === undefined ? [] : validateEnum(spec, 'type', 'spec', ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'])),
-  ]
+  return errors
+}
+
+/** Printed as the API server's own type. */
+function samePort(path: string, port: JsonObject): FieldError {
+  const printed = { Name: '', Protocol: port.protocol, AppProtocol: null, Port: port.port, TargetPort: 0, NodePort: 0 }
+  return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(printed)}` }
 }
 
 function externalAddress(service: JsonObject): string {
@@ -105,13 +204,4 @@ function ports(service: JsonObject): string {
     return `${numberAt(port, 'port')}${node === 0 ? '' : `:${node}`}/${textAt(port, 'protocol')}`
   })
   return orNone(texts.join(','))
-}
-
-function addresses(object: JsonObject): string[] {
-  return listAt(object, 'subsets').flatMap((subset: JsonValue) =>
-    listAt(subset, 'addresses').flatMap((address) => {
-      const list = listAt(subset, 'ports').map((port) => `${textAt(address, 'ip')}:${numberAt(port, 'port')}`)
-      return list.length === 0 ? [textAt(address, 'ip')] : list
-    }),
-  )
 }

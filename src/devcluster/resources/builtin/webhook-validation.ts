@@ -33,6 +33,8 @@ export function validateWebhook(webhook: JsonObject, path: string): FieldError[]
   }
   oneOf('reinvocationPolicy', ['IfNeeded', 'Never'])
   errors.push(...validateClient(webhook.clientConfig, `${path}.clientConfig`))
+  for (const [condition, index] of objects(listAt(webhook, 'matchConditions')))
+    errors.push(...validateCondition(condition, `${path}.matchConditions[${index}]`))
   errors.push(...validateReviewVersions(listAt(webhook, 'admissionReviewVersions'), `${path}.admissionReviewVersions`))
   return errors
 }
@@ -43,6 +45,14 @@ function validateName(name: string, path: string): FieldError[] {
   if (errors.length === 0 && name.split('.').length < 3)
     errors.push(invalid(path, name, 'should be a domain with at least three segments separated by dots'))
   return errors
+}
+
+function validateCondition(condition: JsonObject, path: string): FieldError[] {
+  const [name, expression] = [textAt(condition, 'name'), textAt(condition, 'expression')]
+  return [
+    ...(expression.trim() === '' ? [required(`${path}.expression`)] : []),
+    ...(name === '' ? [required(`${path}.name`)] : qualifiedName(name).map((detail) => invalid(`${path}.name`, name, detail))),
+  ]
 }
 
 function validateReviewVersions(versions: readonly JsonValue[], path: string): FieldError[] {
@@ -56,7 +66,8 @@ function validateReviewVersions(versions: readonly JsonValue[], path: string): F
   return isKnown ? errors : [...errors, invalid(path, [...versions], `must include at least one of ${known}`)]
 }
 
-function validateClient(clientConfig: JsonValue | undefined, path: string): FieldError[] {
+/** Where a webhook is called: by a URL, or through a Service. */
+export function validateClient(clientConfig: JsonValue | undefined, path: string): FieldError[] {
   const client = isObject(clientConfig) ? clientConfig : {}
   const { url, service } = client
   if ((typeof url === 'string') === isObject(service)) return [required(path, 'exactly one of url or service is required')]
@@ -89,7 +100,9 @@ function validateUrl(url: string, path: string): FieldError[] {
 function validateService(service: JsonObject, path: string): FieldError[] {
   const { port } = service
   return [
-    ...['name', 'namespace'].filter((field) => textAt(service, field) === '').map((field) => required(`${path}.${field}`)),
+    // The API server takes one for the other.
+    ...(textAt(service, 'namespace') === '' ? [required(`${path}.name`)] : []),
+    ...(textAt(service, 'name') === '' ? [required(`${path}.namespace`)] : []),
     ...(typeof port === 'number' && (port < 1 || port > 65_535)
       ? [invalid(`${path}.port`, port, 'port is not valid: must be between 1 and 65535, inclusive')]
       : []),
@@ -164,7 +177,8 @@ function validateResources(resources: readonly string[], path: string): FieldErr
   return errors
 }
 
-function validateSelector({ matchLabels, matchExpressions }: JsonObject, path: string): FieldError[] {
+/** A label selector as `metav1.LabelSelector` writes it. */
+export function validateSelector({ matchLabels, matchExpressions }: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = []
   if (isObject(matchLabels)) {
     const here = `${path}.matchLabels`

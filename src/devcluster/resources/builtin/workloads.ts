@@ -1,17 +1,32 @@
 /** Deployments, ReplicaSets, StatefulSets, DaemonSets. */
 import type { FieldError } from '../../../api/field-error.ts'
-import { invalid, notSupported, required } from '../../../api/field-error.ts'
+import { forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
 import type { LabelSelector, Labels } from '../../../api/label-selector.ts'
 import { formatLabelSelector, matchesLabels, requirementsOf } from '../../../api/label-selector.ts'
 import { validateLabels } from '../../../api/object-meta.ts'
+import { invalidObject } from '../../registry/status-error.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { ageColumn, at, integerColumn, listAt, nameColumn, numberAt, textAt, textColumn } from '../columns.ts'
-import { changeObjectField, withDefaults } from '../defaults.ts'
+import {
+  ageColumn,
+  at,
+  formatLabels,
+  integerColumn,
+  listAt,
+  nameColumn,
+  numberAsText,
+  numberAt,
+  sizeAt,
+  textAt,
+  textColumn,
+} from '../columns.ts'
+import { changeObjectField, equalExcept, withDefaults } from '../defaults.ts'
 import type { Column, ResourceInfo, Strategy, SubresourceInfo } from '../resource-info.ts'
+import { immutable, nonNegative } from './container-validation.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validatePodSpec } from './pod-validation.ts'
+import { validateSelector } from './webhook-validation.ts'
 
 const group = 'apps'
 
@@ -31,42 +46,59 @@ const scale: SubresourceInfo = {
       status: { replicas: numberAt(object, 'status', 'replicas'), selector: formatSelector(at(object, 'spec', 'selector'), '') },
     }
   },
-  write: (object, written) => changeObjectField(object, 'spec', (spec) => ({ ...spec, replicas: numberAt(written, 'spec', 'replicas') })),
+  write: (object, written) => {
+    const replicas = numberAt(written, 'spec', 'replicas')
+    const errors = nonNegative(replicas, 'spec.replicas')
+    if (errors.length > 0) throw invalidObject({ group: 'autoscaling', kind: 'Scale' }, textAt(object, 'metadata', 'name'), errors)
+    return changeObjectField(object, 'spec', (spec) => ({ ...spec, replicas }))
+  },
 }
 
 /** A strategy for types with a selector and a template. */
-function workload(defaults: (spec: JsonObject) => JsonObject, options: { readonly restartPolicies?: readonly string[] } = {}): Strategy {
+function workload(options: {
+  /** As the API server calls it in its errors. */
+  readonly name: string
+  readonly defaults: (spec: JsonObject) => JsonObject
+  readonly validate?: (spec: JsonObject, old: JsonObject | undefined) => FieldError[]
+}): Strategy {
+  const { name, defaults, validate } = options
   return {
     generation: true,
     default: (object) => changeObjectField(object, 'spec', (spec) => defaults(changeObjectField(spec, 'template', defaultPodTemplate))),
-    prepareForCreate: (object) => ({ ...object, status: {} }),
-    validate: (object, old, subresource) =>
-      subresource === 'status' ? [] : validateWorkload(object, old, options.restartPolicies ?? ['Always']),
+    validate(object, old, subresource) {
+      if (subresource === 'status') return []
+      const spec = isObject(object.spec) ? object.spec : {}
+      const before = isObject(old?.spec) ? old.spec : undefined
+      return [...validateWorkload(spec, before, name), ...(validate?.(spec, before) ?? [])]
+    },
   }
 }
 
-function validateWorkload(object: JsonObject, old: JsonObject | undefined, restartPolicies: readonly string[]): FieldError[] {
-  const spec = isObject(object.spec) ? object.spec : {}
+function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: string): FieldError[] {
   const labels = at(spec, 'template', 'metadata', 'labels')
   const errors: FieldError[] = []
-  if (!isObject(spec.selector)) errors.push(required('spec.selector'))
-  else if (Object.keys(spec.selector).length === 0)
-    errors.push(invalid('spec.selector', spec.selector, 'empty selector is invalid for deployment'))
-  else if (!matchesLabels(requirementsOf(spec.selector as unknown as LabelSelector), (isObject(labels) ? labels : {}) as Labels)) {
-    errors.push(invalid('spec.template.metadata.labels', isObject(labels) ? labels : {}, '`selector` does not match template `labels`'))
-  }
-  if (old !== undefined && !jsonEqual(spec.selector, at(old, 'spec', 'selector')))
-    errors.push(invalid('spec.selector', spec.selector ?? {}, 'field is immutable'))
-  if (typeof spec.replicas === 'number' && spec.replicas < 0)
-    errors.push(invalid('spec.replicas', spec.replicas, 'must be greater than or equal to 0'))
+  const selector = isObject(spec.selector) ? spec.selector : undefined
+  if (selector === undefined) errors.push(required('spec.selector'))
+  else errors.push(...validateSelector(selector, 'spec.selector'))
+  if (selector !== undefined && sizeAt(selector, 'matchLabels') + sizeAt(selector, 'matchExpressions') === 0)
+    errors.push(invalid('spec.selector', selector, `empty selector is invalid for ${name}`))
+  // No selector selects nothing, an empty one everything.
+  else if (
+    selector === undefined ||
+    !matchesLabels(requirementsOf(selector as unknown as LabelSelector), (isObject(labels) ? labels : {}) as Labels)
+  )
+    errors.push(invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`'))
+  if (old !== undefined && name !== 'statefulset') errors.push(...immutable(spec.selector, old.selector, 'spec.selector'))
+  for (const field of ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'])
+    errors.push(...nonNegative(spec[field], `spec.${field}`))
   errors.push(...validateLabels(labels, 'spec.template.labels'), ...validatePodSpec(at(spec, 'template', 'spec'), 'spec.template.spec'))
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
-  if (policy !== '' && !restartPolicies.includes(policy))
-    errors.push(notSupported('spec.template.spec.restartPolicy', policy, restartPolicies))
+  if (policy !== '' && policy !== 'Always') errors.push(notSupported('spec.template.spec.restartPolicy', policy, ['Always']))
   return errors
 }
 
-function formatSelector(selector: JsonValue | undefined, none = '<none>'): string {
+/** A label selector as it is written in a query. */
+export function formatSelector(selector: JsonValue | undefined, none = '<none>'): string {
   const text = isObject(selector) ? formatLabelSelector(requirementsOf(selector as unknown as LabelSelector)) : ''
   return text === '' ? none : text
 }
@@ -75,36 +107,29 @@ function count(name: string, ...path: readonly string[]): Column {
   return integerColumn(name, (object) => numberAt(object, ...path))
 }
 
-/** Containers, images and selector, for `-o wide`. */
-export const templateColumns: readonly Column[] = [
-  textColumn(
-    'Containers',
-    (object) =>
-      containersOf(object)
-        .map((container) => textAt(container, 'name'))
-        .join(','),
-    1,
-  ),
-  textColumn(
-    'Images',
-    (object) =>
-      containersOf(object)
-        .map((container) => textAt(container, 'image'))
-        .join(','),
-    1,
-  ),
-]
-const selectorColumn = textColumn('Selector', (object) => formatSelector(at(object, 'spec', 'selector')), 1)
-
-function containersOf(object: JsonObject): readonly JsonValue[] {
-  return listAt(object, 'spec', 'template', 'spec', 'containers')
+/** Containers and images of a template at a path, and the selector beside it, for `-o wide`. */
+export function templateColumns(...path: readonly string[]): readonly [Column, Column, Column] {
+  const each = (field: string) => (object: JsonObject) =>
+    listAt(object, ...path, 'template', 'spec', 'containers')
+      .map((container) => textAt(container, field))
+      .join(',')
+  return [
+    textColumn('Containers', each('name'), 1),
+    textColumn('Images', each('image'), 1),
+    textColumn('Selector', (object) => formatSelector(at(object, ...path, 'selector')), 1),
+  ]
 }
 
 function readyOf(object: JsonObject): string {
   return `${numberAt(object, 'status', 'readyReplicas')}/${numberAt(object, 'spec', 'replicas')}`
 }
 
-const rollingUpdate = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } }
+/** An update strategy with its type, and if it is the rolling one with `defaults` of how. */
+function rolling(strategy: JsonObject, defaults: JsonObject): JsonObject {
+  const typed = withDefaults(strategy, { type: 'RollingUpdate' })
+  if (typed.type !== 'RollingUpdate') return typed
+  return changeObjectField(withDefaults(typed, { rollingUpdate: {} }), 'rollingUpdate', (update) => withDefaults(update, defaults))
+}
 
 const deployments = builtinResource({
   group,
@@ -117,21 +142,43 @@ const deployments = builtinResource({
   columns: [
     nameColumn,
     textColumn('Ready', readyOf),
-    textColumn('Up-to-date', (object) => String(numberAt(object, 'status', 'updatedReplicas'))),
-    textColumn('Available', (object) => String(numberAt(object, 'status', 'availableReplicas'))),
+    numberAsText(count('Up-to-date', 'status', 'updatedReplicas')),
+    numberAsText(count('Available', 'status', 'availableReplicas')),
     ageColumn,
-    ...templateColumns,
-    selectorColumn,
+    ...templateColumns('spec'),
   ],
-  strategy: workload((spec) => {
-    const filled = withDefaults(spec, { replicas: 1, strategy: rollingUpdate, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })
-    return changeObjectField(filled, 'strategy', (strategy) => {
-      const typed = withDefaults(strategy, { type: 'RollingUpdate' })
-      if (typed.type !== 'RollingUpdate') return typed
-      return changeObjectField(withDefaults(typed, { rollingUpdate: {} }), 'rollingUpdate', (update) =>
-        withDefaults(update, rollingUpdate.rollingUpdate),
+  strategy: workload({
+    name: 'deployment',
+    defaults: (spec) => {
+      const filled = withDefaults(spec, { replicas: 1, strategy: {}, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })
+      return changeObjectField(filled, 'strategy', (strategy) => rolling(strategy, { maxUnavailable: '25%', maxSurge: '25%' }))
+    },
+    validate: (spec) => {
+      const types = ['Recreate', 'RollingUpdate']
+      const { strategy, minReadySeconds, progressDeadlineSeconds } = spec
+      const errors: FieldError[] = []
+      const type = textAt(strategy, 'type')
+      if (!types.includes(type)) errors.push(notSupported('spec.strategy', strategy, types))
+      else if (type === 'Recreate' && isObject(at(strategy, 'rollingUpdate')))
+        errors.push(forbidden('spec.strategy.rollingUpdate', "may not be specified when strategy `type` is 'Recreate'"))
+      else if (
+        [0, '0%'].includes(at(strategy, 'rollingUpdate', 'maxUnavailable') as number) &&
+        [0, '0%'].includes(at(strategy, 'rollingUpdate', 'maxSurge') as number)
       )
-    })
+        errors.push(
+          invalid(
+            'spec.strategy.rollingUpdate.maxUnavailable',
+            at(strategy, 'rollingUpdate', 'maxUnavailable'),
+            'may not be 0 when `maxSurge` is 0',
+          ),
+        )
+      if (
+        typeof progressDeadlineSeconds === 'number' &&
+        progressDeadlineSeconds <= (typeof minReadySeconds === 'number' ? minReadySeconds : 0)
+      )
+        errors.push(invalid('spec.progressDeadlineSeconds', progressDeadlineSeconds, 'must be greater than minReadySeconds'))
+      return errors
+    },
   }),
 })
 
@@ -149,11 +196,9 @@ const replicaSets = builtinResource({
     count('Current', 'status', 'replicas'),
     count('Ready', 'status', 'readyReplicas'),
     ageColumn,
-    ...templateColumns,
-    selectorColumn,
+    ...templateColumns('spec'),
   ],
-  selectableFields: (object) => ({ 'status.replicas': String(numberAt(object, 'status', 'replicas')) }),
-  strategy: workload((spec) => withDefaults(spec, { replicas: 1 })),
+  strategy: workload({ name: 'deployment', defaults: (spec) => withDefaults(spec, { replicas: 1 }) }),
 })
 
 const statefulSets = builtinResource({
@@ -164,17 +209,39 @@ const statefulSets = builtinResource({
   categories: ['all'],
   status: true,
   subresources: { scale },
-  columns: [nameColumn, textColumn('Ready', readyOf), ageColumn, ...templateColumns],
-  strategy: workload((spec) =>
-    withDefaults(spec, {
-      replicas: 1,
-      podManagementPolicy: 'OrderedReady',
-      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
-      revisionHistoryLimit: 10,
-      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
-    }),
-  ),
+  columns: [nameColumn, textColumn('Ready', readyOf), ageColumn, ...templateColumns('spec').slice(0, 2)],
+  strategy: workload({
+    name: 'statefulset',
+    defaults: (spec) => {
+      const filled = withDefaults(spec, {
+        replicas: 1,
+        podManagementPolicy: 'OrderedReady',
+        updateStrategy: {},
+        revisionHistoryLimit: 10,
+        persistentVolumeClaimRetentionPolicy: {},
+      })
+      const updated = changeObjectField(filled, 'updateStrategy', (strategy) => rolling(strategy, { partition: 0 }))
+      return changeObjectField(updated, 'persistentVolumeClaimRetentionPolicy', (policy) =>
+        withDefaults(policy, { whenDeleted: 'Retain', whenScaled: 'Retain' }),
+      )
+    },
+    validate: (spec, old) =>
+      old === undefined || equalExcept(spec, old, ...changeableOfStatefulSets) ? [] : [forbidden('spec', unchangeableOfStatefulSets)],
+  }),
 })
+
+const changeableOfStatefulSets = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+]
+const unchangeableOfStatefulSets =
+  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', " +
+  "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 
 const daemonSets = builtinResource({
   group,
@@ -190,20 +257,41 @@ const daemonSets = builtinResource({
     count('Ready', 'status', 'numberReady'),
     count('Up-to-date', 'status', 'updatedNumberScheduled'),
     count('Available', 'status', 'numberAvailable'),
-    textColumn('Node Selector', (object) => {
-      const selector = at(object, 'spec', 'template', 'spec', 'nodeSelector')
-      return formatSelector(isObject(selector) ? { matchLabels: selector } : undefined)
-    }),
+    textColumn('Node Selector', (object) => formatLabels(at(object, 'spec', 'template', 'spec', 'nodeSelector'))),
     ageColumn,
-    ...templateColumns,
-    selectorColumn,
+    ...templateColumns('spec'),
   ],
-  strategy: workload((spec) =>
-    withDefaults(spec, {
-      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
-      revisionHistoryLimit: 10,
-    }),
-  ),
+  strategy: daemonSetStrategy(),
 })
+
+const generationAnnotation = 'deprecated.daemonset.template.generation'
+
+/** The annotation was a field once, that counts the changes of the template. */
+function daemonSetStrategy(): Strategy {
+  const strategy = workload({
+    name: 'daemonset',
+    defaults: (spec) => {
+      const filled = withDefaults(spec, { updateStrategy: {}, revisionHistoryLimit: 10 })
+      return changeObjectField(filled, 'updateStrategy', (update) => rolling(update, { maxUnavailable: 1, maxSurge: 0 }))
+    },
+  })
+  const annotated = (object: JsonObject, generation: number): JsonObject =>
+    changeObjectField(object, 'metadata', (metadata) => ({
+      ...metadata,
+      annotations: { ...(isObject(metadata.annotations) ? metadata.annotations : {}), [generationAnnotation]: String(generation) },
+    }))
+  return {
+    ...strategy,
+    default: (object) => {
+      const filled = strategy.default!(object)
+      return textAt(filled, 'metadata', 'annotations', generationAnnotation) === '' ? annotated(filled, 1) : filled
+    },
+    prepareForUpdate: (object, old) => {
+      const before = Number(textAt(old, 'metadata', 'annotations', generationAnnotation)) || 1
+      const changed = !jsonEqual(at(object, 'spec', 'template') ?? null, at(old, 'spec', 'template') ?? null)
+      return annotated(object, changed ? before + 1 : before)
+    },
+  }
+}
 
 export const workloadResources: readonly ResourceInfo[] = [deployments, replicaSets, statefulSets, daemonSets]

@@ -1,0 +1,127 @@
+/** The roles that every cluster has: those that people are given, and what everybody may do. */
+import type { PolicyRule } from '../api/policy-rule.ts'
+
+/** As they are stored: a rule for paths says nothing about resources. */
+type ResourceRule = Pick<PolicyRule, 'verbs' | 'apiGroups' | 'resources'>
+type PathRule = Required<Pick<PolicyRule, 'verbs' | 'nonResourceURLs'>>
+
+/** A ClusterRole; one with `aggregates` allows what all roles with the label `rbac.authorization.k8s.io/aggregate-to-NAME` do. */
+export interface BootstrapRole {
+  readonly name: string
+  readonly rules?: readonly (ResourceRule | PathRule)[]
+  readonly aggregates?: string
+  /** The role of which it is a part. */
+  readonly aggregateTo?: string
+  /** The groups to which a ClusterRoleBinding of the same name gives it. */
+  readonly groups?: readonly string[]
+}
+
+const readVerbs = ['get', 'list', 'watch']
+const writeVerbs = ['create', 'delete', 'deletecollection', 'patch', 'update']
+const allVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+const rule = (apiGroup: string | readonly string[], resources: readonly string[], verbs: readonly string[]): ResourceRule => ({
+  verbs: [...verbs],
+  apiGroups: typeof apiGroup === 'string' ? [apiGroup] : [...apiGroup],
+  resources: [...resources],
+})
+const paths = (...nonResourceURLs: string[]): PathRule => ({ verbs: ['get'], nonResourceURLs })
+
+const withStatus = (resources: readonly string[]): string[] => resources.flatMap((name) => [name, `${name}/status`])
+
+export const bootstrapRoles: readonly BootstrapRole[] = [
+  {
+    name: 'cluster-admin',
+    rules: [rule('*', ['*'], ['*']), { ...paths('*'), verbs: ['*'] }],
+    groups: ['system:masters'],
+  },
+  { name: 'admin', aggregates: 'admin' },
+  { name: 'edit', aggregates: 'edit', aggregateTo: 'admin' },
+  { name: 'view', aggregates: 'view', aggregateTo: 'edit' },
+  {
+    name: 'system:aggregate-to-admin',
+    aggregateTo: 'admin',
+    rules: [
+      rule('authorization.k8s.io', ['localsubjectaccessreviews'], ['create']),
+      rule('rbac.authorization.k8s.io', ['rolebindings', 'roles'], allVerbs),
+    ],
+  },
+  {
+    name: 'system:aggregate-to-edit',
+    aggregateTo: 'edit',
+    rules: [
+      rule('', ['pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy', 'secrets', 'services/proxy'], readVerbs),
+      rule('', ['serviceaccounts'], ['impersonate']),
+      rule('', ['pods', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy'], writeVerbs),
+      rule('', ['pods/eviction'], ['create']),
+      rule('', ['configmaps', 'persistentvolumeclaims', 'secrets', 'serviceaccounts', 'services', 'services/proxy'], writeVerbs),
+      rule('', ['serviceaccounts/token'], ['create']),
+      rule(['', 'events.k8s.io'], ['events'], writeVerbs),
+      rule(
+        'apps',
+        ['daemonsets', 'deployments', 'deployments/scale', 'replicasets', 'replicasets/scale', 'statefulsets', 'statefulsets/scale'],
+        writeVerbs,
+      ),
+      rule('autoscaling', ['horizontalpodautoscalers'], writeVerbs),
+      rule('batch', ['cronjobs', 'jobs'], writeVerbs),
+      rule('policy', ['poddisruptionbudgets'], writeVerbs),
+      rule('networking.k8s.io', ['ingresses', 'networkpolicies'], writeVerbs),
+      rule('coordination.k8s.io', ['leases'], allVerbs),
+    ],
+  },
+  {
+    name: 'system:aggregate-to-view',
+    aggregateTo: 'view',
+    rules: [
+      rule(
+        '',
+        ['configmaps', 'endpoints', ...withStatus(['persistentvolumeclaims']), 'pods', 'serviceaccounts', ...withStatus(['services'])],
+        readVerbs,
+      ),
+      rule('', ['limitranges', 'namespaces/status', 'pods/log', 'pods/status', ...withStatus(['resourcequotas'])], readVerbs),
+      rule('', ['namespaces'], readVerbs),
+      rule(['', 'events.k8s.io'], ['events'], readVerbs),
+      rule('discovery.k8s.io', ['endpointslices'], readVerbs),
+      rule(
+        'apps',
+        [
+          'controllerrevisions',
+          ...withStatus(['daemonsets']),
+          ...['deployments', 'replicasets', 'statefulsets'].flatMap((name) => [name, `${name}/scale`, `${name}/status`]),
+        ],
+        readVerbs,
+      ),
+      rule('autoscaling', withStatus(['horizontalpodautoscalers']), readVerbs),
+      rule('batch', withStatus(['cronjobs', 'jobs']), readVerbs),
+      rule('policy', withStatus(['poddisruptionbudgets']), readVerbs),
+      rule('networking.k8s.io', [...withStatus(['ingresses']), 'networkpolicies'], readVerbs),
+    ],
+  },
+  {
+    name: 'system:auth-delegator',
+    rules: [
+      rule('authentication.k8s.io', ['tokenreviews'], ['create']),
+      rule('authorization.k8s.io', ['subjectaccessreviews'], ['create']),
+    ],
+  },
+  {
+    name: 'system:basic-user',
+    rules: [
+      rule('authorization.k8s.io', ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], ['create']),
+      rule('authentication.k8s.io', ['selfsubjectreviews'], ['create']),
+    ],
+    groups: ['system:authenticated'],
+  },
+  {
+    name: 'system:discovery',
+    rules: [
+      paths('/api', '/api/*', '/apis', '/apis/*', '/healthz', '/livez', '/openapi', '/openapi/*', '/readyz', '/version', '/version/'),
+    ],
+    groups: ['system:authenticated'],
+  },
+  {
+    name: 'system:public-info-viewer',
+    rules: [paths('/healthz', '/livez', '/readyz', '/version', '/version/')],
+    groups: ['system:authenticated', 'system:unauthenticated'],
+  },
+]

@@ -1,0 +1,28 @@
+/** The formats in the schemas of a CustomResourceDefinition that mean something. */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+import { formatOf } from '../../schema/formats.ts'
+
+/** Whether the API server checks a format for a type (apiextensions `pkg/apiserver/validation/formats.go`). */
+function isFormatOf(type: JsonValue | undefined, format: string): boolean {
+  if (type === 'integer') return format === 'int32' || format === 'int64'
+  if (type === 'number') return format === 'float' || format === 'double'
+  return (type === undefined || type === '' || type === 'string') && formatOf(format) !== undefined
+}
+
+/** The formats in a definition's schemas that are no formats: they are kept, and check nothing. */
+export function unknownFormats(definition: JsonObject): readonly string[] {
+  const found = new Set<string>()
+  const visit = (value: JsonValue | undefined): void => {
+    if (Array.isArray(value)) value.forEach(visit)
+    if (!isObject(value)) return
+    const { type, format, properties, additionalProperties, items, allOf, anyOf, oneOf, not } = value
+    if (typeof format === 'string' && format !== '' && !isFormatOf(type, format)) found.add(format)
+    if (isObject(properties)) Object.values(properties).forEach(visit)
+    for (const part of [additionalProperties, items, allOf, anyOf, oneOf, not]) visit(part)
+  }
+  const { spec } = definition
+  const versions = isObject(spec) && Array.isArray(spec.versions) ? spec.versions : []
+  for (const version of versions) if (isObject(version) && isObject(version.schema)) visit(version.schema.openAPIV3Schema)
+  return [...found]
+}

@@ -1,0 +1,57 @@
+/** The order of a list after a strategic merge patch: the patch's own items in its order, the others where they were. */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+import { goText, goTypeName } from '../types/go-text.ts'
+import { PatchError } from './patch-error.ts'
+
+type Items = readonly JsonValue[]
+
+/** What identifies an item; an empty merge key: the item itself, which is a scalar. */
+export function mergeKeyOf(item: JsonValue, mergeKey: string): JsonValue {
+  if (mergeKey === '') return item
+  if (!isObject(item)) throw new PatchError('internal', `expected a map[string]interface {}, but received a ${goTypeName(item)}`)
+  const value = item[mergeKey]
+  if (value === undefined) throw new PatchError('internal', `map: ${goText(item)} does not contain declared merge key: ${mergeKey}`)
+  return value
+}
+
+/** The items that are in `by` too, and the others. */
+export function partition(items: Items, by: Items, mergeKey: string): [patched: Items, others: Items] {
+  const known = new Set(by.map((item) => mergeKeyOf(item, mergeKey)))
+  return [items.filter((item) => known.has(mergeKeyOf(item, mergeKey))), items.filter((item) => !known.has(mergeKeyOf(item, mergeKey)))]
+}
+
+/** Both parts of a list together: each in its own order, and an item that is not the patch's before what followed it so far. */
+export function inOrder(patched: Items, others: Items, order: Items, before: Items, mergeKey: string): JsonValue[] {
+  const place = (item: JsonValue, among: Items): number => {
+    const identity = mergeKeyOf(item, mergeKey)
+    return among.findIndex((other) => mergeKeyOf(other, mergeKey) === identity)
+  }
+  const right = patched.toSorted((a, b) => place(a, order) - place(b, order))
+  const left = others.toSorted((a, b) => place(a, before) - place(b, before))
+  const list: JsonValue[] = []
+  while (left.length > 0 && right.length > 0) {
+    const [mine, theirs] = [place(left[0]!, before), place(right[0]!, before)]
+    list.push(mine >= 0 && theirs >= 0 && mine < theirs ? left.shift()! : right.shift()!)
+  }
+  return [...list, ...left, ...right]
+}
+
+/** The list without the items of this identity. */
+export function deleteItems(items: Items, mergeKey: string, identity: JsonValue): Items {
+  return items.filter((item) => (item as JsonObject)[mergeKey] !== identity)
+}
+
+/** Each scalar once; as in Go, the last item takes the place of one that goes. */
+export function uniqueScalars(items: Items): JsonValue[] {
+  const list = [...items]
+  for (let i = 0; i < list.length; i += 1) {
+    for (let j = i + 1; j < list.length; j += 1) {
+      if (list[i] !== list[j]) continue
+      const last = list.pop()!
+      if (j < list.length) list[j] = last
+      j -= 1
+    }
+  }
+  return list
+}

@@ -1,0 +1,17 @@
+/** What built-in admission plugins may look at: the stored objects, as they are. */
+import type { JsonObject } from '../../api/json.ts'
+import type { ClusterView } from '../resources/resource-info.ts'
+import type { Environment } from './environment.ts'
+
+export function clusterView({ store, clock, randomSuffix, hasServiceAccounts }: Environment): ClusterView {
+  return {
+    get: (storageKey, key) => store.get(storageKey, key),
+    list(storageKey, namespace) {
+      const { keys, get } = store.snapshot(storageKey, namespace)
+      return keys.map((key) => get(key) as JsonObject)
+    },
+    hasServiceAccounts,
+    randomSuffix,
+    clock,
+  }
+}

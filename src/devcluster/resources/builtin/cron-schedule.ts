@@ -1,0 +1,67 @@
+/** The syntax of CronJobs' schedules, with the errors of the parser that Kubernetes uses (github.com/robfig/cron). */
+
+interface Field {
+  readonly min: number
+  readonly max: number
+  /** Words for the numbers from `min` on. */
+  readonly names?: readonly string[]
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+const fields: readonly Field[] = [
+  { min: 0, max: 59 },
+  { min: 0, max: 23 },
+  { min: 1, max: 31 },
+  { min: 1, max: 12, names: months },
+  { min: 0, max: 6, names: days },
+]
+const descriptors = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
+
+/** What is wrong with a schedule; undefined when nothing is. */
+export function scheduleProblem(schedule: string): string | undefined {
+  const text = schedule.replace(/^(?:CRON_)?TZ=\S*\s*/, '').trim()
+  if (text.startsWith('@')) {
+    if (descriptors.includes(text) || /^@every (?:\d+(?:\.\d+)?(?:ns|us|ms|h|m|s))+$/.test(text)) return undefined
+    return text.startsWith('@every ') ? `failed to parse duration ${text}` : `unrecognized descriptor: ${text}`
+  }
+  const parts = text === '' ? [] : text.split(/\s+/)
+  if (parts.length !== fields.length) return `expected exactly 5 fields, found ${parts.length}: [${parts.join(' ')}]`
+  for (const [index, part] of parts.entries()) {
+    for (const expression of part.split(',')) {
+      const problem = expression === '' ? undefined : rangeProblem(expression, fields[index]!)
+      if (problem !== undefined) return problem
+    }
+  }
+  return undefined
+}
+
+/** `*`, `5`, `1-5`, each with or without `/2`. */
+function rangeProblem(expression: string, field: Field): string | undefined {
+  const [range = '', step, ...moreSteps] = expression.split('/')
+  const [low = '', high, ...moreBounds] = range.split('-')
+  const wild = low === '*' || low === '?'
+  const start = wild ? field.min : numberOf(low, field)
+  if (typeof start === 'string') return start
+  if (moreBounds.length > 0) return `too many hyphens: ${expression}`
+  const given = wild ? field.max : high === undefined ? start : numberOf(high, field)
+  if (typeof given === 'string') return given
+  if (moreSteps.length > 0) return `too many slashes: ${expression}`
+  const every = step === undefined ? 1 : numberOf(step)
+  if (typeof every === 'string') return every
+  // `5/15`: from 5 to the end.
+  const end = step !== undefined && !wild && high === undefined ? field.max : given
+  if (start < field.min) return `beginning of range (${start}) below minimum (${field.min}): ${expression}`
+  if (end > field.max) return `end of range (${end}) above maximum (${field.max}): ${expression}`
+  if (start > end) return `beginning of range (${start}) beyond end of range (${end}): ${expression}`
+  return every === 0 ? `step of range should be a positive number: ${expression}` : undefined
+}
+
+/** The number, or what is wrong with it. */
+function numberOf(text: string, field?: Field): number | string {
+  const named = field?.names?.indexOf(text.toLowerCase()) ?? -1
+  if (named >= 0) return named + field!.min
+  if (/^[+]?\d+$/.test(text)) return Number(text)
+  if (/^-\d+$/.test(text)) return `negative number (${text}) not allowed: ${text}`
+  return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`
+}

@@ -1,0 +1,107 @@
+/** Events: stored once, and shown as `v1` and as `events.k8s.io/v1`. */
+import { apiVersionOf } from '../../../api/group-version-kind.ts'
+import type { JsonObject } from '../../../api/json.ts'
+import { asGo } from '../../types/go-value.ts'
+import { kindType } from '../../types/go-types.ts'
+import type { BuiltinDefinition } from '../builtin-resource.ts'
+import { builtinResource } from '../builtin-resource.ts'
+import { humanAge, integerColumn, nameColumn, numberAsText, numberAt, textAt, textColumn } from '../columns.ts'
+import type { ResourceInfo } from '../resource-info.ts'
+import { validateEvent, validateNewEvent } from './event-validation.ts'
+
+/** Fields of core events, and what `events.k8s.io` calls them. */
+const renamed: readonly (readonly [string, string])[] = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['reportingComponent', 'reportingController'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+]
+
+/** The same event as the other version has it. */
+function convert(event: JsonObject, group: string, pairs: readonly (readonly [string, string])[]): JsonObject {
+  const names = new Map(pairs)
+  const target = { group, version: 'v1', kind: 'Event' }
+  const renamedEvent: JsonObject = { apiVersion: apiVersionOf(target) }
+  for (const [field, value] of Object.entries(event)) if (field !== 'apiVersion') renamedEvent[names.get(field) ?? field] = value
+  return asGo(kindType(target)!, renamedEvent)
+}
+
+const toNew = (event: JsonObject): JsonObject => convert(event, 'events.k8s.io', renamed)
+const toCore = (event: JsonObject): JsonObject =>
+  convert(
+    event,
+    '',
+    renamed.map(([core, other]) => [other, core]),
+  )
+
+/** The columns, of core events. */
+const columns = [
+  textColumn('Last Seen', lastSeen),
+  textColumn('Type', (event) => textAt(event, 'type')),
+  textColumn('Reason', (event) => textAt(event, 'reason')),
+  textColumn('Object', (event) =>
+    [textAt(event, 'involvedObject', 'kind').toLowerCase(), textAt(event, 'involvedObject', 'name')]
+      .filter((text) => text !== '')
+      .join('/'),
+  ),
+  textColumn('Subobject', (event) => textAt(event, 'involvedObject', 'fieldPath'), 1),
+  textColumn('Source', source, 1),
+  textColumn('Message', (event) => textAt(event, 'message').trim()),
+  textColumn('First Seen', firstSeen, 1),
+  numberAsText(integerColumn('Count', (event) => numberAt(event, 'series', 'count') || numberAt(event, 'count') || 1, 1)),
+  { ...nameColumn, priority: 1 },
+]
+
+const selectableOfObject = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
+
+const definition: BuiltinDefinition = { kind: 'Event', plural: 'events', shortNames: ['ev'], storageKey: '/events' }
+
+const coreEvents = builtinResource({
+  ...definition,
+  columns,
+  selectableFields: (event) => ({
+    ...Object.fromEntries(selectableOfObject.map((field) => [`involvedObject.${field}`, textAt(event, 'involvedObject', field)])),
+    reason: textAt(event, 'reason'),
+    reportingComponent: textAt(event, 'reportingComponent'),
+    source: textAt(event, 'source', 'component') || textAt(event, 'reportingComponent'),
+    type: textAt(event, 'type'),
+  }),
+  strategy: { validate: validateEvent },
+})
+
+const newEvents = builtinResource({
+  ...definition,
+  group: 'events.k8s.io',
+  columns: columns.map((column) => ({ ...column, cell: (event, now) => column.cell(toCore(event), now) })),
+  conversion: { fromStorage: toNew, toStorage: toCore },
+  selectableFields: (event) => ({
+    ...Object.fromEntries(selectableOfObject.map((field) => [`regarding.${field}`, textAt(event, 'regarding', field)])),
+    reason: textAt(event, 'reason'),
+    reportingController: textAt(event, 'reportingController'),
+    type: textAt(event, 'type'),
+  }),
+  strategy: {
+    // Told of by the names that the fields have in core events.
+    validate: (event, old) => validateNewEvent(toCore(event), old === undefined ? undefined : toCore(old)),
+  },
+})
+
+function firstSeen(event: JsonObject, now: number): string {
+  return humanAge(textAt(event, 'firstTimestamp') || textAt(event, 'eventTime'), now)
+}
+
+function lastSeen(event: JsonObject, now: number): string {
+  const last = textAt(event, 'series', 'lastObservedTime') || textAt(event, 'lastTimestamp')
+  return last === '' ? firstSeen(event, now) : humanAge(last, now)
+}
+
+function source(event: JsonObject): string {
+  const component = textAt(event, 'source', 'component') || textAt(event, 'reportingComponent')
+  const instance = textAt(event, 'source', 'host') || textAt(event, 'reportingInstance')
+  return instance === '' ? component : `${component}, ${instance}`
+}
+
+export const eventResources: readonly ResourceInfo[] = [coreEvents, newEvents]

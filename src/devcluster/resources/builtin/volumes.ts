@@ -1,0 +1,204 @@
+/** Persistent volumes, claims for them, and their classes. */
+import type { FieldError } from '../../../api/field-error.ts'
+import { invalid, notSupported, required } from '../../../api/field-error.ts'
+import { formatTime } from '../../../api/conditions.ts'
+import type { JsonObject, JsonValue } from '../../../api/json.ts'
+import { isObject } from '../../../api/json.ts'
+import { dns1123Subdomain } from '../../../api/names.ts'
+import { builtinResource } from '../builtin-resource.ts'
+import { ageColumn, at, listAt, nameColumn, sizeAt, textAt, textColumn } from '../columns.ts'
+import { changeObjectField, withDefaults } from '../defaults.ts'
+import { parseQuantity } from '../quantity.ts'
+import type { Column, ResourceInfo } from '../resource-info.ts'
+import { immutable } from './container-validation.ts'
+
+const modeNames: Readonly<Record<string, string>> = {
+  ReadWriteOnce: 'RWO',
+  ReadOnlyMany: 'ROX',
+  ReadWriteMany: 'RWX',
+  ReadWriteOncePod: 'RWOP',
+}
+const supportedModes = Object.keys(modeNames).sort()
+const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
+
+function modes(value: JsonValue | undefined): string {
+  const given = Array.isArray(value) ? value : []
+  return Object.keys(modeNames)
+    .filter((mode) => given.includes(mode))
+    .map((mode) => modeNames[mode])
+    .join(',')
+}
+
+function phase(object: JsonObject): string {
+  return at(object, 'metadata', 'deletionTimestamp') === undefined ? textAt(object, 'status', 'phase') : 'Terminating'
+}
+
+function orUnset(...path: readonly string[]): (object: JsonObject) => string {
+  return (object) => textAt(object, ...path) || '<unset>'
+}
+
+function storageClass(object: JsonObject): string {
+  return textAt(object, 'metadata', 'annotations', classAnnotation) || textAt(object, 'spec', 'storageClassName')
+}
+
+const attributesColumn = textColumn('VolumeAttributesClass', orUnset('spec', 'volumeAttributesClassName'))
+const modeColumn: Column = textColumn('VolumeMode', orUnset('spec', 'volumeMode'), 1)
+
+function validateModes(object: JsonObject): FieldError[] {
+  return listAt(object, 'spec', 'accessModes')
+    .filter((mode) => !supportedModes.includes(String(mode)))
+    .map((mode) => notSupported('spec.accessModes', mode, supportedModes))
+}
+
+function validateMode(object: JsonObject): FieldError[] {
+  const mode = textAt(object, 'spec', 'volumeMode')
+  const supported = ['Block', 'Filesystem']
+  return mode === '' || supported.includes(mode) ? [] : [notSupported('spec.volumeMode', mode, supported)]
+}
+
+function validateClassName(object: JsonObject): FieldError[] {
+  const name = textAt(object, 'spec', 'storageClassName')
+  return name === '' ? [] : dns1123Subdomain(name).map((detail) => invalid('spec.storageClassName', name, detail))
+}
+
+function validateAmount(amount: JsonValue | undefined, path: string): FieldError[] {
+  if (amount === undefined || amount === null) return [required(path)]
+  return (parseQuantity(amount) ?? 0) > 0 ? [] : [invalid(path, String(amount), 'must be greater than zero')]
+}
+
+const claims = builtinResource({
+  kind: 'PersistentVolumeClaim',
+  plural: 'persistentvolumeclaims',
+  shortNames: ['pvc'],
+  status: true,
+  columns: [
+    nameColumn,
+    textColumn('Status', phase),
+    textColumn('Volume', (claim) => textAt(claim, 'spec', 'volumeName')),
+    textColumn('Capacity', (claim) => (isBound(claim) ? textAt(claim, 'status', 'capacity', 'storage') : '')),
+    textColumn('Access Modes', (claim) => (isBound(claim) ? modes(at(claim, 'status', 'accessModes')) : '')),
+    textColumn('StorageClass', storageClass),
+    attributesColumn,
+    ageColumn,
+    modeColumn,
+  ],
+  strategy: {
+    returnsDeleted: true,
+    default: (claim) => changeObjectField(claim, 'spec', (spec) => withDefaults(spec, { volumeMode: 'Filesystem' })),
+    prepareForCreate: (claim) => ({ ...claim, status: { phase: 'Pending' } }),
+    validate: (claim, _old, subresource) => (subresource === 'status' ? [] : validateClaim(claim)),
+  },
+})
+
+function isBound(claim: JsonObject): boolean {
+  return textAt(claim, 'spec', 'volumeName') !== ''
+}
+
+function validateClaim(claim: JsonObject): FieldError[] {
+  return [
+    ...(listAt(claim, 'spec', 'accessModes').length === 0 ? [required('spec.accessModes', 'at least 1 access mode is required')] : []),
+    ...validateModes(claim),
+    ...validateAmount(at(claim, 'spec', 'resources', 'requests', 'storage'), 'spec.resources[storage]'),
+    ...validateClassName(claim),
+    ...validateMode(claim),
+  ]
+}
+
+const volumes = builtinResource({
+  kind: 'PersistentVolume',
+  plural: 'persistentvolumes',
+  shortNames: ['pv'],
+  namespaced: false,
+  status: true,
+  columns: [
+    nameColumn,
+    textColumn('Capacity', (volume) => textAt(volume, 'spec', 'capacity', 'storage')),
+    textColumn('Access Modes', (volume) => modes(at(volume, 'spec', 'accessModes'))),
+    textColumn('Reclaim Policy', (volume) => textAt(volume, 'spec', 'persistentVolumeReclaimPolicy')),
+    textColumn('Status', phase),
+    textColumn('Claim', (volume) => {
+      const claim = at(volume, 'spec', 'claimRef')
+      return isObject(claim) ? `${textAt(claim, 'namespace')}/${textAt(claim, 'name')}` : ''
+    }),
+    textColumn('StorageClass', storageClass),
+    attributesColumn,
+    textColumn('Reason', (volume) => textAt(volume, 'status', 'reason')),
+    ageColumn,
+    modeColumn,
+  ],
+  strategy: {
+    returnsDeleted: true,
+    default: (volume) =>
+      changeObjectField(volume, 'spec', (spec) =>
+        changeObjectField(withDefaults(spec, { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' }), 'hostPath', (path) =>
+          withDefaults(path, { type: '' }),
+        ),
+      ),
+    prepareForCreate: (volume) => {
+      const time = textAt(volume, 'metadata', 'creationTimestamp')
+      return { ...volume, status: { phase: 'Pending', lastPhaseTransitionTime: time === '' ? formatTime(0) : time } }
+    },
+    validate: (volume, _old, subresource) => (subresource === 'status' ? [] : validateVolume(volume)),
+  },
+})
+
+function validateVolume(volume: JsonObject): FieldError[] {
+  const policies = ['Delete', 'Recycle', 'Retain']
+  const policy = textAt(volume, 'spec', 'persistentVolumeReclaimPolicy')
+  const sources = Object.keys(isObject(volume.spec) ? volume.spec : {}).filter((field) => !otherFields.has(field))
+  return [
+    ...(listAt(volume, 'spec', 'accessModes').length === 0 ? [required('spec.accessModes')] : []),
+    ...validateModes(volume),
+    ...(sizeAt(volume, 'spec', 'capacity') === 0 ? [required('spec.capacity')] : []),
+    ...(policy === '' || policies.includes(policy) ? [] : [notSupported('spec.persistentVolumeReclaimPolicy', policy, policies)]),
+    ...(sources.length === 0 ? [required('spec', 'must specify a volume type')] : []),
+    ...validateClassName(volume),
+    ...validateMode(volume),
+  ]
+}
+
+/** Fields of a volume's spec that name no kind of volume. */
+const otherFields = new Set([
+  'capacity',
+  'accessModes',
+  'claimRef',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'mountOptions',
+  'volumeMode',
+  'nodeAffinity',
+  'volumeAttributesClassName',
+])
+
+const isDefaultClass = 'storageclass.kubernetes.io/is-default-class'
+const classFields = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']
+
+const storageClasses = builtinResource({
+  group: 'storage.k8s.io',
+  kind: 'StorageClass',
+  plural: 'storageclasses',
+  shortNames: ['sc'],
+  namespaced: false,
+  columns: [
+    {
+      ...nameColumn,
+      cell: (object) =>
+        textAt(object, 'metadata', 'name') + (textAt(object, 'metadata', 'annotations', isDefaultClass) === 'true' ? ' (default)' : ''),
+    },
+    textColumn('Provisioner', (object) => textAt(object, 'provisioner')),
+    textColumn('ReclaimPolicy', (object) => textAt(object, 'reclaimPolicy')),
+    textColumn('VolumeBindingMode', (object) => textAt(object, 'volumeBindingMode')),
+    { ...textColumn('AllowVolumeExpansion', () => ''), cell: (object) => object.allowVolumeExpansion === true },
+    ageColumn,
+  ],
+  strategy: {
+    returnsDeleted: true,
+    default: (object) => withDefaults(object, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+    validate: (object, old) => [
+      ...(textAt(object, 'provisioner') === '' ? [required('provisioner')] : []),
+      ...(old === undefined ? [] : classFields.flatMap((field) => immutable(object[field], old[field], field))),
+    ],
+  },
+})
+
+export const volumeResources: readonly ResourceInfo[] = [claims, volumes, storageClasses]

@@ -1,0 +1,53 @@
+/**
+ * Whether an object fits its Go type, in the words of the converter that takes the result of a strategic merge patch
+ * (apimachinery `runtime/converter.go`); it converts more than a decoder of JSON does.
+ */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { getOwn, isObject } from '../../api/json.ts'
+import { checkShape } from '../resources/shape.ts'
+import { goKind } from './go-text.ts'
+import type { GoType, Scalar, StructType } from './go-types.ts'
+
+/** What is wrong with the first field that does not fit; undefined when all do. */
+export function conversionError(struct: StructType, object: JsonObject): string | undefined {
+  for (const [name, { type }] of struct.fields) {
+    const error = valueError(type, getOwn(object, name))
+    if (error !== undefined) return error
+  }
+  return undefined
+}
+
+function valueError(type: GoType, value: JsonValue | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined
+  switch (type.kind) {
+    case 'scalar':
+      return scalarError(type.scalar, value)
+    case 'special':
+      return type.special === 'duration' || type.special === 'any' ? undefined : checkShape(type.special, value as JsonObject).error
+    case 'list':
+      return Array.isArray(value) ? firstError(type.item, value) : `cannot restore slice from ${goKind(value)}`
+    case 'map':
+      return isObject(value) ? firstError(type.value, Object.values(value)) : `cannot restore map from ${goKind(value)}`
+    case 'struct':
+      return isObject(value) ? conversionError(type, value) : `cannot restore struct from: ${goKind(value)}`
+    case 'structOr':
+      return isObject(value) ? conversionError(type.struct, value) : undefined
+  }
+}
+
+function firstError(type: GoType, values: readonly (JsonValue | undefined)[]): string | undefined {
+  for (const value of values) {
+    const error = valueError(type, value)
+    if (error !== undefined) return error
+  }
+  return undefined
+}
+
+function scalarError(scalar: Scalar, value: JsonValue): string | undefined {
+  const go = goKind(value)
+  if (go === 'int64')
+    return scalar === 'string' ? 'cannot convert int64 to string' : scalar === 'bool' ? `unrecognized type: bool` : undefined
+  if (go === 'float64' && scalar !== 'string' && scalar !== 'bool')
+    return scalar === 'float64' || Number.isInteger(value) ? undefined : `cannot convert float64 to ${scalar}`
+  return go === scalar ? undefined : `unrecognized type: ${scalar}`
+}

@@ -1,0 +1,38 @@
+/** The shapes by which objects of Kubernetes' own types are decoded, from their Go types. */
+import type { ObjectShape, Shape } from '../resources/resource-info.ts'
+import type { GoType, StructType } from './go-types.ts'
+
+const shapes = new WeakMap<StructType, ObjectShape>()
+
+export function shapeOf(struct: StructType): ObjectShape {
+  const known = shapes.get(struct)
+  if (known !== undefined) return known
+  let fields: ObjectShape['fields'] | undefined
+  const shape: ObjectShape = {
+    type: struct.name,
+    // Types hold each other.
+    get fields() {
+      fields ??= Object.fromEntries([...struct.fields].map(([name, { type }]) => [name, fieldShape(type)]))
+      return fields
+    },
+  }
+  shapes.set(struct, shape)
+  return shape
+}
+
+function fieldShape(type: GoType): Shape {
+  switch (type.kind) {
+    case 'scalar':
+      return type.scalar
+    case 'special':
+      return type.special === 'duration' ? 'string' : type.special
+    case 'list':
+      return [fieldShape(type.item)]
+    case 'map':
+      return { mapOf: fieldShape(type.value) }
+    case 'struct':
+      return shapeOf(type)
+    case 'structOr':
+      return { objectOr: shapeOf(type.struct) }
+  }
+}

@@ -1,0 +1,36 @@
+/** Values as Go's `fmt` prints them, and the names of their types: parts of the API server's error texts. */
+import type { JsonValue } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+
+/** `%v`. */
+export function goText(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
+  if (!isObject(value)) return String(value)
+  return `map[${Object.keys(value)
+    .sort()
+    .map((key) => `${key}:${goText(value[key])}`)
+    .join(' ')}]`
+}
+
+/** `%#v`. */
+export function goSyntax(value: JsonValue): string {
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
+  if (!isObject(value)) return value === null ? 'interface {}(nil)' : JSON.stringify(value)
+  const fields = Object.keys(value).sort()
+  return `map[string]interface {}{${fields.map((key) => `${JSON.stringify(key)}:${goSyntax(value[key]!)}`).join(', ')}}`
+}
+
+/** `%T` of a decoded JSON value. */
+export function goTypeName(value: JsonValue): string {
+  if (value === null) return '<nil>'
+  if (Array.isArray(value)) return '[]interface {}'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  return isObject(value) ? 'map[string]interface {}' : typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+/** The `reflect.Kind` of a decoded JSON value. */
+export function goKind(value: JsonValue): string {
+  if (Array.isArray(value)) return 'slice'
+  return isObject(value) ? 'map' : goTypeName(value)
+}

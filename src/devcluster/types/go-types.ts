@@ -1,0 +1,171 @@
+/**
+ * Kubernetes' own types as Go has them: their fields, what is left out when it is empty, and how lists and maps merge.
+ * Decoding, strategic merge patches, server-side apply and `managedFields` all go by this.
+ */
+import { apiVersionOf } from '../../api/group-version-kind.ts'
+import type { JsonValue } from '../../api/json.ts'
+import type { FieldDescriptor, MessageDescriptor } from '../protobuf/descriptors.ts'
+import { messageDescriptor, messageOfKind } from '../protobuf/descriptors.ts'
+import mergeRules from './merge-rules.json' with { type: 'json' }
+
+export type Scalar = 'bool' | 'int32' | 'int64' | 'float64' | 'string'
+
+export type GoType =
+  | { readonly kind: 'scalar'; readonly scalar: Scalar }
+  /** With a JSON form of its own; `any` is never looked into. */
+  | { readonly kind: 'special'; readonly special: 'any' | 'bytes' | 'duration' | 'intOrString' | 'microTime' | 'quantity' | 'time' }
+  | { readonly kind: 'list'; readonly item: GoType }
+  | { readonly kind: 'map'; readonly value: GoType }
+  | StructType
+  /** A struct, or a value of another type that is not looked into. */
+  | { readonly kind: 'structOr'; readonly struct: StructType }
+
+export interface StructType {
+  readonly kind: 'struct'
+  /** Without its package: `PodSpec`. */
+  readonly name: string
+  readonly fields: ReadonlyMap<string, GoField>
+  /** Owned as a whole. */
+  readonly atomic: boolean
+}
+
+export interface GoField {
+  readonly type: GoType
+  readonly pointer: boolean
+  /** Is left out of JSON when it is empty. */
+  readonly dropsEmpty: boolean
+  /** The strategy of a strategic merge patch. */
+  readonly strategy: '' | 'merge' | 'replace'
+  /** What identifies an item in a strategic merge patch. */
+  readonly mergeKey: string
+  /** What identifies an item of the list in server-side apply; empty: the items are a set. Undefined: the list is atomic. */
+  readonly keys: readonly string[] | undefined
+  /** A map or struct that is owned as a whole. */
+  readonly atomic: boolean
+  /** What an item of a list has for a key that it leaves out. */
+  readonly keyDefault: JsonValue | undefined
+}
+
+const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = mergeRules.rules
+
+const text: GoType = { kind: 'scalar', scalar: 'string' }
+const texts: GoType = { kind: 'list', item: text }
+const anything: GoType = { kind: 'special', special: 'any' }
+
+/** Messages of which JSON has something else than their fields. */
+const forms: Readonly<Record<string, GoType | (() => GoType)>> = {
+  'apiextensions.v1.JSON': anything,
+  'apiextensions.v1.JSONSchemaPropsOrArray': schemaOr,
+  'apiextensions.v1.JSONSchemaPropsOrBool': schemaOr,
+  'apiextensions.v1.JSONSchemaPropsOrStringArray': schemaOr,
+  'authentication.v1.ExtraValue': texts,
+  'authorization.v1.ExtraValue': texts,
+  'certificates.v1.ExtraValue': texts,
+  'intstr.IntOrString': { kind: 'special', special: 'intOrString' },
+  'meta.v1.Duration': { kind: 'special', special: 'duration' },
+  'meta.v1.FieldsV1': anything,
+  'meta.v1.MicroTime': { kind: 'special', special: 'microTime' },
+  'meta.v1.Time': { kind: 'special', special: 'time' },
+  'resource.Quantity': { kind: 'special', special: 'quantity' },
+  'runtime.RawExtension': anything,
+}
+
+function schemaOr(): GoType {
+  return { kind: 'structOr', struct: struct(messageDescriptor('apiextensions.v1.JSONSchemaProps')) }
+}
+
+const typeMeta = ['apiVersion', 'kind'].map((name): [string, GoField] => [
+  name,
+  { type: text, pointer: false, dropsEmpty: true, strategy: '', mergeKey: '', keys: undefined, atomic: false, keyDefault: undefined },
+])
+
+const structs = new Map<MessageDescriptor, StructType>()
+
+/** The type of a kind's objects; undefined for custom resources. */
+export function kindType(info: { readonly group: string; readonly version: string; readonly kind: string }): StructType | undefined {
+  const message = messageOfKind(apiVersionOf(info), info.kind)
+  return message === undefined ? undefined : struct(message, true)
+}
+
+/** The metadata of every object. */
+export function objectMetaType(): StructType {
+  return struct(messageDescriptor('meta.v1.ObjectMeta'))
+}
+
+/** The names of the fields of what is at a path in a type, through lists. */
+export function fieldNames(type: GoType | undefined, ...path: readonly string[]): readonly string[] {
+  const [name, ...rest] = path
+  if (type?.kind === 'list') return fieldNames(type.item, ...path)
+  if (type?.kind !== 'struct') return []
+  return name === undefined ? [...type.fields.keys()] : fieldNames(type.fields.get(name)?.type, ...rest)
+}
+
+function struct(message: MessageDescriptor, isKind = false): StructType {
+  const known = structs.get(message)
+  if (known !== undefined) return known
+  let fields: ReadonlyMap<string, GoField> | undefined
+  const made: StructType = {
+    kind: 'struct',
+    name: message.name.slice(message.name.lastIndexOf('.') + 1),
+    // Types hold each other: their fields are read when somebody asks for them.
+    get fields() {
+      fields ??= new Map([...(isKind ? typeMeta : []), ...fieldsOf(message)])
+      return fields
+    },
+    atomic: ruleOf(message, '').includes('atomic'),
+  }
+  structs.set(message, made)
+  return made
+}
+
+function fieldsOf(message: MessageDescriptor): (readonly [string, GoField])[] {
+  return message.fields.flatMap((field) => {
+    const type = typeOf(field)
+    if (field.name === undefined) return type.kind === 'struct' ? [...type.fields] : []
+    const { pointer, omitsEmpty: dropsEmpty } = field
+    return [[field.name, { type, pointer, dropsEmpty, ...merging(ruleOf(message, field.name), type, dropsEmpty) }]]
+  })
+}
+
+function typeOf({ type, label }: FieldDescriptor): GoType {
+  const single = typeof type === 'string' ? scalarType(type) : formOf(type.message)
+  return label === 'list' ? { kind: 'list', item: single } : label === 'map' ? { kind: 'map', value: single } : single
+}
+
+function scalarType(scalar: Exclude<FieldDescriptor['type'], object>): GoType {
+  if (scalar === 'bytes') return { kind: 'special', special: 'bytes' }
+  return { kind: 'scalar', scalar: scalar === 'double' ? 'float64' : scalar }
+}
+
+function formOf(message: string): GoType {
+  const form = Object.hasOwn(forms, message) ? forms[message]! : struct(messageDescriptor(message))
+  return typeof form === 'function' ? form() : form
+}
+
+function ruleOf({ name }: MessageDescriptor, field: string): readonly string[] {
+  return (Object.hasOwn(rules, name) ? rules[name]![field] : undefined)?.split(' ') ?? []
+}
+
+function merging(
+  rule: readonly string[],
+  type: GoType,
+  dropsEmpty: boolean,
+): Pick<GoField, 'strategy' | 'mergeKey' | 'keys' | 'atomic' | 'keyDefault'> {
+  const after = (prefix: string): string | undefined => rule.find((part) => part.startsWith(prefix))?.slice(prefix.length)
+  const mergeKey = after('merge:')
+  const keys = after('map:')
+  const value = after('default:')
+  return {
+    strategy: mergeKey !== undefined || rule.includes('merge') ? 'merge' : rule.includes('replace') ? 'replace' : '',
+    mergeKey: mergeKey ?? '',
+    keys: rule.includes('set') ? [] : keys?.split(','),
+    atomic: rule.includes('atomic'),
+    keyDefault: value === undefined ? (dropsEmpty ? undefined : zeroOf(type)) : (JSON.parse(value) as JsonValue),
+  }
+}
+
+/** What Go has where nothing was written, of types that are neither struct, list nor map. */
+function zeroOf(type: GoType): JsonValue | undefined {
+  if (type.kind !== 'scalar') return undefined
+  return type.scalar === 'string' ? '' : type.scalar === 'bool' ? false : 0
+}

@@ -1,0 +1,80 @@
+/**
+ * Objects as Go's structs give them back: without what the type does not have and what is empty and may be left out,
+ * and with what Go always writes, such as `spec: {}` or `lastTransitionTime: null`.
+ */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { getOwn, isObject, setOwn } from '../../api/json.ts'
+import type { GoField, GoType, StructType } from './go-types.ts'
+
+/** The object as Go has it; the same object where that changes nothing. */
+export function asGo(struct: StructType, object: JsonObject): JsonObject {
+  let copy: JsonObject | undefined
+  for (const key of Object.keys(object)) {
+    if (struct.fields.has(key)) continue
+    copy ??= { ...object }
+    delete copy[key]
+  }
+  for (const [name, field] of struct.fields) {
+    const given = getOwn(object, name)
+    const value = fieldValue(field, given)
+    if (value === given && (value !== undefined || !Object.hasOwn(object, name))) continue
+    copy ??= { ...object }
+    if (value === undefined) delete copy[name]
+    else setOwn(copy, name, value)
+  }
+  return copy ?? object
+}
+
+function fieldValue({ type, pointer, dropsEmpty }: GoField, value: JsonValue | undefined): JsonValue | undefined {
+  if (value === undefined || value === null) return dropsEmpty ? undefined : pointer ? null : zeroValue(type)
+  const known = valueAs(type, value)
+  return dropsEmpty && !pointer && isEmpty(known) ? undefined : known
+}
+
+function isEmpty(value: JsonValue): boolean {
+  if (typeof value === 'object') return value === null || Object.keys(value).length === 0
+  return value === '' || value === 0 || value === false
+}
+
+function valueAs(type: GoType, value: JsonValue): JsonValue {
+  switch (type.kind) {
+    case 'struct':
+      return isObject(value) ? asGo(type, value) : value
+    case 'structOr':
+      return isObject(value) ? asGo(type.struct, value) : value
+    case 'list': {
+      if (!Array.isArray(value)) return value
+      const items = value.map((item) => itemAs(type.item, item))
+      return items.some((item, index) => item !== value[index]) ? items : value
+    }
+    case 'map': {
+      if (!isObject(value)) return value
+      const entries = Object.entries(value).map(([key, item]) => [key, itemAs(type.value, item ?? null)] as const)
+      if (entries.every(([key, item]) => item === value[key])) return value
+      const copy: JsonObject = {}
+      for (const [key, item] of entries) setOwn(copy, key, item)
+      return copy
+    }
+    default:
+      return value
+  }
+}
+
+function itemAs(type: GoType, item: JsonValue): JsonValue {
+  return item === null ? zeroValue(type) : valueAs(type, item)
+}
+
+/** What Go writes where nothing was set. */
+function zeroValue(type: GoType): JsonValue {
+  switch (type.kind) {
+    case 'struct':
+      return asGo(type, {})
+    case 'scalar':
+      return type.scalar === 'string' ? '' : type.scalar === 'bool' ? false : 0
+    case 'special':
+      if (type.special === 'quantity') return '0'
+      return type.special === 'intOrString' ? 0 : type.special === 'duration' ? '0s' : null
+    default:
+      return null
+  }
+}

@@ -1,0 +1,62 @@
+/** What becomes of a new Pod where namespaces have ServiceAccounts, on whichever control plane. */
+import t from 'tap'
+import { apiOf } from '../support/api-request.ts'
+import { until } from '../support/process.ts'
+import { conformanceControlPlane } from './backends.ts'
+
+const namespace = 'conformance-pod-admission'
+const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace] })
+const api = apiOf(t, controlPlane.connection)
+const path = `/api/v1/namespaces/${namespace}`
+const containers = [{ name: 'main', image: 'nginx' }]
+
+t.test('it gets an account, and its token', async (t) => {
+  await until('the account is there', async () => (await api('GET', `${path}/serviceaccounts/default`)).status === 200)
+  const { status, body } = await api('POST', `${path}/pods?dryRun=All`, { body: { metadata: { name: 'p' }, spec: { containers } } })
+  t.equal(status, 201)
+  const name = /^kube-api-access-[a-z0-9]{5}$/
+  t.match(body, {
+    spec: {
+      serviceAccountName: 'default',
+      serviceAccount: 'default',
+      containers: [{ volumeMounts: [{ name, readOnly: true, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }] }],
+      volumes: [
+        {
+          name,
+          projected: {
+            defaultMode: 420,
+            sources: [
+              { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+              { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+              { downwardAPI: { items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }] } },
+            ],
+          },
+        },
+      ],
+    },
+  })
+})
+
+t.test('it is refused with an account that does not exist', async (t) => {
+  const { status, body } = await api('POST', `${path}/pods?dryRun=All`, {
+    body: { metadata: { name: 'p' }, spec: { serviceAccountName: 'nobody', containers } },
+  })
+  t.equal(status, 403)
+  t.equal(body.message, `pods "p" is forbidden: error looking up service account ${namespace}/nobody: serviceaccount "nobody" not found`)
+})
+
+t.test('a limit range gives it requests and limits', async (t) => {
+  const limits = [{ type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1' } }]
+  await api('POST', `${path}/limitranges`, { body: { metadata: { name: 'l' }, spec: { limits } } })
+  t.teardown(() => api('DELETE', `${path}/limitranges/l`))
+  const created = await until('the limit range is known', async () => {
+    const { body } = await api('POST', `${path}/pods?dryRun=All`, { body: { metadata: { name: 'p' }, spec: { containers } } })
+    return JSON.stringify(body).includes('limit-ranger') && body
+  })
+  t.match(created, {
+    metadata: {
+      annotations: { 'kubernetes.io/limit-ranger': 'LimitRanger plugin set: cpu request for container main; cpu limit for container main' },
+    },
+    spec: { containers: [{ resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } }] },
+  })
+})
