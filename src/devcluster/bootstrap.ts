@@ -37,7 +37,8 @@ export async function createOwnObjects(client: Client, namespaces: readonly stri
   )
   await Promise.all(bootstrapRoles.map((role) => createRole(client, role)))
   const metadata = { namespace: 'default', name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } }
-  const spec = { clusterIP: apiServerAddress, ports: [{ name: 'https', port: 443, targetPort: port, protocol: 'TCP' }] }
+  const ports = [{ name: 'https', port: 443, targetPort: port, protocol: 'TCP' }]
+  const spec = { clusterIP: apiServerAddress, ipFamilyPolicy: 'SingleStack', ports }
   await ifAbsent(client.create(serviceType, { metadata, spec }, { fieldManager }))
 }
 

@@ -45,7 +45,6 @@ export function compileCheck(root: SchemaNode): ValidateFunction {
 }
 
 function translate(node: SchemaNode): AnySchemaObject {
-  const { schema } = node
   const checks: AnySchemaObject = {
     ...(node.enum === undefined ? {} : enumCheck(node.enum)),
     ...stringCheck(node),
