@@ -3,8 +3,8 @@ import { ProreusError } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
 import { apiVersionOf } from '../api/group-version-kind.ts'
-import type { JsonObject } from '../api/json.ts'
-import { getOwn } from '../api/json.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { getOwn, isObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import { pathSegmentName } from '../api/names.ts'
 import { validateObjectMeta } from '../api/object-meta.ts'
@@ -42,7 +42,7 @@ export function validateObject(kind: Kind, object: JsonObject, options: Validate
   if (wrongType.length > 0) return wrongType
   const schema = schemaOf(kind, version)
   const errors = [
-    ...validateObjectMeta(getOwn(object, 'metadata'), {
+    ...validateObjectMeta(withoutGeneration(getOwn(object, 'metadata')), {
       namespaced: kind.namespaced,
       // What is there already keeps its name, whatever the rules for new ones are.
       ...(options.oldObject === undefined ? {} : { name: pathSegmentName }),
@@ -50,6 +50,13 @@ export function validateObject(kind: Kind, object: JsonObject, options: Validate
     ...schema.validateStructure(object, options.oldObject),
   ]
   return [...errors, ...schema.validateRules(object, options.oldObject, errors)]
+}
+
+/** The API server counts the generations of custom resources, whatever is sent. */
+function withoutGeneration(metadata: JsonValue | undefined): JsonValue | undefined {
+  if (!isObject(metadata) || metadata.generation === undefined) return metadata
+  const { generation: _, ...rest } = metadata
+  return rest
 }
 
 function versionOf(kind: Kind, object: JsonObject): string {

@@ -11,7 +11,7 @@ export const kubernetesReleases = { '1.36': 'v1.36.3', '1.35': 'v1.35.4', '1.34'
 export type KubernetesMinor = keyof typeof kubernetesReleases
 
 /** Chooses another minor version, for runs on request; envtest's name. */
-export const releaseVariable = 'ENVTEST_K8S_VERSION'
+const releaseVariable = 'ENVTEST_K8S_VERSION'
 
 export interface Program {
   /** Names the program's file; the names of the first three are those of envtest. */

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ProreusError } from '../api/errors.ts'
+import { isNotFound } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
@@ -204,8 +205,16 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
   const client = createClient(connection)
   const created: Created[] = []
   const stop = async (): Promise<void> => {
-    for (const { type, key } of created.reverse()) await client.delete(type, key)
-    await client.close()
+    try {
+      // What the test has deleted itself is no failure.
+      for (const { type, key } of created.reverse()) {
+        await client.delete(type, key).catch((error: unknown) => {
+          if (!isNotFound(error)) throw error
+        })
+      }
+    } finally {
+      await client.close()
+    }
   }
   try {
     created.push(...(await createNamespaces(client, namespaces)))

@@ -133,7 +133,8 @@ async function start(
         await processes.start('kube-scheduler', paths['kube-scheduler'], schedulerArguments(file)),
       )
     }
-    await Promise.all([createNamespaces(client, options.namespaces), grant(client, users, 'proreus-test')])
+    await createNamespaces(client, options.namespaces)
+    await grant(client, users, 'proreus-test')
     await createServiceAccounts(client, options.serviceAccounts)
     if (hasNodes(options)) {
       started.push(await processes.start('kwok', paths.kwok, kwokArguments(file)))

@@ -7,6 +7,7 @@ import type { Client } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import { CachedCredentials } from '../client/credentials.ts'
 import { objectPath } from '../client/resource-path.ts'
+import { serviceAccountGroups, serviceAccountName } from '../devcluster/http/authenticate.ts'
 import type { ControlPlaneUser, Created } from './users.ts'
 
 /** A ServiceAccount that the control plane has from the start, and what it may do besides what RBAC objects of the test allow. */
@@ -27,8 +28,8 @@ const tokenLifeSeconds = 3600
 
 /** Who a request of it comes from, in audit logs and RBAC subjects. */
 export function userOfServiceAccount({ name, rules = [], ...rest }: ControlPlaneServiceAccount): ControlPlaneUser {
-  const key = serviceAccountKey(name)
-  return { ...rest, name: userName(key), groups: groupsOf(key), rules }
+  const { namespace, name: own } = serviceAccountKey(name)
+  return { ...rest, name: serviceAccountName(namespace, own), groups: serviceAccountGroups(namespace), rules }
 }
 
 /** Creates those that are not there yet. */
@@ -68,14 +69,6 @@ function serviceAccountKey(name: string): ServiceAccountKey {
   if (namespace === '' || own === '' || more.length > 0)
     throw new ProreusError('PRO_INPUT', `${JSON.stringify(name)} is no ServiceAccount: write namespace/name.`)
   return { namespace, name: own }
-}
-
-function userName({ namespace, name }: ServiceAccountKey): string {
-  return `system:serviceaccount:${namespace}:${name}`
-}
-
-function groupsOf({ namespace }: ServiceAccountKey): string[] {
-  return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }
 
 function describeAs(connection: Connection, { namespace, name }: ServiceAccountKey): string {

@@ -36,6 +36,7 @@ t.test('the schema of the stored version, or of the one that is named', async (t
 
 t.test('metadata and structure together', async (t) => {
   t.same(told(crate()), [])
+  t.same(told(crate({ metadata: { name: 'a', namespace: 'default', generation: -1 } })), [], 'generations are counted by the server')
   t.same(told(crate({ metadata: { name: 'a' }, spec: { size: 0 } })), [
     'metadata.namespace: Required value',
     'spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1',

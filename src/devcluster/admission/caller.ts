@@ -102,7 +102,7 @@ function targetOf(config: HookClientConfig, timeoutSeconds: number, services: Se
   if (config.service !== undefined) {
     const { namespace, name, path = '', port = 443 } = config.service
     const serverName = `${name}.${namespace}.svc`
-    const suffix = `${path.startsWith('/') || path === '' ? path : `/${path}`}${query}`
+    const suffix = `${path.startsWith('/') ? path : `/${path}`}${query}`
     const shownUrl = `https://${serverName}:${port}${suffix}`
     let address: string
     try {

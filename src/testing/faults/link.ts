@@ -51,7 +51,7 @@ export class Link {
   /** Resets the connection on both sides. */
   cut(): void {
     for (const lane of Object.values(this.#lanes)) lane.close()
-    for (const socket of this.#sockets) socket.resetAndDestroy()
+    for (const socket of this.#sockets) reset(socket)
   }
 
   /** In which directions bytes stand still; in the others they flow. */
@@ -63,6 +63,12 @@ export class Link {
   #tellBroken(): void {
     if (this.#broken && Object.values(this.#lanes).every((lane) => !lane.held)) this.cut()
   }
+}
+
+/** Node.js loses the handle of a socket that is to be reset while its end is still on the way: it would keep the process from ending. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded || socket.writableLength > 0) socket.destroy()
+  else socket.resetAndDestroy()
 }
 
 /** One direction: what comes in goes out in order, each part after the latency of its time. */
