@@ -87,7 +87,7 @@ if (modules.length === 0 || modules.some(({ Dir }) => Dir === undefined)) {
   if (!check) {
     writeFileSync(target, text)
   } else if (readFileSync(target, 'utf8') !== text) {
-    process.stdout.write('not up to date: src/devcluster/types/merge-rules.json; run "node scripts/merge-rules.ts"\n')
+    process.stdout.write('not up to date: src/devcluster/types/merge-rules.json; run "npm run merge-rules"\n')
     process.exitCode = 1
   }
 }

@@ -3,7 +3,7 @@
  * error in the words of Go's decoder, what ObjectMeta does not have is left out, and so is what is empty.
  */
 import type { JsonObject, JsonValue } from './json.ts'
-import { getOwn, isObject, setOwn } from './json.ts'
+import { isObject, setOwn } from './json.ts'
 
 type Field = 'string' | 'uid' | 'bool' | 'int64' | 'optional int64' | 'time' | 'any' | 'texts' | 'list of texts' | Struct
 interface Struct {
@@ -180,10 +180,4 @@ function isEmpty(value: JsonValue): boolean {
 function kindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   return typeof value === 'boolean' ? 'bool' : typeof value
-}
-
-/** What is wrong with the JSON types of an object's metadata; undefined when it can be read. */
-export function objectMetaProblem(object: JsonObject): string | undefined {
-  const metadata = getOwn(object, 'metadata')
-  return metadata === undefined ? undefined : decodeObjectMeta(metadata).error
 }

@@ -27,7 +27,7 @@ const day = 24 * hour
 /** Machines whose clock is behind must not refuse a new certificate. */
 const backdateMs = hour
 export const authorityLifeMs = 365 * day
-export const leafLifeMs = 7 * day
+const leafLifeMs = 7 * day
 
 const ecdsaWithSha256 = '1.2.840.10045.4.3.2'
 const commonName = '2.5.4.3'

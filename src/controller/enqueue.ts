@@ -14,7 +14,7 @@ import { controllerOf, refersTo } from '../api/owner-reference.ts'
 export type MapFunction<T extends KubernetesObject = KubernetesObject> = (object: DeepReadonly<T>) => readonly ObjectKey[]
 
 /** What was there before the watch began can wait: changes that happen now come first. As controller-runtime's `LowPriority`. */
-export const initialPriority = -100
+const initialPriority = -100
 
 /** The object itself. */
 export const toItself: MapFunction = ({ metadata: { namespace, name } }) => [{ namespace, name }]

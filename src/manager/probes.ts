@@ -8,8 +8,8 @@ import { healthHandler } from './health.ts'
 import { startHttpEndpoint } from './http-endpoint.ts'
 import { parseListenAddress } from './listen-address.ts'
 
-export const probeFlag = '--health-probe-bind-address'
-export const metricsFlag = '--metrics-bind-address'
+const probeFlag = '--health-probe-bind-address'
+const metricsFlag = '--metrics-bind-address'
 
 export interface ProbeOptions {
   /** Default `:8081`; `0` switches the probes off. */

@@ -4,10 +4,10 @@ import type { Kind } from '../api/kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { Operator } from '../manager/operator.ts'
 
-export const readVerbs = ['get', 'list', 'watch'] as const
+const readVerbs = ['get', 'list', 'watch'] as const
 
 /** What the enabled operators need in the namespaces that they watch. */
-export function rulesOf(operators: readonly Operator[]): PolicyRule[] {
+function rulesOf(operators: readonly Operator[]): PolicyRule[] {
   return mergeRules([
     { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
     ...operators.flatMap(({ kinds, controllers, webhooks, rbac }) => [

@@ -23,7 +23,7 @@ export function branchesOf(schema: StructuralSchema, path: string): SchemaAt[] {
 }
 
 /** The schemas of properties, items and additionalProperties. */
-export function childrenOf(schema: StructuralSchema, path: string): SchemaAt[] {
+function childrenOf(schema: StructuralSchema, path: string): SchemaAt[] {
   const { items, additionalProperties, properties } = schema
   return [
     ...(isSchema(items) ? [{ schema: items, path: childPath(path, 'items') }] : []),

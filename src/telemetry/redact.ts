@@ -1,6 +1,6 @@
 /** Takes secrets out of what is about to be logged. */
 
-export const redacted = '[redacted]'
+const redacted = '[redacted]'
 
 /** Keys whose values are credentials wherever they stand, compared without case, dashes and underscores. */
 const secretKeys = new Set([

@@ -24,7 +24,7 @@ export function createPatch(raw: JsonValue, target: JsonValue, schema?: Structur
 }
 
 /** A key as a segment of a JSON pointer. */
-export function escapePointer(key: string): string {
+function escapePointer(key: string): string {
   return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key
 }
 

@@ -4,7 +4,8 @@ import { failure } from '../../src/api/status.ts'
 import { Cache } from '../../src/cache/cache.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { ScriptedClient, eventually, object } from '../support/cache-client.ts'
+import { ScriptedClient, object } from '../support/cache-client.ts'
+import { eventually } from '../support/eventually.ts'
 import { recordingLogger } from '../support/cache-log.ts'
 
 const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })

@@ -14,6 +14,8 @@ import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { testCertificate } from '../support/client-certificates.ts'
 import type { Handler, TestServer } from '../support/client-server.ts'
 import { startTestServer } from '../support/client-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 
 const get = { method: 'GET', path: '/api/v1/pods' }
 const post = { method: 'POST', path: '/api/v1/namespaces/a/pods', body: '{}' }
@@ -141,9 +143,9 @@ t.test('waits as long as Retry-After says', async (t) => {
     const { server, transport } = await setUp(t, (_request, _response, index) => (index < 2 ? busy : { body: { done: true } }), { clock })
     const started = clock.now()
     const answer = transport.request(post)
-    await until(() => server.requests.length === 1 && clock.nextDue === started + 2000)
+    await eventually(() => server.requests.length === 1 && clock.nextDue === started + 2000)
     await clock.advance(2000)
-    await until(() => server.requests.length === 2 && clock.nextDue === started + 4000)
+    await eventually(() => server.requests.length === 2 && clock.nextDue === started + 4000)
     await clock.advance(2000)
     t.same((await answer).body, { done: true })
     t.equal(server.requests.length, 3)
@@ -180,7 +182,7 @@ t.test('waits as long as Retry-After says', async (t) => {
     const started = clock.now()
     const answer = transport.request({ ...get, signal: abort.signal })
     const rejected = t.rejects(answer, new Error('enough'))
-    await until(() => clock.nextDue === started + 2000)
+    await eventually(() => clock.nextDue === started + 2000)
     abort.abort(new Error('enough'))
     await rejected
     t.equal(clock.pending, 0)
@@ -255,7 +257,7 @@ t.test('gives up a request that gets no answer in time', async (t) => {
   const reports: RequestReport[] = []
   const { server, transport } = await setUp(t, () => undefined, { clock, timeoutMs: 60_000, onRequest: (report) => reports.push(report) })
   const answer = failureOf(transport.request(get))
-  await until(() => server.requests.length === 1)
+  await eventually(() => server.requests.length === 1)
   await clock.advance(60_000)
   t.match(await answer, { code: 'PRO_API_UNREACHABLE', message: /did not answer in time/ })
   t.match(reports, [{ code: 'error' }])
@@ -309,7 +311,7 @@ t.test('rejects with the reason of the abort', async (t) => {
   const { server, transport } = await setUp(t, () => undefined)
   const abort = new AbortController()
   const answer = t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'))
-  await until(() => server.requests.length === 1)
+  await eventually(() => server.requests.length === 1)
   abort.abort(new Error('enough'))
   await answer
   await t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'), 'also before it began')
@@ -382,7 +384,7 @@ t.test('streams', async (t) => {
       t.equal(chunk.toString(), 'first')
       break
     }
-    await until(() => open[0]?.closed === true)
+    await eventually(() => open[0]?.closed === true)
   })
   t.test('until the signal aborts', async (t) => {
     const abort = new AbortController()
@@ -390,7 +392,7 @@ t.test('streams', async (t) => {
     await t.rejects(async () => {
       for await (const _ of stream) abort.abort(new Error('enough'))
     }, new Error('enough'))
-    await until(() => open[1]?.closed === true)
+    await eventually(() => open[1]?.closed === true)
   })
   t.test('until the server is gone', async (t) => {
     const stream = await transport.stream(get)
@@ -419,7 +421,7 @@ t.test('a reader that takes its time slows the server down', async (t) => {
     // What fits into the socket buffers is sent; then the server stands still, which without back-pressure it never would.
     let stillFor = 0
     let last = written
-    await until(() => {
+    await eventually(() => {
       stillFor = written === last ? stillFor + 1 : 0
       last = written
       return stillFor === 300
@@ -458,7 +460,7 @@ t.test('close lets a request end, and cuts off one that does not within a second
 
   const second = await setUp(t, () => undefined, { clock })
   const hung = failureOf(second.transport.request(get))
-  await until(() => second.server.requests.length === 1)
+  await eventually(() => second.server.requests.length === 1)
   const cut = second.transport.close()
   await clock.advance(1000)
   await cut
@@ -484,19 +486,3 @@ t.test('an answer that claims to be JSON and is not', async (t) => {
   })
   t.match(await failureOf(transport.request(get)), { code: 'PRO_API', message: /GET \/api\/v1\/pods is not valid JSON/ })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('the condition was not met in time')
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-}

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { AdmissionLoad } from '../support/admission-load.ts'
 import { startDev } from '../support/dev.ts'
-import { freePort, startOperator } from '../support/operator.ts'
+import { freePort } from '../support/free-port.ts'
+import { startOperator } from '../support/operator.ts'
 import { until } from '../support/process.ts'
 
 const perSecond = 200

@@ -7,7 +7,7 @@ import type { Connection } from '../../src/client/connection.ts'
 import { startDevCluster } from '../../src/testing/index.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { oldCertificates } from '../support/old-certificates.ts'
-import { freePort } from '../support/operator.ts'
+import { freePort } from '../support/free-port.ts'
 import { proreus } from '../support/process.ts'
 
 const anyPorts = [

@@ -5,7 +5,8 @@ import t from 'tap'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { startDevCluster } from '../../src/testing/index.ts'
 import { oldCertificates } from '../support/old-certificates.ts'
-import { freePort, logLines, startOperator } from '../support/operator.ts'
+import { freePort } from '../support/free-port.ts'
+import { logLines, startOperator } from '../support/operator.ts'
 import { proreus, startProreus, until } from '../support/process.ts'
 
 const warningsOf = (output: string): unknown[] => logLines(output).flatMap(({ level, msg }) => (level === 'warn' ? [msg] : []))

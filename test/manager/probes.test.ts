@@ -5,6 +5,7 @@ import { formatListenAddress, type ListenAddress } from '../../src/manager/liste
 import { startProbes } from '../../src/manager/probes.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
+import { freePort } from '../support/free-port.ts'
 
 const loopback = '127.0.0.1:0'
 async function get(
@@ -114,11 +115,3 @@ t.test('an address that this machine does not have is refused', async (t) => {
     },
   )
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

@@ -18,6 +18,7 @@ import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { webhook } from '../../src/webhook/definition.ts'
 import { FakeCache } from '../support/controller-fakes.ts'
+import { freePort } from '../support/free-port.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const connection: Connection = { server: 'https://127.0.0.1:1', describe: 'a test' }
@@ -400,11 +401,3 @@ t.test('controllers wait until this replica is elected, webhooks do not', async 
   await life.clock.advance(0)
   t.ok(life.said.includes('thing starts'))
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

@@ -9,9 +9,7 @@ export const group = 'custom-resources.conformance.example.com'
 export const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 export const namespace = 'conformance-custom-resources'
 
-export const mergePatch = 'application/merge-patch+json'
-export const jsonPatch = 'application/json-patch+json'
-export const applyPatch = 'application/apply-patch+yaml'
+export { applyPatch, jsonPatch, mergePatch } from './conformance-objects.ts'
 export const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 
 export const string: JsonObject = { type: 'string' }

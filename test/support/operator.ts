@@ -1,5 +1,4 @@
 /** A `proreus run` of its own for a test file, on loopback. */
-import { createServer, type AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { startProreus, until, type Running } from './process.ts'
 
@@ -55,15 +54,6 @@ export function logLines(output: string): Record<string, unknown>[] {
     .split('\n')
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => JSON.parse(line) as Record<string, unknown>)
-}
-
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 function sum(text: string, name: string, labels: Readonly<Record<string, string>>): number {

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findProgram } from '../../src/testing/binaries.ts'
 
+export { until } from '../../src/testing/until.ts'
+
 export const repository = join(import.meta.dirname, '../..')
 /** The command line from the sources; `proreus` means this package in operators that it loads. */
 const bin = ['--conditions=proreus-source', join(repository, 'src/cli/bin.ts')]
@@ -86,27 +88,6 @@ export function follow(child: ChildProcess): Running {
       child.kill(signal)
       return ended
     },
-  }
-}
-
-/** Calls `probe` until it gives something else than undefined or false; what it throws last is told when time is up. */
-export async function until<T>(
-  what: string,
-  probe: () => T | undefined | false | Promise<T | undefined | false>,
-  timeoutMs = 20_000,
-): Promise<T> {
-  const deadline = Date.now() + timeoutMs
-  let last: unknown
-  for (;;) {
-    try {
-      const value = await probe()
-      if (value !== undefined && value !== false) return value
-      last = undefined
-    } catch (error) {
-      last = error
-    }
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`, { cause: last })
-    await new Promise((resolve) => setTimeout(resolve, 25))
   }
 }
 

@@ -8,6 +8,7 @@ import type { TLSSocket } from 'node:tls'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
+import { eventually } from '../support/eventually.ts'
 import type { Fixture } from '../support/webhook-fixture.ts'
 import { fixture, review, widgetObject } from '../support/webhook-fixture.ts'
 
@@ -62,14 +63,6 @@ function gate(): { validate: () => Promise<readonly FieldError[]>; entered: Prom
     },
     entered: entered.promise,
     open: () => opened.resolve([]),
-  }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('the condition did not come true')
-    await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
@@ -199,10 +192,10 @@ t.test('a hard deadline ends what does not end by itself, and tells its handler'
   })
   const { port } = await fix.server.start()
   const answer = t.rejects(new Sender(t, fix, port).send(), { code: 'ECONNRESET' })
-  await until(() => fix.server.inFlight === 1 && signal !== undefined)
+  await eventually(() => fix.server.inFlight === 1 && signal !== undefined)
   await fix.server.stop(20)
   await answer
-  await until(() => signal!.aborted)
+  await eventually(() => signal!.aborted)
   t.match(signal?.reason, { name: 'AbortError' })
 })
 
@@ -219,10 +212,10 @@ t.test('an API server that hangs up aborts the handler', async (t) => {
   const { port } = await fix.server.start()
   const sender = new Sender(t, fix, port)
   sender.send().catch(() => undefined) // it is cut off on purpose
-  await until(() => signal !== undefined)
+  await eventually(() => signal !== undefined)
   sender.agent.destroy()
-  await until(() => signal!.aborted)
-  await until(() => fix.server.inFlight === 0)
+  await eventually(() => signal!.aborted)
+  await eventually(() => fix.server.inFlight === 0)
   t.notOk(fix.lines.some((line) => line.startsWith('error')))
 })
 
@@ -239,10 +232,10 @@ t.test('under load, a drain fails no request', async (t) => {
       answered += 1
     }
   })
-  await until(() => answered > 200)
+  await eventually(() => answered > 200)
   fix.server.beginDrain()
   const before = answered
-  await until(() => answered > before + 200)
+  await eventually(() => answered > before + 200)
   running = false
   await t.resolves(Promise.all(clients))
   await fix.server.stop(10_000)

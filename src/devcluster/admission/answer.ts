@@ -5,7 +5,7 @@ import { messageOf } from '../../api/errors.ts'
 import type { JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
-import { notAnObject } from '../http/go-json.ts'
+import { notAnObject } from '../types/go-json.ts'
 import { describeAnswer } from './call-error.ts'
 import { CallError } from './review.ts'
 

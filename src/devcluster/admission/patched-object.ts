@@ -1,8 +1,9 @@
 /** What the API server makes of an object that a webhook has patched: it is read into its type again. */
-import { invalid, quote } from '../../api/field-error.ts'
+import { invalid } from '../../api/field-error.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
+import { noSuchKind } from '../protobuf/decode-object.ts'
 import { badRequest, internalError, invalidObject } from '../registry/status-error.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { checkShape } from '../resources/shape.ts'
@@ -18,7 +19,7 @@ export function readPatched(info: ResourceInfo, object: JsonObject): JsonObject 
 function readBuiltin(info: ResourceInfo, object: JsonObject): JsonObject {
   const { apiVersion, kind } = { apiVersion: textOr(object.apiVersion, apiVersionOf(info)), kind: textOr(object.kind, info.kind) }
   if (kind !== info.kind || apiVersion !== apiVersionOf(info)) {
-    throw internalError(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`)
+    throw internalError(noSuchKind({ apiVersion, kind }))
   }
   const typed = { ...object, apiVersion, kind }
   if (info.goType === undefined) return typed

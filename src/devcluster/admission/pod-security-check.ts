@@ -111,7 +111,7 @@ export function allSettings(pod: SecuredPod): SecuritySettings[] {
 }
 
 /** Whether it has users of its own: root in it is nobody outside. */
-export function hasOwnUsers({ spec }: SecuredPod): boolean {
+function hasOwnUsers({ spec }: SecuredPod): boolean {
   return spec.hostUsers === false
 }
 

@@ -4,7 +4,7 @@ import { invalid } from '../../api/field-error.ts'
 import type { Labels } from '../../api/label-selector.ts'
 
 /** From the most permissive to the strictest. */
-export const levels = ['privileged', 'baseline', 'restricted'] as const
+const levels = ['privileged', 'baseline', 'restricted'] as const
 export type Level = (typeof levels)[number]
 
 export interface LevelVersion {
@@ -19,7 +19,7 @@ export interface PodSecurityPolicy {
   readonly warn: LevelVersion
 }
 
-export const label = (name: string): string => `pod-security.kubernetes.io/${name}`
+const label = (name: string): string => `pod-security.kubernetes.io/${name}`
 
 export function textOf({ level, version }: LevelVersion): string {
   return `${level}:${version}`

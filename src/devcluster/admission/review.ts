@@ -4,6 +4,7 @@ import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { quote } from '../../api/field-error.ts'
+import { noSuchKind } from '../protobuf/decode-object.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook } from './hook.ts'
@@ -147,7 +148,7 @@ function typeProblem({ apiVersion, kind }: JsonObject, request: ReviewRequest): 
   if (isKnown || (apiVersion === 'v1' && kind === 'Status')) {
     return `converting (${parseApiVersion(apiVersion).version}.${kind}) to (${wanted}.AdmissionReview): unknown conversion`
   }
-  return `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`
+  return noSuchKind({ apiVersion, kind })
 }
 
 function isText(value: JsonValue | undefined): value is string {

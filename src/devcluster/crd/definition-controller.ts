@@ -46,9 +46,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
     waiting.add(name)
     wake.resolve()
   }
-  const stopListening = followType(store, definitionsKey, (change) => {
-    for (const name of change === undefined ? store.snapshot(definitionsKey).keys : [change.key]) enqueue(name)
-  })
+  const stopListening = followType(store, definitionsKey, ({ key }) => enqueue(key))
   const onAbort = (): void => wake.resolve()
   signal.addEventListener('abort', onAbort, { once: true })
   const served = new ServedRows(options.catalog)

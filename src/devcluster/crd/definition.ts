@@ -69,7 +69,7 @@ export function asDefinition(object: JsonObject): Definition {
   return object as unknown as Definition
 }
 
-export function conditionOf(definition: Definition, type: string): DefinitionCondition | undefined {
+function conditionOf(definition: Definition, type: string): DefinitionCondition | undefined {
   return definition.status?.conditions?.find((condition) => condition.type === type)
 }
 

@@ -6,6 +6,7 @@ import { invalid } from '../../api/field-error.ts'
 import type { StatusError } from '../registry/status-error.ts'
 import { internalError } from '../registry/status-error.ts'
 import type { SubresourceInfo } from '../resources/resource-info.ts'
+import { goTypeName } from '../types/go-text.ts'
 import type { DefinitionScale } from './definition.ts'
 import { plainFields } from './json-path.ts'
 
@@ -78,13 +79,7 @@ function lookup(object: JsonObject, path: string, type: 'int64' | 'string'): { v
 
 function accessorProblem(path: string, value: JsonValue, expected: string): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return `${path} accessor error: ${text} is of the type ${goTypeOf(value)}, expected ${expected}`
-}
-
-function goTypeOf(value: JsonValue): string {
-  if (Array.isArray(value)) return '[]interface {}'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
-  return isObject(value) ? 'map[string]interface {}' : typeof value === 'boolean' ? 'bool' : typeof value
+  return `${path} accessor error: ${text} is of the type ${goTypeName(value)}, expected ${expected}`
 }
 
 /** The API server's own words; its answer has no better code than 500 either. */

@@ -109,9 +109,18 @@ export function serviceAccountGroups(namespace: string): readonly string[] {
 function extraOf(headers: IncomingHttpHeaders): Record<string, string[]> {
   const prefix = 'impersonate-extra-'
   const entries = Object.entries(headers).flatMap(([header, value]): [string, string[]][] =>
-    header.startsWith(prefix) ? [[decodeURIComponent(header.slice(prefix.length)), list(value)]] : [],
+    header.startsWith(prefix) ? [[unescaped(header.slice(prefix.length)), list(value)]] : [],
   )
   return Object.fromEntries(entries)
+}
+
+/** A key whose percent-encoding is broken stands for itself. */
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    return key
+  }
 }
 
 function withGroups(user: UserInfo, group: string): UserInfo {

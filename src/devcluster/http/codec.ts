@@ -12,12 +12,12 @@ import { StatusError, badRequest, unsupportedMediaType } from '../registry/statu
 import { maxDepth, scanJson } from './duplicate-keys.ts'
 
 /** The API server's limit for a request (k8s.io/apiserver `pkg/server/config.go`, MaxRequestBodyBytes). */
-export const maxBodyBytes = 3 * 1024 * 1024
+const maxBodyBytes = 3 * 1024 * 1024
 
 const protobufType = 'application/vnd.kubernetes.protobuf'
 
 /** What may be sent where an object is expected. */
-export const objectTypes = ['application/json', 'application/yaml', protobufType]
+const objectTypes = ['application/json', 'application/yaml', protobufType]
 
 /** A body as plain JSON; `duplicates` are the keys that stood twice: their paths in JSON, texts with their lines in YAML. */
 export interface DecodedBody {

@@ -188,11 +188,7 @@ function names({ shortNames, categories }: ResourceInfo): JsonObject {
 }
 
 /** Tells clients whether two versions are stored alike (k8s.io/apiserver `pkg/storageversion`); one type may be in two groups. */
-export function storageVersionHash({
-  storageKey,
-  storageVersion,
-  kind,
-}: Pick<ResourceInfo, 'storageKey' | 'storageVersion' | 'kind'>): string {
+function storageVersionHash({ storageKey, storageVersion, kind }: Pick<ResourceInfo, 'storageKey' | 'storageVersion' | 'kind'>): string {
   const [group] = storageKey.split('/')
   return createHash('sha256').update(`${group}/${storageVersion}/${kind}`).digest().subarray(0, 8).toString('base64')
 }

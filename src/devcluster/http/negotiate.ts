@@ -89,7 +89,7 @@ function notRouted(offered: readonly string[]): StatusError {
 }
 
 /** 406 with what there is instead. */
-export function notAcceptable(offered: readonly string[] = produced): StatusError {
+function notAcceptable(offered: readonly string[] = produced): StatusError {
   return new StatusError(failure(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`))
 }
 

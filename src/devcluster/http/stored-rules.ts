@@ -66,20 +66,20 @@ function roleOf(store: ObjectStore, binding: JsonObject, namespace: string): Pic
   const isRole = textAt(binding, 'roleRef', 'kind') === 'Role'
   const role = isRole ? store.get(`${group}/roles`, { namespace, name }) : store.get(`${group}/clusterroles`, { name })
   if (role === undefined) return { rules: [], problem: `${isRole ? 'role' : 'clusterrole'}.${group} ${quote(name)} not found` }
-  return { rules: isRole ? ownRules(role) : rulesOf(store, role, new Set()) }
+  return { rules: isRole ? ownRules(role) : rulesOf(store, role, new Set([role])) }
 }
 
-/** The rules of a ClusterRole. One that aggregates has those of the roles that it selects, which may aggregate in turn. */
-function rulesOf(store: ObjectStore, role: JsonObject, seen: ReadonlySet<JsonObject>): PolicyRule[] {
+/** The rules of a ClusterRole. One that aggregates has those of the roles that it selects, which may aggregate in turn; of each, once. */
+function rulesOf(store: ObjectStore, role: JsonObject, seen: Set<JsonObject>): PolicyRule[] {
   const selectors = listAt(role, 'aggregationRule', 'clusterRoleSelectors').map((selector) => requirementsOf(selector as LabelSelector))
   if (selectors.length === 0) return ownRules(role)
   const { keys, get } = store.snapshot(`${group}/clusterroles`)
-  const within = new Set([...seen, role])
   return keys.flatMap((key) => {
     const other = get(key)!
     const labels = (at(other, 'metadata', 'labels') ?? {}) as Labels
-    if (within.has(other) || !selectors.some((selector) => matchesLabels(selector, labels))) return []
-    return rulesOf(store, other, within)
+    if (seen.has(other) || !selectors.some((selector) => matchesLabels(selector, labels))) return []
+    seen.add(other)
+    return rulesOf(store, other, seen)
   })
 }
 

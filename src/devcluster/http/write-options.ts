@@ -9,7 +9,7 @@ import type { StatusError } from '../registry/status-error.ts'
 import { badRequest, invalidObject, notANumber } from '../registry/status-error.ts'
 import { decodeOptions } from './codec.ts'
 import type { Exchange } from './exchange.ts'
-import { goKindOf, notAnObject } from './go-json.ts'
+import { goKindOf, notAnObject } from '../types/go-json.ts'
 import { flag } from './request-info.ts'
 
 export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions'

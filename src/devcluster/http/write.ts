@@ -7,7 +7,7 @@ import { StatusError, badRequest, unsupportedMediaType } from '../registry/statu
 import type { DecodedBody } from './codec.ts'
 import { decodeJson, decodeObject, decodeYaml, mediaTypeOf, readBody, unknownMediaType, unrecognized } from './codec.ts'
 import type { Exchange } from './exchange.ts'
-import { goKindOf, notAnObject } from './go-json.ts'
+import { goKindOf, notAnObject } from '../types/go-json.ts'
 import { presentList, presentObject } from './present.ts'
 import { keyOf, presentationOf, readOptions, send } from './read.ts'
 import { flag } from './request-info.ts'

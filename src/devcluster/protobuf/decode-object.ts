@@ -1,4 +1,5 @@
 /** The form in which Kubernetes sends objects in protobuf: four bytes of its own, and `runtime.Unknown` around the object. */
+import { quote } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { decodeMessage } from './decode-message.ts'
 import { isRegistered, messageDescriptor, messageOfKind } from './descriptors.ts'
@@ -50,5 +51,5 @@ type Unknown = Partial<Record<'apiVersion' | 'kind' | 'raw', string>>
 
 /** What Kubernetes says about types that it does not have. */
 export function noSuchKind({ apiVersion, kind }: TypeMeta): string {
-  return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`
+  return `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`
 }

@@ -1,7 +1,7 @@
 /** Messages whose JSON is something else than an object of their fields: what the `MarshalJSON` of their Go types gives. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
-import { isQuantity } from '../resources/shape.ts'
+import { noQuantity, parseQuantity } from '../resources/quantity.ts'
 import { ProtobufError } from './wire-reader.ts'
 
 /** Makes the JSON of a message from those of its fields that were sent. */
@@ -40,9 +40,7 @@ function intOrString({ type = 0, intVal = 0, strVal = '' }: JsonObject): JsonVal
 }
 
 function quantity(text: JsonValue): JsonValue {
-  if (!isQuantity(text)) {
-    throw new ProtobufError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
-  }
+  if (parseQuantity(text) === undefined) throw new ProtobufError(noQuantity)
   return text
 }
 

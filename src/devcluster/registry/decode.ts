@@ -10,6 +10,7 @@ import { isRegistered } from '../protobuf/descriptors.ts'
 import { checkShape } from '../resources/shape.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { conversionError } from '../types/go-convert.ts'
+import { goKindOf } from '../types/go-json.ts'
 import { shapeOf } from '../types/go-shape.ts'
 import { goText } from '../types/go-text.ts'
 import type { StructType } from '../types/go-types.ts'
@@ -127,9 +128,8 @@ function normalize(
   complaints: readonly string[] = [],
 ): JsonObject {
   if (object.metadata !== undefined && object.metadata !== null && !isObject(object.metadata)) {
-    const found = Array.isArray(object.metadata) ? 'array' : typeof object.metadata
     const place = info.custom ? 'value' : `struct field ${info.kind}.metadata`
-    throw refuse(`json: cannot unmarshal ${found} into Go ${place} of type v1.ObjectMeta`)
+    throw refuse(`json: cannot unmarshal ${goKindOf(object.metadata)} into Go ${place} of type v1.ObjectMeta`)
   }
   const { schema } = info
   if (schema === undefined) {

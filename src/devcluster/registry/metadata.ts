@@ -42,7 +42,7 @@ export function givenRevision(object: JsonObject): string | undefined {
 }
 
 /** Whether `metadata.generation` counts the changes of this type's desired state. */
-export function countsGeneration(info: ResourceInfo): boolean {
+function countsGeneration(info: ResourceInfo): boolean {
   return info.strategy.generation ?? info.custom
 }
 

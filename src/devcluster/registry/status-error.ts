@@ -42,7 +42,7 @@ export function alreadyExists(info: ErrorSubject, name: string, isBeingDeleted =
 }
 
 /** What a stale resourceVersion is told. */
-export const objectModified = 'the object has been modified; please apply your changes to the latest version and try again'
+const objectModified = 'the object has been modified; please apply your changes to the latest version and try again'
 
 export function conflict(info: ErrorSubject, name: string, detail: string = objectModified): StatusError {
   const message = `Operation cannot be fulfilled on ${groupResourceOf(info)} "${name}": ${detail}`

@@ -15,7 +15,7 @@ export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObje
 }
 
 /** The object with one field changed by `change`; the same object when that changes nothing. A field that is not there stays so. */
-export function changeField(object: JsonObject, key: string, change: (value: JsonValue) => JsonValue): JsonObject {
+function changeField(object: JsonObject, key: string, change: (value: JsonValue) => JsonValue): JsonObject {
   const value = getOwn(object, key)
   if (value === undefined || value === null) return object
   const changed = change(value)

@@ -20,6 +20,9 @@ const multipliers: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 }
 
+/** What the API server says of a text that is none. */
+export const noQuantity = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
 /** The number that a quantity stands for, precise enough to compare; undefined when it is none. */
 export function parseQuantity(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'number') return value

@@ -2,6 +2,8 @@
 import { quote } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
+import { goKindOf } from '../types/go-json.ts'
+import { noQuantity, parseQuantity } from './quantity.ts'
 import type { Shape } from './resource-info.ts'
 
 export interface ShapeResult {
@@ -65,14 +67,6 @@ function check(shape: Shape, value: JsonValue, place: Place): void {
   }
 }
 
-/** What the API server's quantities look like; the text is part of its answer. */
-const quantityText = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
-const quantityPattern = /^[+-]?(\d+(\.\d*)?|\.\d+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?$/
-
-export function isQuantity(value: JsonValue): boolean {
-  return typeof value === 'number' || (typeof value === 'string' && quantityPattern.test(value))
-}
-
 function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place): void {
   switch (shape) {
     case 'string':
@@ -91,10 +85,10 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
       break
     case 'intOrString':
       if (typeof value !== 'string' && typeof value !== 'number')
-        throw new ShapeError(`json: cannot unmarshal ${kindOf(value)} into Go value of type int32`)
+        throw new ShapeError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type int32`)
       break
     case 'quantity':
-      if (!isQuantity(value)) throw new ShapeError(`quantities must match the regular expression '${quantityText}'`)
+      if (parseQuantity(value) === undefined) throw new ShapeError(noQuantity)
       break
     case 'bytes':
       if (typeof value !== 'string') throw wrongType(shape, value, place)
@@ -102,7 +96,7 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
       break
     case 'time':
     case 'microTime':
-      if (typeof value !== 'string') throw new ShapeError(`json: cannot unmarshal ${kindOf(value)} into Go value of type string`)
+      if (typeof value !== 'string') throw new ShapeError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type string`)
       checkTime(value, shape === 'time' ? '2006-01-02T15:04:05Z07:00' : '2006-01-02T15:04:05.000000Z07:00')
       break
     case 'any':
@@ -132,7 +126,7 @@ function checkTime(text: string, layout: string): void {
 function wrongType(shape: Shape, value: JsonValue, place: Place): ShapeError {
   const number = typeof value === 'number' && typeof shape === 'string' && shape.startsWith('int') ? ` ${value}` : ''
   const field = [place.holder, ...place.names].join('.')
-  return new ShapeError(`json: cannot unmarshal ${kindOf(value)}${number} into Go struct field ${field} of type ${goType(shape)}`)
+  return new ShapeError(`json: cannot unmarshal ${goKindOf(value)}${number} into Go struct field ${field} of type ${goType(shape)}`)
 }
 
 function goType(shape: Shape): string {
@@ -145,11 +139,6 @@ function goType(shape: Shape): string {
 
 function isList(shape: Shape): shape is readonly [Shape] {
   return Array.isArray(shape)
-}
-
-function kindOf(value: JsonValue): string {
-  if (Array.isArray(value)) return 'array'
-  return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
 function joined(path: string, key: string): string {

@@ -178,7 +178,7 @@ export class ObjectStore {
 }
 
 /** An object's key within its type. */
-export function storeKey(key: ObjectKey): string {
+function storeKey(key: ObjectKey): string {
   return key.namespace ? `${key.namespace}/${key.name}` : key.name
 }
 

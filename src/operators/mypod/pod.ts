@@ -7,12 +7,12 @@ import { controllerReference } from '../../api/owner-reference.ts'
 import type { MyPod } from './kind.ts'
 
 export const creatorLabel = 'creator'
-export const creatorValue = 'mypod-controller'
+const creatorValue = 'mypod-controller'
 
 /** Hash of the parts of the desired Pod spec that a living Pod cannot change. */
 export const specHashAnnotation = 'mypod.harryyann.github.io/spec-hash'
 /** What the operator set where others may set things too, so that it can take its own back. */
-export const appliedAnnotation = 'mypod.harryyann.github.io/applied'
+const appliedAnnotation = 'mypod.harryyann.github.io/applied'
 
 type Tolerations = NonNullable<PodSpec['tolerations']>
 

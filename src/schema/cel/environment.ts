@@ -12,7 +12,7 @@ import { literalIssues } from './validators.ts'
 import type { Value } from './values.ts'
 
 /** What one call of an expression may cost at most: about a tenth of a second. */
-export const perCallLimit = 1_000_000
+const perCallLimit = 1_000_000
 
 /** How an evaluation ended: with a value or an error, and what it cost. */
 export interface Outcome {

@@ -26,10 +26,6 @@ export function checkedUint(value: bigint): bigint {
   return value
 }
 
-export function isInt(value: unknown): value is Int {
-  return typeof value === 'number' || typeof value === 'bigint'
-}
-
 export function addInts(a: Int, b: Int): Int {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b

@@ -11,7 +11,7 @@ export const regexFactor = 0.25
 export const listCost = 10
 export const mapCost = 30
 
-export function traversal(size: number): number {
+function traversal(size: number): number {
   return Math.ceil(size * traversalFactor)
 }
 

@@ -11,7 +11,7 @@ function isDyn(type: Type): boolean {
   return type.kind === 'dyn'
 }
 
-export function isDynOrError(type: Type): boolean {
+function isDynOrError(type: Type): boolean {
   return type.kind === 'dyn' || type.kind === 'error'
 }
 

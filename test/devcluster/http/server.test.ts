@@ -68,6 +68,10 @@ t.test('masters may act for others; nobody else may', async (t) => {
   t.match(await ask('/api/v1/pods', { headers: asEve }), { code: 403, json: { message: /User "eve" cannot list/ } })
   const answered = await ask(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: asEve })
   t.equal(answered.code, 201)
+  // A key that is not properly percent-encoded stands for itself.
+  t.match(await ask(review, { method: 'POST', body: JSON.stringify(whoAmI), headers: { ...asEve, 'impersonate-extra-%zz': 'a' } }), {
+    code: 201,
+  })
   t.match(await ask('/api/v1/pods', { token: bob, headers: { 'impersonate-user': 'admin' } }), {
     code: 403,
     json: {

@@ -27,7 +27,7 @@ export function defaultPod(given: JsonObject): JsonObject {
   )
 }
 
-export function defaultPodSpec(spec: JsonObject): JsonObject {
+function defaultPodSpec(spec: JsonObject): JsonObject {
   const filled = withDefaults(spec, {
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: defaultGracePeriodSeconds,

@@ -18,7 +18,7 @@ function onUints(operation: (a: bigint, b: bigint) => bigint) {
 }
 
 /** A set takes what it lacks, a list with keys has its items replaced, any other list is continued. */
-export function concatenate(a: ListValue, b: ListValue): ListValue {
+function concatenate(a: ListValue, b: ListValue): ListValue {
   if (a.semantics === undefined) return new PlainList([...a, ...b])
   const items = [...a]
   const positions = new Map(items.map((item, index) => [identityOf(a, item), index]))
