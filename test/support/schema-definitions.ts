@@ -85,7 +85,7 @@ const metadataArbitrary: fc.Arbitrary<JsonObject> = fc.oneof(
             [{}],
             [{ manager: 'm', operation: 'X', apiVersion: 'v1', fieldsType: 'FieldsV1' }],
           ),
-          selfLink: fc.constant<JsonValue>(1),
+          selfLink: fc.constantFrom<JsonValue>('/x', 1),
           other: fc.constantFrom<JsonValue>(1, { a: 1 }),
         },
         { requiredKeys: [] },

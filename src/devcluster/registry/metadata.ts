@@ -76,8 +76,11 @@ function withoutEmptyMetadata(object: JsonObject): JsonObject {
   return empty.length === 0 ? object : withMetadata(object, Object.fromEntries(empty.map((field) => [field, undefined])))
 }
 
-/** An updated object's metadata: what the writer left out, and what is not the writer's, comes from the old object. */
-export function carryMetadata(object: JsonObject, old: JsonObject): JsonObject {
+/**
+ * An updated object's metadata: what the writer left out, and what is not the writer's, comes from the old object.
+ * The storage drops `selfLink`, which a dry run never reaches.
+ */
+export function carryMetadata(object: JsonObject, old: JsonObject, dryRun = false): JsonObject {
   const [now, before] = [metadataOf(object), metadataOf(old)]
   const kept = (field: string): JsonValue | undefined => (isGiven(now[field]) ? now[field] : before[field])
   return withMetadata(withoutEmptyMetadata(object), {
@@ -86,7 +89,7 @@ export function carryMetadata(object: JsonObject, old: JsonObject): JsonObject {
     resourceVersion: before.resourceVersion,
     generation: before.generation,
     creationTimestamp: before.creationTimestamp,
-    selfLink: undefined,
+    ...(dryRun ? {} : { selfLink: undefined }),
     deletionTimestamp: kept('deletionTimestamp'),
     deletionGracePeriodSeconds: kept('deletionGracePeriodSeconds'),
   })

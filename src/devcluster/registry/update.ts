@@ -134,7 +134,7 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
   const hooks = info.subresources[subresource]
   const writer = writerOf(info, context, 'Update', subresource, clock.now())
   const track = (object: JsonObject): JsonObject => (request.tracked === true ? object : trackUpdate(info, old, object, writer))
-  const separated = (given: JsonObject): JsonObject => separate(info, carryMetadata(given, old), old, subresource)
+  const separated = (given: JsonObject): JsonObject => separate(info, carryMetadata(given, old, context.dryRun), old, subresource)
   const prepare = (given: JsonObject): JsonObject => {
     const own = separated(given)
     const prepared = info.strategy.prepareForUpdate?.(own, old, subresource) ?? own
