@@ -5,10 +5,11 @@
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { getOwn, jsonEqual } from '../api/json.ts'
+import { getOwn } from '../api/json.ts'
 import { codePoints } from './code-points.ts'
 import { isDeeperThan, tooDeep } from './depth.ts'
 import { embeddedResourceErrors } from './embedded-resource.ts'
+import { isInEnum } from './enum.ts'
 import { isProperList, listErrors } from './list-types.ts'
 import type { SchemaNode, SchemaType } from './node.ts'
 import { isInteger, numberErrors } from './numbers.ts'
@@ -105,7 +106,7 @@ function typeError(path: string, expected: string, actual: string): FieldError {
 }
 
 function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Explanation): void {
-  if (node.enum === undefined || (value !== null && node.enum.some((allowed) => jsonEqual(allowed, value)))) return
+  if (node.enum === undefined || (value !== null && isInEnum(node.enum, value))) return
   const supported = (node.schema.enum ?? []).map((allowed) => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))
   found.errors.push(notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported))
 }

@@ -89,7 +89,7 @@ function embeddedErrors(schema: StructuralSchema, path: string): FieldError[] {
 }
 
 /** Keywords that are there even when they say nothing. */
-const saidAnyhow = ['additionalProperties', 'required']
+const saidAnyhow = ['additionalProperties', 'required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations']
 
 /** Whether a keyword's value is more than none. */
 function isSaid(value: unknown): boolean {

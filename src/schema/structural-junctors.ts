@@ -41,9 +41,12 @@ function isIntOrString(schema: StructuralSchema): boolean {
   return jsonEqual(schema.anyOf?.map(plain), intOrString)
 }
 
+/** Lists that are there even when they are empty. */
+const saidAnyhow: ReadonlySet<string> = new Set(['required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'])
+
 /** Without keywords that say nothing, or are none: the API server does not see them. */
 function plain(schema: StructuralSchema): StructuralSchema {
-  const says = ([keyword, value]: [string, unknown]): boolean => keyword === 'required' || isSet(keyword as keyof StructuralSchema, value)
+  const says = ([keyword, value]: [string, unknown]): boolean => saidAnyhow.has(keyword) || isSet(keyword as keyof StructuralSchema, value)
   return Object.fromEntries(Object.entries(schema).filter((entry) => keywords.has(entry[0]) && says(entry)))
 }
 

@@ -9,6 +9,7 @@ import { getOwn } from '../api/json.ts'
 import { codePoints } from './code-points.ts'
 import { isDeeperThan } from './depth.ts'
 import { embeddedResourceErrors } from './embedded-resource.ts'
+import { convertsForEnum, isInEnum } from './enum.ts'
 import { isProperList } from './list-types.ts'
 import type { SchemaNode } from './node.ts'
 import { inRange, maxInt32, maxInt64, numberErrors } from './numbers.ts'
@@ -24,10 +25,10 @@ export function compileCheck(root: SchemaNode): ValidateFunction {
     ownProperties: namesInheritedField(root),
   })
   // What JSON Schema has no word for: the keyword's value is the check itself, called from the compiled code without a detour.
-  for (const type of ['string', 'number', 'array', 'object'] as const) {
+  for (const type of ['value', 'string', 'number', 'array', 'object'] as const) {
     ajv.addKeyword({
       keyword: `${type}Check`,
-      type,
+      ...(type === 'value' ? {} : { type }),
       code: (context) => context.pass(_`${context.gen.scopeValue('func', { ref: context.schema as unknown })}(${context.data})`),
     })
   }
@@ -46,7 +47,7 @@ export function compileCheck(root: SchemaNode): ValidateFunction {
 
 function translate(node: SchemaNode): AnySchemaObject {
   const checks: AnySchemaObject = {
-    ...(node.enum === undefined ? {} : enumCheck(node.enum)),
+    ...(node.enum === undefined ? {} : enumCheck(node.enum, node.types)),
     ...stringCheck(node),
     ...numberChecks(node),
     ...arrayChecks(node),
@@ -63,7 +64,8 @@ function defined(keywords: Record<string, unknown>): AnySchemaObject {
   return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value !== undefined))
 }
 
-function enumCheck(values: readonly JsonValue[]): AnySchemaObject {
+function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): AnySchemaObject {
+  if (convertsForEnum(values, types)) return { valueCheck: (value: JsonValue) => isInEnum(values, value) }
   // ajv takes an enum of nothing for a mistake; it is one that nothing passes.
   return values.length === 0 ? { allOf: [false] } : { enum: values }
 }

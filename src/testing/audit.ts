@@ -12,6 +12,7 @@ export const auditPolicy: string = JSON.stringify({
 
 interface AuditEvent {
   readonly auditID: string
+  readonly requestReceivedTimestamp: string
   readonly verb: string
   readonly requestURI: string
   readonly user: { readonly username?: string }
@@ -27,10 +28,13 @@ export async function readAuditLog(path: string): Promise<readonly RequestRecord
   for (const line of text.split('\n').slice(0, -1)) {
     const event = JSON.parse(line) as AuditEvent
     if (records.has(event.auditID)) continue
+    const [requestPath, ...query] = event.requestURI.split('?')
     records.set(event.auditID, {
+      at: Date.parse(event.requestReceivedTimestamp),
       verb: event.verb,
       user: event.impersonatedUser?.username ?? event.user.username ?? '',
-      path: event.requestURI.split('?', 1)[0]!,
+      path: requestPath!,
+      query: query.join('?'),
       code: event.responseStatus?.code ?? 0,
     })
   }

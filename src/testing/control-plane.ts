@@ -72,7 +72,7 @@ export interface ControlPlane {
   /** The administrator's kubeconfig: a path, as for the variable KUBECONFIG. */
   readonly kubeconfig: string
   /**
-   * The requests that were answered, oldest first: verb, user, path and status code. A watch counts when it has begun or ended.
+   * The requests that were answered, oldest first: time, verb, user, path, query and status code. A watch counts when it has begun or ended.
    * An existing cluster does not tell: `PRO_INPUT`.
    */
   requests(): Promise<readonly RequestRecord[]>

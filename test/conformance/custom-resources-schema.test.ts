@@ -28,6 +28,8 @@ const formats = ['date-time', 'date', 'uuid', 'ipv4', 'cidr', 'byte', 'duration'
 const spec = object({
   text: { type: 'string', minLength: 2, maxLength: 4, pattern: '^[a-z]*$' },
   enum: { type: 'string', enum: ['a', 'b'] },
+  numberEnum: { type: 'number', enum: [0, 2, 3.5] },
+  anyEnum: { enum: [1, 'A', true], 'x-kubernetes-preserve-unknown-fields': true },
   int: { type: 'integer', minimum: 1, maximum: 10, multipleOf: 2 },
   number: { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 1, exclusiveMaximum: true },
   int32: { type: 'integer', format: 'int32' },
@@ -72,6 +74,11 @@ const refused: readonly (readonly [JsonValue, ...string[]])[] = [
   ),
   [{ enum: 'c' }, 'spec.enum: Unsupported value: "c": supported values: "a", "b"'],
   [{ enum: 1 }, 'spec.enum: Unsupported value: 1: supported values: "a", "b"', type('spec.enum', 'integer', 'string')],
+  // Each listed value is compared with what Go's conversion to its type makes of the given one: 97 is "a", and 2.9 is 2.
+  [{ enum: 97 }, type('spec.enum', 'integer', 'string')],
+  [{ numberEnum: 3 }, 'spec.numberEnum: Unsupported value: 3: supported values: "0", "2", "3.5"'],
+  [{ anyEnum: 66 }, 'spec.anyEnum: Unsupported value: 66: supported values: "1", "A", "true"'],
+  [{ anyEnum: 65.5 }, 'spec.anyEnum: Unsupported value: 65.5: supported values: "1", "A", "true"'],
   [{ int: 0 }, inBody('spec.int', '0', 'should be greater than or equal to 1')],
   [{ int: 11 }, inBody('spec.int', '11', 'should be a multiple of 2'), inBody('spec.int', '11', 'should be less than or equal to 10')],
   [
@@ -140,6 +147,10 @@ const pod = { apiVersion: 'v1', kind: 'Pod' }
 
 /** Values, what of them is stored besides the defaults, and warnings. */
 const accepted: readonly (readonly [JsonObject, JsonObject, ...string[]])[] = [
+  ...[{ numberEnum: 2.9 }, { numberEnum: -0.5 }, { anyEnum: 65 }, { anyEnum: 1.5 }].map((value): readonly [JsonObject, JsonObject] => [
+    value,
+    value,
+  ]),
   [{ intOrString: 1 }, { intOrString: 1 }],
   [{ intOrString: '50%' }, { intOrString: '50%' }],
   [{ ports: [{ name: 'a' }, { name: 'a', port: 81 }] }, { ports: [{ name: 'a', port: 80 }, { name: 'a', port: 81 }] }], // prettier-ignore

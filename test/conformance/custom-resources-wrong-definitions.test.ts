@@ -27,6 +27,13 @@ const wrongSchemas: readonly (readonly [JsonObject, ...string[]])[] = [
     object({ metadata: object({ labels: { type: 'object' } }) }),
     `${at}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified`,
   ],
+  // An empty list says something, too.
+  ...[{ required: [] }, { 'x-kubernetes-list-map-keys': [] }, { 'x-kubernetes-validations': [] }].map(
+    (empty): readonly [JsonObject, string] => [
+      object({ metadata: { type: 'object', ...empty } }),
+      `${at}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified`,
+    ],
+  ),
   [
     inSpec({ ...items, 'x-kubernetes-list-type': 'map' }),
     `${at}.properties[spec].x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map`,

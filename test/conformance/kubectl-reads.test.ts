@@ -1,7 +1,8 @@
 /** What kubectl prints when it looks: get in every form, watches, describe, explain, diff. */
 import t from 'tap'
 import { crd, group, namespace, startWithWidgets, steady, type, widget } from '../support/conformance-kubectl.ts'
-import { needsKubectl } from '../support/process.ts'
+import { needsKubectl, until } from '../support/process.ts'
+import type { Running } from '../support/process.ts'
 
 t.test('kubectl looks at things', needsKubectl, async (t) => {
   const { kubectl, prints } = await startWithWidgets(t)
@@ -53,15 +54,24 @@ t.test('kubectl looks at things', needsKubectl, async (t) => {
   })
 
   t.test('get --watch shows what happens', async (t) => {
-    const all = kubectl('get wd --watch --output-watch-events --request-timeout=3s')
-    const only = kubectl('get wd --watch-only -o name --request-timeout=3s')
-    await new Promise((resolve) => setTimeout(resolve, 1000))
+    const all = kubectl.start('get wd --watch --output-watch-events')
+    const only = kubectl.start('get wd --watch-only -o name')
+    let marks = 0
+    await until('both watch', async () => {
+      await kubectl.ok(`label wd c mark=${(marks += 1)} --overwrite`)
+      return [all, only].every((watch) => watch.output().includes(watch === all ? 'MODIFIED' : `${type}/c`))
+    })
     await kubectl.ok('create -f -', widget('seen'))
     await kubectl.ok(`patch wd seen --type merge -p '{"spec":{"size":3}}'`)
     await kubectl.ok('delete wd seen')
-    const shown = steady((await all).stdout).split('\n')
-    t.strictSame(shown.filter((line) => line.includes('seen')), ['ADDED  seen  1  AGE', 'MODIFIED  seen  3  AGE', 'DELETED  seen  3  AGE']) // prettier-ignore
-    t.equal((await only).stdout, `${type}/seen\n`.repeat(3))
+    const linesOf = (watch: Running): string[] =>
+      steady(watch.output())
+        .split('\n')
+        .filter((line) => line.includes('seen'))
+    await until('both have told', async () => [all, only].every((watch) => linesOf(watch).length >= 3))
+    t.strictSame(linesOf(all), ['ADDED  seen  1  AGE', 'MODIFIED  seen  3  AGE', 'DELETED  seen  3  AGE']) // prettier-ignore
+    t.strictSame(linesOf(only), [`${type}/seen`, `${type}/seen`, `${type}/seen`])
+    await kubectl.ok('label wd c mark-')
   })
 
   t.test('describe and explain', async (t) => {

@@ -36,7 +36,7 @@ t.test('the life of MyPods', async (t) => {
       warned.create(mypod, mypodNamed('bare', {}, { namespace: restricted }), { dryRun: true }),
     )
     warnings.length = 0
-    const mark = await world.mark().catch(() => 0)
+    const start = Date.now()
     await warned.create(mypod, mypodNamed('bare', {}, { namespace: restricted }))
     t.strictSame(warnings, [`the Pod would be refused now: pods "bare" is forbidden: ${violation}`])
     const refused = await until('the status says so', async () => {
@@ -55,8 +55,9 @@ t.test('the life of MyPods', async (t) => {
     await running('elsewhere')
     t.ok(operator.isAlive())
     t.test('the requests', needsRequests, async (t) => {
-      const tries = (await world.writesSince(mark)).filter((request) => request === `create /api/v1/namespaces/${restricted}/pods`)
-      t.ok(tries.length <= 3, `${tries.length} requests, of which two are dry runs`)
+      const tries = (await world.writesSince(start)).filter((request) => request === `create /api/v1/namespaces/${restricted}/pods`)
+      // The status that it wrote makes it look again.
+      t.ok(tries.length >= 1 && tries.length <= 2, `it tried ${tries.length} times`)
     })
 
     const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
@@ -82,14 +83,14 @@ t.test('the life of MyPods', async (t) => {
         ({ involvedObject }) => involvedObject.name === 'steady' && involvedObject.kind === 'MyPod',
       ),
     )
-    const mark = await world.mark()
+    const start = Date.now()
     const { metadata } = (await podOf('steady'))!
     for (let round = 1; round <= 10; round += 1) {
       const before = await operator.reconciles()
       await client.patch(mypod, key, { metadata: { annotations: { round: String(round) } } })
       await until('it was reconciled', async () => (await operator.reconciles()) > before)
     }
-    t.strictSame(await world.writesSince(mark), [])
+    t.strictSame(await world.writesSince(start), [])
     t.equal((await podOf('steady'))!.metadata.resourceVersion, metadata.resourceVersion)
   })
 
@@ -99,14 +100,14 @@ t.test('the life of MyPods', async (t) => {
     const { items: objects } = await client.list(mypod, { namespace })
     await operator.stop()
     t.notOk(operator.isAlive())
-    const mark = await world.mark().catch(() => 0)
+    const start = Date.now()
     operator = await world.startOperator()
     await until('all have been reconciled', async () => (await operator.reconciles()) >= objects.length)
     const versions = (list: typeof before | typeof objects) =>
       list.map(({ metadata: { name, uid, resourceVersion } }) => ({ name, uid, resourceVersion }))
     t.strictSame(versions((await client.list(pod, { namespace })).items), versions(before))
     t.strictSame(versions((await client.list(mypod, { namespace })).items), versions(objects))
-    t.test('the requests', needsRequests, async (t) => t.strictSame(await world.writesSince(mark), []))
+    t.test('the requests', needsRequests, async (t) => t.strictSame(await world.writesSince(start), []))
   })
 
   t.test('a namespace that is deleted takes all along, and nothing is created in it any more', async (t) => {

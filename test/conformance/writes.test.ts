@@ -61,6 +61,19 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     t.strictSame(kept, object, 'and nothing of it can be changed')
   })
 
+  t.test(`${kind}: a dry run shows the selfLink that was sent, for it never reaches the storage that drops it`, async (t) => {
+    const object = await created(path, bodyOf({ name: 'linked' }))
+    const update = async (query: string): Promise<JsonObject> => {
+      const answer = await api('PUT', `${path}/linked${query}`, {
+        body: { ...object, metadata: { ...metadataOf(object), selfLink: '/x' } },
+      })
+      t.equal(answer.status, 200, answer.text)
+      return metadataOf(answer.body)
+    }
+    t.equal((await update('?dryRun=All')).selfLink, '/x')
+    t.notOk('selfLink' in (await update('')))
+  })
+
   t.test(`${kind}: optimistic locking`, async (t) => {
     const object = await created(path, bodyOf({ name: 'lock' }))
     const stale = version(object)

@@ -21,6 +21,3 @@ t.test('informers and controllers miss nothing while connections are cut, half-o
   const bytes = growth()
   t.ok(bytes < mayGrowBytes, `the heap does not grow: ${Math.round(bytes / 1024)} KiB more`)
 })
-
-// Where a connection was forgotten with bytes on the way, Node.js waits for ever for its handle while it takes itself down.
-process.on('exit', (code) => process.exit(code))

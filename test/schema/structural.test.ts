@@ -147,6 +147,12 @@ t.test('lists that are sets or maps', async (t) => {
 t.test('junctors say nothing about structure', async (t) => {
   const intOrString = [{ type: 'integer' }, { type: 'string' }]
   t.same(told({ 'x-kubernetes-int-or-string': true, anyOf: intOrString }), [])
+  for (const keyword of ['required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'])
+    t.same(
+      told({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer', [keyword]: [] }, { type: 'string' }] }),
+      [0, 1].map((branch) => `anyOf[${branch}].type: Forbidden: must be empty to be structural`),
+      `an empty list is not nothing: ${keyword}`,
+    )
   t.same(told({ 'x-kubernetes-int-or-string': true, allOf: [{ anyOf: intOrString }, { pattern: 'a' }] }), [])
   t.same(told({ ...text, oneOf: intOrString }), [
     'oneOf[0].type: Forbidden: must be empty to be structural',

@@ -24,7 +24,7 @@ export async function startDev(t: Test, args: readonly string[] = []): Promise<D
     if (running.child.exitCode !== null) throw new Error(`it ended with ${running.child.exitCode}: ${running.output()}`)
     return existsSync(kubeconfig)
   })
-  const kubectl = kubectlFor(kubeconfig, join(directory, 'home'))
+  const { run: kubectl } = kubectlFor(kubeconfig, join(directory, 'home'))
   return {
     running,
     kubeconfig,

@@ -6,7 +6,7 @@ import type { DevCluster, DevClusterOptions } from '../../src/devcluster/dev-clu
 import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { kubectlFor, until } from './process.ts'
-import type { Finished } from './process.ts'
+import type { Finished, Running } from './process.ts'
 
 /** A cluster on any free port that keeps nothing; it ends with the test. */
 export async function startTestCluster(t: Test, options: Partial<DevClusterOptions> = {}): Promise<DevCluster> {
@@ -20,6 +20,8 @@ export interface Kubectl {
   (args: string, input?: string): Promise<Finished>
   /** The same for a command that must succeed: gives what it printed. */
   ok(args: string, input?: string): Promise<string>
+  /** Starts a command that goes on until it, or the test, is stopped. */
+  start(args: string): Running
   /** Runs a command until what it prints satisfies `done`. */
   until(args: string, done: (stdout: string) => boolean): Promise<string>
 }
@@ -33,7 +35,7 @@ export function kubectlOf(t: Test, cluster: DevCluster): Kubectl {
 
 /** kubectl with this kubeconfig, with a home folder and a discovery cache of its own. */
 export function kubectlAs(t: Test, kubeconfig: string): Kubectl {
-  const run = kubectlFor(kubeconfig, join(t.testdirName, 'home'))
+  const { run, start } = kubectlFor(kubeconfig, join(t.testdirName, 'home'))
   const ok = async (args: string, input?: string): Promise<string> => {
     const { code, stdout, stderr } = await run(args, input)
     if (code !== 0) throw new Error(`kubectl ${args} ended with ${code}: ${stderr}`)
@@ -41,6 +43,11 @@ export function kubectlAs(t: Test, kubeconfig: string): Kubectl {
   }
   return Object.assign(run, {
     ok,
+    start(args: string) {
+      const running = start(args)
+      t.teardown(() => running.stop())
+      return running
+    },
     until: (args: string, done: (stdout: string) => boolean) =>
       until(`kubectl ${args}`, async () => {
         const { stdout } = await run(args)

@@ -44,10 +44,8 @@ export interface MyPodWorld {
   /** Starts the operator and waits until its webhooks are called. */
   startOperator(): Promise<RunningOperator>
   whenCollected(): Promise<void>
-  /** How many requests were answered so far: where `writesSince` counts from. */
-  mark(): Promise<number>
-  /** What the operator has changed since then, or had judged by a dry run, as `verb path`. */
-  writesSince(mark: number): Promise<string[]>
+  /** What the operator has changed since then, or had judged by a dry run, as `verb path` and `verb path?dryRun=All`. */
+  writesSince(time: number): Promise<string[]>
   /** What it was not allowed to do. */
   refusals(): Promise<string[]>
   podOf(name: string, inNamespace?: string): Promise<Pod | undefined>
@@ -86,7 +84,7 @@ export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[
   const untilMyPod: MyPodWorld['untilMyPod'] = (name, what, done, timeoutMs) =>
     untilFound(`the MyPod ${name} ${what}`, () => mypodOf(name), done, timeoutMs)
   const requestsOfOperator = async (since: number) =>
-    (await controlPlane.requests()).slice(since).filter(({ user }) => user === operatorUser)
+    (await controlPlane.requests()).filter(({ at, user }) => at >= since && user === operatorUser)
 
   return {
     controlPlane,
@@ -101,10 +99,10 @@ export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[
       return { object, live: (await podOf(name))! }
     },
     whenCollected: () => whenCollected(client),
-    mark: async () => (await controlPlane.requests()).length,
-    async writesSince(mark) {
-      const writes = (await requestsOfOperator(mark)).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
-      return writes.filter(({ path }) => !path.includes('accessreviews')).map(({ verb, path }) => `${verb} ${path}`)
+    async writesSince(time) {
+      const writes = (await requestsOfOperator(time)).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
+      const changes = writes.filter(({ path }) => !path.includes('accessreviews'))
+      return changes.map(({ verb, path, query }) => `${verb} ${path}${query.includes('dryRun=All') ? '?dryRun=All' : ''}`)
     },
     async refusals() {
       const refused = (await requestsOfOperator(0)).filter(({ code }) => code === 401 || code === 403)

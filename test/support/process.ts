@@ -92,11 +92,22 @@ export function follow(child: ChildProcess): Running {
 }
 
 /** kubectl with a kubeconfig and a home folder of its own. */
-export function kubectlFor(kubeconfig: string, home: string): (args: string, input?: string) => Promise<Finished> {
+export function kubectlFor(
+  kubeconfig: string,
+  home: string,
+): {
+  /** Runs it to its end. */
+  readonly run: (args: string, input?: string) => Promise<Finished>
+  /** Starts a command that goes on until it is stopped. */
+  readonly start: (args: string) => Running
+} {
   mkdirSync(home, { recursive: true })
-  const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: home }
-  return (args, input) =>
-    finished(kubectlPath ?? 'kubectl', splitArguments(args), { cwd: repository, env, ...(input === undefined ? {} : { input }) })
+  const options = { cwd: repository, env: { ...process.env, KUBECONFIG: kubeconfig, HOME: home } }
+  const program = kubectlPath ?? 'kubectl'
+  return {
+    run: (args, input) => finished(program, splitArguments(args), { ...options, ...(input === undefined ? {} : { input }) }),
+    start: (args) => follow(spawn(program, splitArguments(args), { ...options, stdio: ['ignore', 'pipe', 'pipe'] })),
+  }
 }
 
 /** Splits at blanks; single quotes keep a part together. */

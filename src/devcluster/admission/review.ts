@@ -9,6 +9,7 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook } from './hook.ts'
 import { isNamespaceType } from './matcher.ts'
+import { asGo } from '../types/go-value.ts'
 import { base64Problem, knownStatus, reviewProblem } from './response-shape.ts'
 
 /** What goes wrong with a call, as opposed to a denial: the failure policy decides about it. */
@@ -56,8 +57,8 @@ export function reviewRequest(hook: Hook, attributes: AdmissionAttributes, info:
     ...(namespace ? { namespace } : {}),
     operation,
     userInfo: userInfoOf(attributes),
-    object: inVersion(attributes.object, info, attributes.info) ?? null,
-    oldObject: inVersion(attributes.oldObject, info, attributes.info) ?? null,
+    object: asSent(attributes.object, info, attributes.info) ?? null,
+    oldObject: asSent(attributes.oldObject, info, attributes.info) ?? null,
     dryRun: context.dryRun,
     options: optionsOf(attributes),
   }
@@ -88,6 +89,13 @@ function userInfoOf({ context: { user } }: AdmissionAttributes): JsonObject {
     groups: [...user.groups],
     ...(user.extra === undefined ? {} : { extra: user.extra as unknown as JsonObject }),
   }
+}
+
+/** The object as a webhook reads it: in the version of its rules, and encoded. */
+export function asSent(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): JsonObject | undefined {
+  const encoded =
+    object === undefined || from.goType === undefined || from.strategy.tellsEmptyLists !== true ? object : asGo(from.goType, object)
+  return inVersion(encoded, info, from)
 }
 
 /** The object in another version of its type: conversion strategy None rewrites the apiVersion alone. */

@@ -18,7 +18,7 @@ import type { MatchState } from './matcher.ts'
 import { matchHook } from './matcher.ts'
 import { inNamespace, readPatched } from './patched-object.ts'
 import type { ReviewResponse } from './review.ts'
-import { CallError, inVersion, readResponse, reviewRequest } from './review.ts'
+import { CallError, asSent, inVersion, readResponse, reviewRequest } from './review.ts'
 
 /** What the webhook admission reads from the API server. */
 export interface WebhookState extends MatchState {
@@ -67,7 +67,7 @@ export function createWebhookAdmission(options: {
     redefault: (object: JsonObject) => JsonObject,
   ): Promise<{ readonly object: JsonObject; readonly changed: boolean } | undefined> {
     const response = await call(hook, attributes, info, true)
-    const before = inVersion(attributes.object, info, attributes.info)
+    const before = asSent(attributes.object, info, attributes.info)
     const patched = applyPatch(hook, response, before, attributes.subresource === '' ? info : undefined)
     if (patched === undefined) return undefined
     // What defaults take back was a change all the same.

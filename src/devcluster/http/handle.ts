@@ -20,9 +20,13 @@ import { createObject, deleteObject, deleteObjects, patchObject, updateObject } 
 
 /** What is known of a request when it has been answered. */
 export interface RequestRecord {
+  /** When it was received, in milliseconds since 1970. */
+  readonly at: number
   readonly verb: string
   readonly user: string
   readonly path: string
+  /** What follows the `?`, as it was sent; empty without one. */
+  readonly query: string
   readonly code: number
 }
 
@@ -43,6 +47,7 @@ const handlers: Readonly<Record<Verb, Handler>> = {
 
 /** Answers a request. Never throws: the answer to an error is a `Status`. */
 export async function handle(exchange: Exchange, tokens: TokenAuthenticator, services: Services): Promise<RequestRecord> {
+  const at = Date.now()
   let verb = exchange.method.toLowerCase()
   let user = ''
   try {
@@ -60,7 +65,8 @@ export async function handle(exchange: Exchange, tokens: TokenAuthenticator, ser
   } catch (error) {
     await respondError(exchange, error, services)
   }
-  return { verb, user, path: exchange.path, code: exchange.response.statusCode }
+  const query = (exchange.request.url ?? '').split('?').slice(1).join('?')
+  return { at, verb, user, path: exchange.path, query, code: exchange.response.statusCode }
 }
 
 function requestInfoOf({ method, path, query }: Exchange): RequestInfo {

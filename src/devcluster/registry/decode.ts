@@ -15,7 +15,7 @@ import { shapeOf } from '../types/go-shape.ts'
 import { goText } from '../types/go-text.ts'
 import type { StructType } from '../types/go-types.ts'
 import { kindType } from '../types/go-types.ts'
-import { asGo } from '../types/go-value.ts'
+import { asDecoded, asGo } from '../types/go-value.ts'
 import { metadataOf, metadataText, withMetadata } from './metadata.ts'
 import type { DecodedObject, RequestContext } from './request-context.ts'
 import type { StatusError } from './status-error.ts'
@@ -180,8 +180,12 @@ function inOrder(object: JsonObject, duplicates: readonly string[], unknown: rea
 
 function withDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
   if (info.schema !== undefined) return info.schema.default(object)
-  const known = info.goType === undefined ? object : withEmptyManagers(asGo(info.goType, object), object)
+  const known = info.goType === undefined ? object : knownPart(info, info.goType, object)
   return info.strategy.default?.(known) ?? known
+}
+
+function knownPart({ strategy }: ResourceInfo, type: StructType, object: JsonObject): JsonObject {
+  return strategy.tellsEmptyLists === true ? asDecoded(type, object) : withEmptyManagers(asGo(type, object), object)
 }
 
 /** An empty list of managers says something, other than every other empty list: that nobody is known any more. */

@@ -5,6 +5,7 @@ import { forbidden, invalid, quote } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { asGo } from '../types/go-value.ts'
 import { bareError, notANumber } from './status-error.ts'
 
 export function metadataOf(object: JsonObject): JsonObject {
@@ -130,7 +131,10 @@ export function countGeneration(info: ResourceInfo, object: JsonObject, old: Jso
   const annotations = (whole: JsonObject): JsonValue | undefined =>
     info.storageKey === 'apps/deployments' ? (metadataOf(whole).annotations ?? {}) : undefined
   const desired = (whole: JsonObject): JsonObject =>
-    withFields(whole, { metadata: annotations(whole), ...(hasStatus ? { status: undefined } : {}) })
+    withFields(info.goType === undefined ? whole : asGo(info.goType, whole), {
+      metadata: annotations(whole),
+      ...(hasStatus ? { status: undefined } : {}),
+    })
   const { generation } = metadataOf(old)
   const before = typeof generation === 'number' ? generation : 0
   return withMetadata(object, { generation: jsonEqual(desired(object), desired(old)) ? generation : before + 1 })

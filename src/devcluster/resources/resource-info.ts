@@ -87,6 +87,8 @@ export interface Strategy {
   readonly heldBy?: (object: JsonObject) => readonly string[]
   /** A create may bring the status with it, although there is a status subresource (nodes). */
   readonly keepsStatus?: boolean
+  /** The validation tells an empty list from none, as it was decoded; what is stored and shown has neither. */
+  readonly tellsEmptyLists?: boolean
   /** Counts `metadata.generation`; default: custom resources, and what the row says. */
   readonly generation?: boolean
   /** DELETE answers with the object instead of a `Status` (pods, namespaces, …). */

@@ -6,8 +6,20 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { GoField, GoType, StructType } from './go-types.ts'
 
-/** The object as Go has it; the same object where that changes nothing. */
+/** `keeps`: as decoded, where an empty list is not the same as none; `drops`: as encoded again. */
+type Empties = 'keeps' | 'drops'
+
+/** The object as Go has it once it was encoded; the same object where that changes nothing. */
 export function asGo(struct: StructType, object: JsonObject): JsonObject {
+  return structAs(struct, object, 'drops')
+}
+
+/** The object as Go has it after decoding: lists and maps that are empty are still there. The same object where that changes nothing. */
+export function asDecoded(struct: StructType, object: JsonObject): JsonObject {
+  return structAs(struct, object, 'keeps')
+}
+
+function structAs(struct: StructType, object: JsonObject, empties: Empties): JsonObject {
   let copy: JsonObject | undefined
   for (const key of Object.keys(object)) {
     if (struct.fields.has(key)) continue
@@ -16,7 +28,7 @@ export function asGo(struct: StructType, object: JsonObject): JsonObject {
   }
   for (const [name, field] of struct.fields) {
     const given = getOwn(object, name)
-    const value = fieldValue(field, given)
+    const value = fieldValue(field, given, empties)
     if (value === given && (value !== undefined || !Object.hasOwn(object, name))) continue
     copy ??= { ...object }
     if (value === undefined) delete copy[name]
@@ -25,31 +37,31 @@ export function asGo(struct: StructType, object: JsonObject): JsonObject {
   return copy ?? object
 }
 
-function fieldValue({ type, pointer, dropsEmpty }: GoField, value: JsonValue | undefined): JsonValue | undefined {
+function fieldValue({ type, pointer, dropsEmpty }: GoField, value: JsonValue | undefined, empties: Empties): JsonValue | undefined {
   if (value === undefined || value === null) return dropsEmpty ? undefined : pointer ? null : zeroValue(type)
-  const known = valueAs(type, value)
-  return dropsEmpty && !pointer && isEmpty(known) ? undefined : known
+  const known = valueAs(type, value, empties)
+  return dropsEmpty && !pointer && isEmpty(known, empties) ? undefined : known
 }
 
-function isEmpty(value: JsonValue): boolean {
-  if (typeof value === 'object') return value === null || Object.keys(value).length === 0
+function isEmpty(value: JsonValue, empties: Empties): boolean {
+  if (typeof value === 'object') return value === null || (empties === 'drops' && Object.keys(value).length === 0)
   return value === '' || value === 0 || value === false
 }
 
-function valueAs(type: GoType, value: JsonValue): JsonValue {
+function valueAs(type: GoType, value: JsonValue, empties: Empties): JsonValue {
   switch (type.kind) {
     case 'struct':
-      return isObject(value) ? asGo(type, value) : value
+      return isObject(value) ? structAs(type, value, empties) : value
     case 'structOr':
-      return isObject(value) ? asGo(type.struct, value) : value
+      return isObject(value) ? structAs(type.struct, value, empties) : value
     case 'list': {
       if (!Array.isArray(value)) return value
-      const items = value.map((item) => itemAs(type.item, item))
+      const items = value.map((item) => itemAs(type.item, item, empties))
       return items.some((item, index) => item !== value[index]) ? items : value
     }
     case 'map': {
       if (!isObject(value)) return value
-      const entries = Object.entries(value).map(([key, item]) => [key, itemAs(type.value, item ?? null)] as const)
+      const entries = Object.entries(value).map(([key, item]) => [key, itemAs(type.value, item ?? null, empties)] as const)
       if (entries.every(([key, item]) => item === value[key])) return value
       const copy: JsonObject = {}
       for (const [key, item] of entries) setOwn(copy, key, item)
@@ -60,8 +72,8 @@ function valueAs(type: GoType, value: JsonValue): JsonValue {
   }
 }
 
-function itemAs(type: GoType, item: JsonValue): JsonValue {
-  return item === null ? zeroValue(type) : valueAs(type, item)
+function itemAs(type: GoType, item: JsonValue, empties: Empties): JsonValue {
+  return item === null ? zeroValue(type) : valueAs(type, item, empties)
 }
 
 /** What Go writes where nothing was set. */
