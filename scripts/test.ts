@@ -14,6 +14,8 @@ import { ensurePrograms, showProgress } from './tools.ts'
 const root = join(import.meta.dirname, '..')
 const asked = process.argv.slice(2)
 const files = testFiles(asked)
+// In an existing cluster the files would meet each other.
+const jobs = process.env.PROREUS_BACKEND === 'existing' ? 1 : availableParallelism() + 1
 
 if (asked.length === 0) {
   try {
@@ -29,7 +31,7 @@ const child = spawn(
   process.execPath,
   [
     join(root, 'node_modules/.bin/tap'),
-    `--jobs=${availableParallelism() + 1}`,
+    `--jobs=${jobs}`,
     '--reporter=tap',
     // Of some of the tests the coverage says nothing.
     asked.length === 0 || process.env.COVERAGE === '1' ? '--coverage-report=text' : '--disable-coverage',

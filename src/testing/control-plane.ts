@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ProreusError } from '../api/errors.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import type { ObjectKey } from '../api/object.ts'
 import { isNotFound } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
@@ -24,6 +26,7 @@ import { startOperator } from './operator.ts'
 import { startRealControlPlane } from './real-control-plane.ts'
 import type { ControlPlaneServiceAccount } from './service-account.ts'
 import { createServiceAccounts, userOfServiceAccount, withToken } from './service-account.ts'
+import { until } from './until.ts'
 import type { ControlPlaneUser, Created } from './users.ts'
 import { createNamespaces, grant } from './users.ts'
 
@@ -200,6 +203,19 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
   }
 }
 
+/** How long a namespace of an existing cluster may take to go. */
+const leavingMs = 60_000
+
+async function isGone(client: Client, type: ResourceType, key: ObjectKey): Promise<boolean> {
+  try {
+    await client.get(type, key)
+    return false
+  } catch (error) {
+    if (isNotFound(error)) return true
+    throw error
+  }
+}
+
 async function useExisting({ users, serviceAccounts, namespaces, env }: FullOptions): Promise<BareControlPlane> {
   const connection = await loadConnection({ env })
   const client = createClient(connection)
@@ -212,6 +228,8 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
           if (!isNotFound(error)) throw error
         })
       }
+      // A namespace takes its time, and until it has gone nobody can make it again.
+      for (const { type, key } of created) await until(`${type.kind} ${key.name} has gone`, () => isGone(client, type, key), leavingMs)
     } finally {
       await client.close()
     }

@@ -16,11 +16,17 @@ export function parseDuration(text: string): number | undefined {
   return ms
 }
 
+/** The last text that was asked for, and what it means: the API server always says the same. */
+let last: { readonly text: unknown; readonly ms: number } = { text: undefined, ms: defaultMs }
+
 /** The time for a handler, from the query parameter `timeout`. */
 export function deadlineFrom(timeout: unknown): number {
-  const ms = typeof timeout === 'string' ? parseDuration(timeout) : undefined
-  // Of a very short time, half: a margin of all of it would leave nothing to try with.
-  return ms === undefined ? defaultMs : Math.max(ms - marginMs, ms / 2)
+  if (timeout !== last.text) {
+    const ms = typeof timeout === 'string' ? parseDuration(timeout) : undefined
+    // Of a very short time, half: a margin of all of it would leave nothing to try with.
+    last = { text: timeout, ms: ms === undefined ? defaultMs : Math.max(ms - marginMs, ms / 2) }
+  }
+  return last.ms
 }
 
 export const timedOut = Symbol('timed out')

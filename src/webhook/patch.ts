@@ -23,6 +23,9 @@ export function createPatch(raw: JsonValue, target: JsonValue, schema?: Structur
   return operations
 }
 
+/** What items are known by where the schema does not say. */
+const nameAlone: readonly string[] = ['name']
+
 /** A key as a segment of a JSON pointer. */
 function escapePointer(key: string): string {
   return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key
@@ -73,6 +76,12 @@ function compareArrays(
   schema: StructuralSchema | undefined,
   out: PatchOperation[],
 ): void {
+  if (staysInPlace(raw, target, schema)) {
+    for (let index = 0; index < raw.length; index += 1) {
+      if (raw[index] !== target[index]) compare(raw[index]!, target[index]!, `${path}/${index}`, schema?.items, out)
+    }
+    return
+  }
   const keys = itemKeys(raw, target, schema)
   const pairs = matchItems(raw, target, keys)
   if (pairs.length === 0 && raw.length > 0 && target.length > 0 && (keys !== undefined || raw.length !== target.length)) {
@@ -99,6 +108,30 @@ function compareArrays(
   }
 }
 
+/** Whether each item is still where it was, as after defaulting: the same one, or one with the same keys. */
+function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: StructuralSchema | undefined): boolean {
+  if (raw.length !== target.length) return false
+  const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
+  for (let index = 0; index < raw.length; index += 1) {
+    const before = raw[index]
+    const after = target[index]
+    if (before === after) continue
+    if (!isObject(before) || !isObject(after) || !haveSame(names, before, after)) return false
+  }
+  return true
+}
+
+/** Whether both say the same about one of the keys, and about none something else. */
+function haveSame(names: readonly string[], before: JsonObject, after: JsonObject): boolean {
+  let same = false
+  for (const name of names) {
+    const value = getOwn(before, name)
+    if (value !== getOwn(after, name)) return false
+    same ||= value !== undefined
+  }
+  return same
+}
+
 interface ItemKeys {
   readonly raw: readonly string[]
   readonly target: readonly string[]
@@ -106,7 +139,7 @@ interface ItemKeys {
 
 /** What each item is known by, when all of them are objects with distinct keys on both sides. */
 function itemKeys(raw: JsonValue[], target: JsonValue[], schema: StructuralSchema | undefined): ItemKeys | undefined {
-  const names = schema?.['x-kubernetes-list-map-keys'] ?? ['name']
+  const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
   const rawKeys = keysOf(raw, names)
   const targetKeys = rawKeys && keysOf(target, names)
   return rawKeys && targetKeys && { raw: rawKeys, target: targetKeys }

@@ -16,5 +16,8 @@ export async function conformanceControlPlane(t: Test, options: Omit<ControlPlan
 /** Options for a tap test about control planes that the test itself starts. */
 export const needsOwnControlPlane: { skip?: string } = backend === 'existing' ? { skip: 'an existing cluster is not started here' } : {}
 
+/** Options for a tap test during which nobody else may do anything to the cluster. */
+export const needsQuiet: { skip?: string } = backend === 'existing' ? { skip: 'the controllers of an existing cluster act meanwhile' } : {}
+
 /** Options for a tap test that asks which requests were received. */
 export const needsRequests: { skip?: string } = backend === 'existing' ? { skip: 'an existing cluster does not tell its requests' } : {}

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/api-request.ts'
 import { apiOf } from '../support/api-request.ts'
 import { refusedBuiltins } from '../support/conformance-builtins.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { conformanceControlPlane, needsQuiet } from './backends.ts'
 
 const namespace = 'conformance-builtins'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -154,7 +154,7 @@ t.test('answers a DELETE as the type does', async (t) => {
   t.equal((body.metadata as JsonObject).deletionTimestamp, undefined, 'what goes at once was never marked')
 })
 
-t.test('a Pod is evicted by name', async (t) => {
+t.test('a Pod is evicted by name', needsQuiet, async (t) => {
   const pod = `${core}/pods/leaves`
   await api('POST', `${core}/pods`, { body: { metadata: { name: 'leaves' }, spec: { containers } } })
   t.equal((await api('GET', `${pod}/log`)).status, 204, 'it is nowhere yet')

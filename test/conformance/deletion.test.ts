@@ -5,7 +5,7 @@ import type { RawAnswer } from '../support/api-request.ts'
 import { apiOf } from '../support/api-request.ts'
 import { listMetadataOf, mergePatch, metadataOf, namesOf, serveFoos } from '../support/conformance-objects.ts'
 import { brief, watchesOf } from '../support/watch-events.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { conformanceControlPlane, needsQuiet } from './backends.ts'
 
 const namespace = 'conformance-deletion'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -97,7 +97,7 @@ for (const { path, kind, resource, group, bodyOf } of collections) {
     t.match(await api('DELETE', `${path}/pre`, { body: { preconditions } }), { status: 200, body: { status: 'Success' } })
   })
 
-  t.test(`${kind}: a propagation policy leaves its finalizer for the garbage collector`, async (t) => {
+  t.test(`${kind}: a propagation policy leaves its finalizer for the garbage collector`, needsQuiet, async (t) => {
     const cases: [string, JsonObject | undefined, string, string[] | undefined][] = [
       ['foreground', { propagationPolicy: 'Foreground' }, '', ['foregroundDeletion']],
       ['orphan', { propagationPolicy: 'Orphan' }, '', ['orphan']],

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/api/json.ts'
 import type { RawAnswer } from '../support/api-request.ts'
 import { apiOf } from '../support/api-request.ts'
 import { applyPatch, jsonPatch, mergePatch, metadataOf, strategicPatch } from '../support/conformance-objects.ts'
-import { conformanceControlPlane } from './backends.ts'
+import { conformanceControlPlane, needsQuiet } from './backends.ts'
 
 const namespace = 'conformance-patches'
 const controlPlane = await conformanceControlPlane(t, { controllers: false, namespaces: [namespace] })
@@ -192,7 +192,7 @@ t.test('who creates an object owns what was sent and defaulted, but not what eve
   })
 })
 
-t.test('an update that only removes a field takes it from its owner', async (t) => {
+t.test('an update that only removes a field takes it from its owner', needsQuiet, async (t) => {
   const path = `${configMaps}/removed`
   const object = {
     metadata: { name: 'removed', ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }] },

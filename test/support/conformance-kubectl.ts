@@ -94,7 +94,7 @@ export async function startWithWidgets(t: Test): Promise<{
   const kubectl = kubectlAs(t, controlPlane.kubeconfig)
   await kubectl.ok(`config set-context --current --namespace=${namespace}`)
   await kubectl.ok('create -f -', JSON.stringify(widgets))
-  t.teardown(() => kubectl(`delete crd ${crd} --wait=false`))
+  t.teardown(() => kubectl(`delete crd ${crd} --timeout=30s`))
   await kubectl.ok(`wait --for=condition=Established crd/${crd} --timeout=10s`)
   await kubectl.until('get widgets -o name', () => true)
   return {

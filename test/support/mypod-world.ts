@@ -1,6 +1,13 @@
 /** The MyPod operator in this process, on any control plane, as a user who may do what its ClusterRole says and no more. */
 import type { Test } from 'tap'
-import { pod, type Pod } from '../../src/api/builtin.ts'
+import {
+  customResourceDefinition,
+  mutatingWebhookConfiguration,
+  pod,
+  validatingWebhookConfiguration,
+  type Pod,
+} from '../../src/api/builtin.ts'
+import { groupResourceOf } from '../../src/api/group-version-kind.ts'
 import { systemClock } from '../../src/api/clock.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { ObjectInput } from '../../src/api/object.ts'
@@ -17,7 +24,7 @@ import { Metrics } from '../../src/telemetry/metrics.ts'
 import type { ControlPlane } from '../../src/testing/control-plane.ts'
 import type { ControlPlaneUser } from '../../src/testing/users.ts'
 import { conformanceControlPlane } from '../conformance/backends.ts'
-import { find } from './devcluster-client.ts'
+import { find, untilGone } from './devcluster-client.ts'
 import { until } from './process.ts'
 
 export const namespace = 'test-mypod'
@@ -65,6 +72,7 @@ export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[
   const { client } = controlPlane
   const directory = t.testdir()
   await installKinds(client, operators, systemClock)
+  t.teardown(() => uninstall(client))
 
   const podOf = (name: string, inNamespace = namespace): Promise<Pod | undefined> => find(client, pod, { namespace: inNamespace, name })
   const mypodOf = (name: string, inNamespace = namespace): Promise<MyPod | undefined> =>
@@ -151,6 +159,15 @@ export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[
       }
     },
   }
+}
+
+/** A cluster that stays is left as it was: nobody answers for the webhooks any more. */
+async function uninstall(client: Client): Promise<void> {
+  await client.delete(mutatingWebhookConfiguration, { name: mutatingName }).catch(() => undefined)
+  await client.delete(validatingWebhookConfiguration, { name: validatingName }).catch(() => undefined)
+  const definition = { name: groupResourceOf(mypod) }
+  await client.delete(customResourceDefinition, definition).catch(() => undefined)
+  await untilGone(client, customResourceDefinition, definition)
 }
 
 /** Waits until the garbage collector knows the kind: it looks for new ones only every half minute. */
