@@ -15,7 +15,7 @@ const isDeleted = '.metadata.deletionTimestamp'
 const phase = '.status.phase'
 const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 
-/** A Node that somebody creates without a kubelet; the nodes of the options report themselves. */
+/** A Node that somebody creates without a kubelet, or that was not heard of for a while; what it has said of its addresses stays. */
 const nodeStatus = `
 {{ $now := Now }}
 conditions:
@@ -27,11 +27,11 @@ conditions:
   lastHeartbeatTime: {{ $now | Quote }}
   lastTransitionTime: {{ $now | Quote }}
 {{ end }}
+{{ if not .status.addresses }}
 addresses:
-- type: InternalIP
-  address: {{ NodeIP | Quote }}
 - type: Hostname
   address: {{ NodeName | Quote }}
+{{ end }}
 allocatable: { cpu: "8", memory: 32Gi, pods: "110" }
 capacity: { cpu: "8", memory: 32Gi, pods: "110" }
 `

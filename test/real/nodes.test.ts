@@ -1,0 +1,22 @@
+/** The simulated nodes of a real control plane, which expects to hear of nodes all the time. */
+import t from 'tap'
+import { node as nodeType } from '../../src/api/builtin.ts'
+import { startControlPlane } from '../../src/testing/control-plane.ts'
+import { until } from '../support/process.ts'
+
+const name = 'heard-of'
+
+t.test('a node that was not heard of for a while is ready again, at its address', async (t) => {
+  const { client, stop } = await startControlPlane({ backend: 'binaries', nodes: [{ name }] })
+  t.teardown(stop)
+  const addressesOf = async () => (await client.get(nodeType, { name })).status?.addresses
+  const addresses = await addressesOf()
+  t.match(addresses, [{ type: 'InternalIP', address: /^10\.0\./ }])
+  const lost = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' }
+  await client.patchStatus(nodeType, { name }, { status: { conditions: [lost] } })
+  await until('it is ready again', async () => {
+    const { status } = await client.get(nodeType, { name })
+    return status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+  })
+  t.strictSame(await addressesOf(), addresses)
+})
