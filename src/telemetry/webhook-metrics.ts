@@ -1,7 +1,7 @@
 /** What is counted about webhooks: controller-runtime's metrics, and what they leave out: decisions, sizes, deadlines. */
 import type { Registry } from 'prom-client'
-import type { Labels, NumberSeries } from './series.ts'
-import { CounterMetric, GaugeMetric, HistogramMetric, HistogramSeries } from './series.ts'
+import type { HistogramSeries, Labels, NumberSeries } from './series.ts'
+import { CounterMetric, GaugeMetric, HistogramMetric } from './series.ts'
 
 /**
  * How a review ended: `denied` by a verdict; `errored` when a handler threw; `timed_out` when it did not decide within the deadline;

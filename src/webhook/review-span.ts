@@ -36,11 +36,11 @@ export class ReviewSpan {
       'k8s.resource.version': kind.version,
       'k8s.resource.kind': kind.kind,
       ...(namespace === '' ? {} : { 'k8s.namespace.name': namespace }),
-      'k8s.admission.name': name,
-      ...(subResource === '' ? {} : { 'k8s.admission.subresource': subResource }),
-      'k8s.admission.uid': uid,
-      'k8s.admission.operation': operation,
-      'k8s.admission.dry_run': dryRun,
+      'k8s.resource.name': name,
+      ...(subResource === '' ? {} : { 'k8s.resource.subresource': subResource }),
+      'admission.uid': uid,
+      'admission.operation': operation,
+      'admission.dry_run': dryRun,
     })
   }
 
@@ -48,10 +48,10 @@ export class ReviewSpan {
   decided({ outcome, response, error }: Decision): void {
     const { allowed, status, patch } = response
     this.#span.setAttributes({
-      'k8s.admission.allowed': allowed,
-      'k8s.admission.code': status?.code ?? 200,
-      ...(status?.reason === undefined ? {} : { 'k8s.admission.reason': status.reason }),
-      ...(patch === undefined ? {} : { 'k8s.admission.patch.operations': patch.length }),
+      'admission.allowed': allowed,
+      'admission.code': status?.code ?? 200,
+      ...(status?.reason === undefined ? {} : { 'admission.reason': status.reason }),
+      ...(patch === undefined ? {} : { 'admission.patch.operations': patch.length }),
     })
     if (outcome === 'errored' || outcome === 'timed_out') this.failed(error ?? status?.message)
   }

@@ -14,7 +14,7 @@ import { listen } from '../../src/webhook/listen.ts'
 import { mutatePath, validatePath } from '../../src/webhook/paths.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
-import { changeableSource, fixture, handlers, review, widget, widgetObject } from '../support/webhook-fixture.ts'
+import { changeableSource, fixture, review, widget, widgetObject } from '../support/webhook-fixture.ts'
 import type { Widget } from '../support/webhook-fixture.ts'
 
 const url = '/validate-apps-example-com-v1-widget'
