@@ -57,7 +57,7 @@ const metricSections: readonly (readonly [title: string, prefixes: readonly stri
 
 const labelMeanings: Readonly<Record<string, string>> = {
   webhook: 'path of the webhook, e.g. `/validate-apps-example-com-v1-widget`',
-  code: 'HTTP status of the answer; for requests to the API server `<error>` when none came. A webhook that denies answers 200: see `outcome`',
+  code: 'HTTP status of the answer, or for which it was refused; for requests to the API server `<error>` when none came. A webhook that denies answers 200: see `outcome`',
   group: 'API group of what is reviewed; empty for the core group',
   kind: 'kind of what is reviewed',
   operation: '`CREATE`, `UPDATE`, `DELETE` or `CONNECT`',

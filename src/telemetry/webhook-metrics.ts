@@ -21,8 +21,8 @@ export interface ReviewedKind {
 const latencyBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
 /** From what a review without handlers takes to the longest that an API server waits. */
 const durationBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-/** To 7 MiB: two objects as large as the API server takes them, and the envelope. */
-const requestBuckets = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 2 << 20, 4 << 20, 7 << 20]
+/** To 7 MiB, two objects as large as the API server takes them and the envelope; beyond it are lists to be converted. */
+const requestBuckets = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 2 << 20, 4 << 20, 7 << 20, 32 << 20, 128 << 20]
 const operationBuckets = [0, 1, 2, 5, 10, 25, 100, 1000]
 const patchBuckets = [64, 256, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20]
 
@@ -37,6 +37,7 @@ export class WebhookMetricSet {
   readonly reviews: CounterMetric
   readonly duration: HistogramMetric
   readonly overruns: CounterMetric
+  readonly refused: CounterMetric
   readonly requestBytes: HistogramMetric
   readonly patchOperations: HistogramMetric
   readonly patchBytes: HistogramMetric
@@ -64,6 +65,9 @@ export class WebhookMetricSet {
     this.duration = histogram('proreus_webhook_review_duration_seconds', duration, durationBuckets, ['webhook', 'outcome'])
     const overruns = 'Total number of reviews that took longer than their deadline, whether it cut them off or they answered too late'
     this.overruns = counter('proreus_webhook_deadline_overruns_total', overruns)
+    const refused =
+      'Total number of requests that were not reviewed, by why: 400 no review, 413 too large, 415 no JSON, 429 too much at a time'
+    this.refused = counter('proreus_webhook_refused_total', refused, ['webhook', 'code'])
     this.requestBytes = histogram('proreus_webhook_request_bytes', 'Sizes of the bodies of requests', requestBuckets)
     const operations = 'How many operations the patches of allowed objects have; 0: nothing was to change'
     this.patchOperations = histogram('proreus_webhook_patch_operations', operations, operationBuckets)
@@ -98,6 +102,7 @@ export class WebhookMetrics {
     this.#inFlight = set.inFlight.with(webhook)
     this.#latency = set.latency.with(webhook)
     this.#requestBytes = set.requestBytes.with(webhook)
+    for (const code of ['413', '429']) set.refused.with({ ...webhook, code })
     this.#overruns = set.overruns.with(webhook)
     this.#warnings = set.warnings.with(webhook)
     for (const operation of reviewed?.operations ?? []) this.#reviewsOf(operation)
@@ -119,6 +124,12 @@ export class WebhookMetrics {
   answered(code: number): void {
     const series = code === 200 ? this.#ok : this.#set.requests.with({ ...this.#webhook, code: String(code) })
     series.value += 1
+  }
+
+  /** A request is not reviewed, for the reason that this HTTP status stands for; its answer may have another one. */
+  refused(code: number, status: number = code): void {
+    this.#set.refused.with({ ...this.#webhook, code: String(code) }).value += 1
+    this.answered(status)
   }
 
   /** A review ended. */

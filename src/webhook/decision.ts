@@ -7,7 +7,7 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ReviewOutcome } from '../telemetry/metrics.ts'
 import { timedOut, withDeadline } from './deadline.ts'
-import type { AdmissionHandler } from './handler.ts'
+import type { AdmissionHandler, Call } from './handler.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 
 /** How a review ended, and what its sender is told. */
@@ -34,19 +34,52 @@ export async function decide(
   deadlineMs: number,
   onClose: (listener: () => void) => void,
 ): Promise<Decision> {
-  const controller = new AbortController()
-  onClose(() => controller.abort(new DOMException('the connection of the request was closed', 'AbortError')))
-  const { signal } = controller
-  const call = { client: clientWithSignal(client, signal), logger, signal }
+  const call = new ReviewCall(client, logger)
+  onClose(() => call.abort(new DOMException('the connection of the request was closed', 'AbortError')))
   try {
     // `async`: a handler that throws before its first `await` fails like any other.
-    const response = await withDeadline(clock, deadlineMs, controller, async () => handler(request, call))
+    const response = await withDeadline(clock, deadlineMs, call, async () => handler(request, call))
     if (response !== timedOut) return { outcome: response.allowed ? 'allowed' : 'denied', response, error: undefined }
     const text = `the webhook for ${reviewed} did not decide within ${Math.round(deadlineMs)} ms`
     return refused('timed_out', 504, 'Timeout', text, undefined)
   } catch (error) {
-    if (signal.aborted) return refused('abandoned', 499, 'Aborted', 'nobody waits for this answer any more', error)
+    if (call.aborted) return refused('abandoned', 499, 'Aborted', 'nobody waits for this answer any more', error)
     return refused('errored', 500, 'InternalError', `the webhook for ${reviewed} failed: ${messageOf(error)}`, error)
+  }
+}
+
+/** What comes with one call. The signal, and the client with it, are made when they are asked for: most handlers look at the object alone. */
+class ReviewCall implements Call {
+  readonly logger: Logger
+  readonly #client: Client
+  #boundClient: Client | undefined
+  #controller: AbortController | undefined
+  #reason: unknown
+
+  constructor(client: Client, logger: Logger) {
+    this.#client = client
+    this.logger = logger
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.aborted) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  get client(): Client {
+    return (this.#boundClient ??= clientWithSignal(this.#client, this.signal))
+  }
+
+  get aborted(): boolean {
+    return this.#reason !== undefined
+  }
+
+  abort(reason: unknown): void {
+    this.#reason ??= reason
+    this.#controller?.abort(reason)
   }
 }
 

@@ -26,7 +26,7 @@ export interface HttpOptions {
   readonly draining: () => boolean
   /** The paths that are served, with POST alone. */
   readonly paths: ReadonlySet<string>
-  /** Told of each request to a path that is served and that got no review, with the status of its answer. */
+  /** Told of each request to a path that is served that is not reviewed: why, as an HTTP status. */
   readonly onRefused?: (path: string, code: number) => void
   /** Other limits for slow senders than the usual ones; for tests. */
   readonly limits?: typeof slowSenders

@@ -63,7 +63,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
     logger,
     draining: () => draining,
     paths: new Set(routes.keys()),
-    onRefused: (path, code) => options.metrics.webhook(path).answered(code),
+    onRefused: (path, code) => options.metrics.webhook(path).refused(code),
   })
   for (const [path, route] of routes) {
     app.post<{ Querystring: { timeout?: string } }>(path, async (request, reply) => {

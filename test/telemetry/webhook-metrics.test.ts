@@ -15,6 +15,7 @@ t.test('a webhook has its series from the start, with zero', async (t) => {
     'controller_runtime_webhook_latency_seconds_bucket{le="+Inf",webhook="/validate-x"} 0',
     'controller_runtime_webhook_panics_total 0',
     'proreus_webhook_deadline_overruns_total{webhook="/validate-x"} 0',
+    'proreus_webhook_refused_total{webhook="/validate-x",code="429"} 0',
     'proreus_webhook_warnings_total{webhook="/validate-x"} 0',
     'proreus_webhook_in_flight_bytes 0',
   ]) {
@@ -38,12 +39,15 @@ t.test('requests are counted by status, timed, and in flight meanwhile', async (
   webhook.ended(0.0005)
   webhook.started(NaN)
   webhook.ended(0.02)
-  webhook.answered(413)
+  webhook.refused(413)
+  webhook.refused(429, 200)
   const text = await lines(metrics)
   for (const series of [
     'controller_runtime_webhook_requests_in_flight{webhook="/validate-x"} 0',
-    'controller_runtime_webhook_requests_total{webhook="/validate-x",code="200"} 1',
+    'controller_runtime_webhook_requests_total{webhook="/validate-x",code="200"} 2',
     'controller_runtime_webhook_requests_total{webhook="/validate-x",code="413"} 1',
+    'proreus_webhook_refused_total{webhook="/validate-x",code="413"} 1',
+    'proreus_webhook_refused_total{webhook="/validate-x",code="429"} 1',
     'controller_runtime_webhook_latency_seconds_bucket{le="0.0001",webhook="/validate-x"} 0',
     'controller_runtime_webhook_latency_seconds_bucket{le="0.001",webhook="/validate-x"} 1',
     'controller_runtime_webhook_latency_seconds_bucket{le="0.1",webhook="/validate-x"} 2',

@@ -121,6 +121,9 @@ t.test('requests that are no reviews are counted by their status', async (t) => 
   t.equal(await valueOf(fix, code(413)), 1)
   t.equal(await valueOf(fix, code(415)), 1)
   t.equal(await valueOf(fix, code(200)), 0)
+  const refused = (status: number): string => `proreus_webhook_refused_total{webhook="${url}",code="${status}"}`
+  t.equal(await valueOf(fix, refused(400)), 2)
+  t.equal(await valueOf(fix, refused(413)), 1)
   t.notMatch(await fix.metrics.registry.metrics(), /elsewhere/, 'nobody makes series by asking for paths')
 })
 
