@@ -39,17 +39,64 @@ function errorsPage(): string {
   return `# Error codes\n\nEvery error that Proreus itself reports is a \`ProreusError\` with one of these as its \`code\`.\n\n${table(['code', 'meaning'], rows)}`
 }
 
-async function metricsPage(): Promise<string> {
-  const metrics = await new Metrics().registry.getMetricsAsJSON()
-  const rows = metrics.map(({ name, type, help }) => [`\`${name}\``, String(type), help]).sort()
-  return `# Metrics\n\nServed at \`/metrics\` of \`--metrics-bind-address\`, under the names that controller-runtime uses, and beside them Node.js' own (\`process_*\`, \`nodejs_*\`).\n\n${table(['metric', 'type', 'what'], rows)}`
+/** What a registered metric says of itself; prom-client's types leave out the labels. */
+interface DocumentedMetric {
+  readonly name: string
+  readonly type: string
+  readonly help: string
+  readonly labelNames: readonly string[]
+}
+
+const metricSections: readonly (readonly [title: string, prefixes: readonly string[]])[] = [
+  ['Webhooks', ['controller_runtime_webhook_', 'proreus_webhook_']],
+  ['Controllers', ['controller_runtime_']],
+  ['Work queues', ['workqueue_']],
+  ['Requests to the API server', ['rest_client_']],
+  ['Others', ['']],
+]
+
+const labelMeanings: Readonly<Record<string, string>> = {
+  webhook: 'path of the webhook, e.g. `/validate-apps-example-com-v1-widget`',
+  code: 'HTTP status of the answer, or for which it was refused; for requests to the API server `<error>` when none came. A webhook that denies answers 200: see `outcome`',
+  group: 'API group of what is reviewed; empty for the core group',
+  kind: 'kind of what is reviewed',
+  operation: '`CREATE`, `UPDATE`, `DELETE` or `CONNECT`',
+  outcome:
+    '`allowed`; `denied` by a verdict; `errored`: a handler threw; `timed_out`: no decision within the deadline; `abandoned`: the API server hung up before',
+  controller: 'name of the controller',
+  result: '`success`, `error`, `requeue` or `requeue_after`',
+  name: 'name of the work queue: that of its controller',
+  priority: 'priority of the entries; 0 is the usual one',
+  method: 'HTTP method',
+  host: 'host and port of the API server',
+  verb: '`get`, `list`, `watch`, `create`, …',
+}
+
+function metricsPage(): string {
+  const all = (new Metrics().registry.getMetricsAsArray() as unknown as readonly DocumentedMetric[]).toSorted((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )
+  const titleOf = ({ name }: DocumentedMetric): string =>
+    metricSections.find(([, prefixes]) => prefixes.some((prefix) => name.startsWith(prefix)))![0]
+  const unexplained = new Set(all.flatMap(({ labelNames }) => labelNames).filter((label) => labelMeanings[label] === undefined))
+  if (unexplained.size > 0) throw new Error(`what the labels mean is not said in scripts/docs.ts: ${[...unexplained].join(', ')}`)
+  const sections = metricSections.map(([title]) => {
+    const rows = all
+      .filter((metric) => titleOf(metric) === title)
+      .map(({ name, type, labelNames, help }) => [`\`${name}\``, type, labelNames.map((label) => `\`${label}\``).join(', '), help])
+    return rows.length === 0 ? '' : `## ${title}\n\n${table(['metric', 'type', 'labels', 'what'], rows)}\n`
+  })
+  const rows = Object.entries(labelMeanings).map(([label, meaning]) => [`\`${label}\``, meaning])
+  const intro =
+    'Served at `/metrics` of `--metrics-bind-address`, in the text format of Prometheus. Those that controller-runtime has too have its names, labels and buckets. What to look at, and alerts: [Observability](../guides/observability.md).\n\nBeside them are those of the process and of Node.js, as prom-client names them: `process_*` (CPU, memory, file descriptors, start time) and `nodejs_*` (event loop lag, heap, garbage collection, handles, version).'
+  return `# Metrics\n\n${intro}\n\n${sections.join('')}## Labels\n\n${table(['label', 'what'], rows)}`
 }
 
 const pages = {
   'cli.md': cliPage(),
   'embedded-api-server.md': renderDifferences(),
   'errors.md': errorsPage(),
-  'metrics.md': await metricsPage(),
+  'metrics.md': metricsPage(),
 }
 const check = process.argv.includes('--check')
 for (const [name, text] of Object.entries(pages)) {

@@ -92,6 +92,13 @@ export function parseDuration(text: string): number {
   return Number(match[1]) * unit
 }
 
+/** Parses a share, from 0 to 1. */
+export function parseShare(text: string): number {
+  const share = Number(text)
+  if (!/^(\d+\.?\d*|\.\d+)$/.test(text) || share > 1) throw new InvalidArgumentError('a share is a number from 0 to 1, e.g. 0.01.')
+  return share
+}
+
 /** Parses `true` and `false`. */
 export function parseBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('true or false.')

@@ -10,7 +10,7 @@ import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
 import { installKinds, installWebhooks } from '../manifests/install.ts'
 import type { WebhookTarget } from '../manifests/webhook-configuration.ts'
-import { applyConfigFile, defaultConfigFile, parseBoolean, parseDuration, parseList, parsePort, parseWebhookUrl } from './configuration.ts'
+import { applyConfigFile, defaultConfigFile, parseBoolean, parseDuration, parseList, parsePort, parseShare, parseWebhookUrl } from './configuration.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { operatorsHelp, selectOperators } from './operators.ts'
 import { onTermination } from './signals.ts'
@@ -27,6 +27,7 @@ interface Options extends LogOptions {
   webhookPort: number
   webhookUrl?: string
   webhookService: string
+  reviewLogSampling: number
   certDir?: string
   certSecret: string
   healthProbeBindAddress: string
@@ -76,6 +77,12 @@ export function runCommand(): Command {
       new Option('--webhook-service <name>', 'Service in front of the webhooks, for an operator in the cluster')
         .default(webhookServiceName)
         .env('WEBHOOK_SERVICE'),
+    )
+    .addOption(
+      new Option('--review-log-sampling <share>', 'share of allowed reviews that are logged, from 0 (none) to 1 (all)')
+        .argParser(parseShare)
+        .default(0)
+        .env('REVIEW_LOG_SAMPLING'),
     )
     .addOption(
       new Option('--cert-dir <folder>', 'keep the certificates in files there; the default outside a cluster is certs').env('CERT_DIR'),
@@ -153,6 +160,7 @@ function runOptions(connection: Connection, options: Options): Omit<RunOptions, 
         : { kind: 'files', directory: options.certDir ?? localCertDir, names: [`${serviceName}.${namespace}.svc`] },
     webhook: {
       port: options.webhookPort,
+      reviewLogSampling: options.reviewLogSampling,
       ...(options.webhookHost !== undefined && { host: options.webhookHost }),
       ...(options.webhookUrl !== undefined && { url: options.webhookUrl }),
     },

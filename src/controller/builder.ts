@@ -16,6 +16,7 @@ import { Controller } from './controller.ts'
 import { enqueueHandler, toController, toItself } from './enqueue.ts'
 import { WorkQueue } from './queue.ts'
 import { whenAllSynced } from './sync.ts'
+import { traced } from './traced-reconciler.ts'
 
 /** A type whose objects are controlled by the primary one; `predicates` narrow down which events count. */
 export interface OwnedType<R extends ResourceType = ResourceType> {
@@ -118,7 +119,7 @@ export function controller<R extends ResourceType, const Watched extends readonl
       ...environment,
       queue,
       logger,
-      reconcile: reconcilerOf(type, settings),
+      reconcile: traced(name, type, reconcilerOf(type, settings)),
       workers: settings.workers ?? 1,
       reconciliationTimeoutMs: settings.reconciliationTimeoutMs,
       graceMs: environment.graceMs ?? defaultGraceMs,

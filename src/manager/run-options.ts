@@ -18,6 +18,11 @@ export interface WebhookOptions {
   readonly port?: number
   /** Where the API server reaches the webhooks, for an operator outside the cluster; its host goes into the certificate. */
   readonly url?: string
+  /**
+   * The share of allowed reviews that get a log line, from 0 (none, the default) to 1 (all); which ones, their uid decides.
+   * Those that are denied or fail are logged in any case.
+   */
+  readonly reviewLogSampling?: number
 }
 
 /** Which webhook configurations get their `caBundle` from this process. */

@@ -3,6 +3,10 @@
  * so that the dashboards and alerts that people already have work unchanged.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { ReviewedKind } from './webhook-metrics.ts'
+import { WebhookMetrics, WebhookMetricSet } from './webhook-metrics.ts'
+
+export type { ReviewedKind, ReviewOutcome, WebhookMetrics } from './webhook-metrics.ts'
 
 export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after'
 
@@ -34,14 +38,6 @@ export interface QueueMetrics {
   worked(seconds: number): void
   /** Where to read, when someone asks, for how many seconds each key that is being processed already is. */
   observeRunning(seconds: () => readonly number[]): void
-}
-
-/** What a webhook reports. */
-export interface WebhookMetrics {
-  /** A request came in; what is returned is called once with the answer's HTTP status and the decision. */
-  started(): (code: number, allowed?: boolean) => void
-  /** A handler threw. */
-  panicked(): void
 }
 
 /** One request to the API server. */
@@ -127,27 +123,8 @@ export class Metrics {
   )
   readonly #retries = this.#counter('workqueue_retries_total', 'Total number of retries handled by workqueue', ['name', 'controller'])
 
-  readonly #webhookRequests = this.#counter(
-    'controller_runtime_webhook_requests_total',
-    'Total number of admission requests by HTTP status code.',
-    ['webhook', 'code'],
-  )
-  readonly #webhookTime = this.#histogram(
-    'controller_runtime_webhook_latency_seconds',
-    'Histogram of the latency of processing admission requests',
-    ['webhook'],
-    decades,
-  )
-  readonly #webhooksInFlight = this.#gauge(
-    'controller_runtime_webhook_requests_in_flight',
-    'Current number of admission requests being served.',
-    ['webhook'],
-  )
-  readonly #webhookPanics = this.#counter('controller_runtime_webhook_panics_total', 'Total number of webhook panics', [])
-  readonly #decisions = this.#counter('proreus_webhook_decisions_total', 'Total number of admission decisions by webhook', [
-    'webhook',
-    'allowed',
-  ])
+  readonly #webhookSet = new WebhookMetricSet(this.registry)
+  readonly #webhooks = new Map<string, WebhookMetrics>()
 
   readonly #clientRequests = this.#counter(
     'rest_client_requests_total',
@@ -163,7 +140,23 @@ export class Metrics {
 
   readonly #running = new Map<string, () => readonly number[]>()
 
+  readonly #bytesLimit = this.#gauge(
+    'proreus_webhook_in_flight_bytes_limit',
+    'How many bytes of requests may be held before further ones are refused with 429',
+    [],
+  )
+  #bytesInFlight: () => number = () => 0
+
   constructor() {
+    const bytesInFlight = (): number => this.#bytesInFlight()
+    new Gauge({
+      name: 'proreus_webhook_in_flight_bytes',
+      help: 'Bytes of requests that are being read or reviewed',
+      registers: [this.registry],
+      collect() {
+        this.set(bytesInFlight())
+      },
+    })
     this.#runningGauge(
       'workqueue_unfinished_work_seconds',
       'How many seconds of work has been done that is in progress and has not been observed by work_duration.',
@@ -218,25 +211,19 @@ export class Metrics {
     }
   }
 
-  /** The metrics of the webhook at one path. */
-  webhook(path: string): WebhookMetrics {
-    const webhook = { webhook: path }
-    for (const code of ['200', '500']) this.#webhookRequests.inc({ webhook: path, code }, 0)
-    this.#webhooksInFlight.set(webhook, 0)
-    this.#webhookPanics.inc(0)
-    return {
-      started: () => {
-        this.#webhooksInFlight.inc(webhook)
-        const stop = this.#webhookTime.startTimer(webhook)
-        return (code, allowed) => {
-          stop()
-          this.#webhooksInFlight.dec(webhook)
-          this.#webhookRequests.inc({ webhook: path, code: String(code) })
-          if (allowed !== undefined) this.#decisions.inc({ webhook: path, allowed: String(allowed) })
-        }
-      },
-      panicked: () => this.#webhookPanics.inc(),
-    }
+  /** The metrics of the webhook at one path; its series exist from now on, with zero. What it reviews is said by the first call. */
+  webhook(path: string, reviewed?: ReviewedKind): WebhookMetrics {
+    const known = this.#webhooks.get(path)
+    if (known !== undefined) return known
+    const webhook = new WebhookMetrics(this.#webhookSet, path, reviewed)
+    this.#webhooks.set(path, webhook)
+    return webhook
+  }
+
+  /** Where to read, when someone asks, how many bytes of requests the process holds, and how many it may hold. */
+  observeBytesInFlight(read: () => number, limit: number): void {
+    this.#bytesInFlight = read
+    this.#bytesLimit.set(limit)
   }
 
   /** Counts one request to the API server. */

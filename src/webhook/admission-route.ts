@@ -1,17 +1,20 @@
-/** One admission request from its decoded body to the text of its answer: deadline, metrics, log, and what a failing handler becomes. */
+/** One admission request from its decoded body to the text of its answer: decode, decide, report, encode. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../api/clock.ts'
-import { messageOf } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
-import { failure } from '../api/status.ts'
-import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { WebhookMetrics } from '../telemetry/metrics.ts'
-import { deadlineFrom, timedOut, withDeadline } from './deadline.ts'
+import { registeredTracer } from '../telemetry/tracing.ts'
+import { deadlineFrom } from './deadline.ts'
+import type { Decision } from './decision.ts'
+import { decide } from './decision.ts'
 import type { AdmissionHandler } from './handler.ts'
-import type { AdmissionRequest, AdmissionResponse } from './review.ts'
+import type { AdmissionRequest } from './review.ts'
 import { decodeReview, encodeReview, MalformedReview } from './review.ts'
+import { reviewLog } from './review-log.ts'
+import { ReviewSpan } from './review-span.ts'
 
 export interface RouteOptions {
   readonly path: string
@@ -21,6 +24,8 @@ export interface RouteOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: WebhookMetrics
+  /** Which allowed reviews are logged, by the request's uid. */
+  readonly sampled: (uid: string) => boolean
 }
 
 /**
@@ -28,74 +33,74 @@ export interface RouteOptions {
  *
  * @throws {MalformedReview} when the body is no AdmissionReview of this kind.
  */
-export type Route = (body: unknown, timeout: unknown, onClose: (listener: () => void) => void) => Promise<string>
+export type Route = (body: unknown, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders) => Promise<string>
+
+type OnClose = (listener: () => void) => void
 
 export function admissionRoute(options: RouteOptions): Route {
-  const { path, type, metrics, clock } = options
-  return async (body, timeout, onClose) => {
-    const finished = metrics.started()
-    let answer: { code: number; allowed?: boolean } = { code: 400 }
+  const { path, type, handler, client, clock, logger, metrics, sampled } = options
+  const reviewed = groupKindOf(type)
+  const deciding = { reviewed, handler, client, clock, logger }
+  const log = reviewLog({ path, reviewed, logger, sampled })
+
+  async function review(
+    body: unknown,
+    timeout: unknown,
+    onClose: OnClose,
+    headers: IncomingHttpHeaders,
+    span?: ReviewSpan,
+  ): Promise<string> {
+    // Not the clock's time: that one may be set, and counts whole milliseconds.
+    const began = performance.now()
+    metrics.started(Number(headers['content-length']))
     try {
-      const request = decodeReview(body)
-      if (request.kind.kind !== type.kind || request.kind.group !== type.group || request.kind.version !== type.version) {
-        throw new MalformedReview(
-          `${path} reviews ${groupKindOf(type)} in version ${type.version}, and was sent ${groupKindOf(request.kind)} in version ${request.kind.version}: the webhook configuration names the wrong path.`,
-        )
-      }
-      const since = clock.now()
-      const response = await decide(options, request, deadlineFrom(timeout), onClose)
-      answer = { code: 200, allowed: response.allowed }
-      log(options, request, response, clock.now() - since)
-      return encodeReview(request.uid, response)
+      const request = decodeReviewOf(type, path, body)
+      span?.asked(request)
+      const deadlineMs = deadlineFrom(timeout)
+      const decision = await decide(deciding, request, deadlineMs, onClose)
+      const ms = performance.now() - began
+      count(metrics, request, decision, ms, deadlineMs)
+      log(request, decision, ms)
+      span?.decided(decision)
+      const text = encodeReview(request.uid, decision.response, metrics)
+      metrics.answered(200)
+      return text
+    } catch (error) {
+      span?.failed(error)
+      throw error
     } finally {
-      finished(answer.code, answer.allowed)
+      metrics.ended((performance.now() - began) / 1000)
+      span?.end()
     }
+  }
+
+  const tracer = registeredTracer()
+  if (tracer === undefined) return review
+  return (body, timeout, onClose, headers) => {
+    const span = new ReviewSpan(tracer, path, headers)
+    return span.run(() => review(body, timeout, onClose, headers, span))
   }
 }
 
-async function decide(
-  options: RouteOptions,
-  request: AdmissionRequest,
+function count(
+  metrics: WebhookMetrics,
+  { operation }: AdmissionRequest,
+  { outcome, response }: Decision,
   ms: number,
-  onClose: (listener: () => void) => void,
-): Promise<AdmissionResponse> {
-  const { type, handler, client, clock, logger, metrics } = options
-  const controller = new AbortController()
-  onClose(() => controller.abort(new DOMException('the connection of the request was closed', 'AbortError')))
-  const { signal } = controller
-  const call = { client: clientWithSignal(client, signal), logger, signal }
-  try {
-    // `async`: a handler that throws before its first `await` fails like any other.
-    const response = await withDeadline(clock, ms, controller, async () => handler(request, call))
-    if (response !== timedOut) return response
-    const text = `the webhook for ${groupKindOf(type)} did not decide within ${Math.round(ms)} ms`
-    logger.warn({ ...facts(request), code: 504 }, text)
-    return { allowed: false, status: failure(504, 'Timeout', text) }
-  } catch (error) {
-    if (signal.aborted) {
-      logger.debug({ ...facts(request), err: error }, 'a review was given up: its sender has gone')
-      return { allowed: false, status: failure(499, 'Aborted', 'nobody waits for this answer any more') }
-    }
-    metrics.panicked()
-    logger.error({ ...facts(request), code: 500, err: error }, `the webhook for ${groupKindOf(type)} failed`)
-    return { allowed: false, status: failure(500, 'InternalError', `the webhook for ${groupKindOf(type)} failed: ${messageOf(error)}`) }
-  }
+  deadlineMs: number,
+): void {
+  metrics.reviewed(operation, outcome, ms / 1000)
+  // A handler that does not wait for anything cannot be cut off: it answers, but too late.
+  if (outcome === 'timed_out' || ms > deadlineMs) metrics.overran()
+  if (outcome === 'errored') metrics.panicked()
+  if (response.warnings !== undefined) metrics.warned(response.warnings.length)
 }
 
-/** What a log line says about a request: who, what and which, never the object. */
-function facts({ uid, kind, namespace, name, operation, userInfo }: AdmissionRequest): object {
-  return { uid, kind: kind.kind, namespace, name, operation, user: userInfo.username }
-}
-
-/** Failed, timed out, given up: logged where they arise. */
-const loggedBefore: ReadonlySet<number | undefined> = new Set([500, 504, 499])
-
-function log({ path, logger }: RouteOptions, request: AdmissionRequest, { allowed, status, patch }: AdmissionResponse, ms: number): void {
-  const denied = !allowed && !loggedBefore.has(status?.code)
-  if (denied)
-    logger.info(
-      { path, ...facts(request), code: status?.code, reason: status?.reason, causes: status?.details?.causes?.length ?? 0 },
-      'denied',
-    )
-  if (logger.isLevelEnabled('debug')) logger.debug({ path, ...facts(request), allowed, operations: patch?.length ?? 0, ms }, 'reviewed')
+function decodeReviewOf(type: GroupVersionKind, path: string, body: unknown): AdmissionRequest {
+  const request = decodeReview(body)
+  const { kind } = request
+  if (kind.kind === type.kind && kind.group === type.group && kind.version === type.version) return request
+  throw new MalformedReview(
+    `${path} reviews ${groupKindOf(type)} in version ${type.version}, and was sent ${groupKindOf(kind)} in version ${kind.version}: the webhook configuration names the wrong path.`,
+  )
 }

@@ -32,13 +32,13 @@ export function deadlineFrom(timeout: unknown): number {
 export const timedOut = Symbol('timed out')
 
 /**
- * What `work` gives, or `timedOut` when it takes longer than `ms`; the controller's signal aborts at that moment.
+ * What `work` gives, or `timedOut` when it takes longer than `ms`; the controller aborts at that moment.
  * Work that goes on regardless is left alone: its result, or its error, is nobody's any more.
  */
 export function withDeadline<T>(
   clock: Clock,
   ms: number,
-  controller: AbortController,
+  controller: Pick<AbortController, 'abort'>,
   work: () => Promise<T>,
 ): Promise<T | typeof timedOut> {
   return new Promise((resolve, reject) => {
@@ -46,8 +46,15 @@ export function withDeadline<T>(
       controller.abort(new DOMException('the deadline of the request has passed', 'TimeoutError'))
       resolve(timedOut)
     })
-    work()
-      .then(resolve, reject)
-      .finally(() => timer.cancel())
+    work().then(
+      (value) => {
+        timer.cancel()
+        resolve(value)
+      },
+      (error: unknown) => {
+        timer.cancel()
+        reject(error as Error)
+      },
+    )
   })
 }

@@ -26,11 +26,13 @@ export interface HttpOptions {
   readonly draining: () => boolean
   /** The paths that are served, with POST alone. */
   readonly paths: ReadonlySet<string>
+  /** Told of each request to a path that is served that is not reviewed: why, as an HTTP status. */
+  readonly onRefused?: (path: string, code: number) => void
   /** Other limits for slow senders than the usual ones; for tests. */
   readonly limits?: typeof slowSenders
 }
 
-export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths, limits = slowSenders }: HttpOptions): HttpsApp {
+export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths, onRefused, limits = slowSenders }: HttpOptions): HttpsApp {
   const app = fastify({
     https: {
       cert: tls.cert,
@@ -60,7 +62,7 @@ export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths, limi
 
   // In this hook, not in a handler for unknown paths, so that their bodies are never read.
   app.addHook('onRequest', async (request, reply) => {
-    const path = request.url.split('?', 1)[0]!
+    const path = pathOf(request.url)
     if (!paths.has(path)) return reply.code(404).type('text/plain; charset=utf-8').send(notFoundText(path, paths))
     if (request.method !== 'POST') {
       return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes an AdmissionReview by POST.\n`)
@@ -73,11 +75,17 @@ export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths, limi
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const code = error instanceof MalformedReview ? 400 : (error.statusCode ?? 500)
     const text = textFor(code, error, maxBodyBytes)
-    if (code >= 500) logger.error({ err: error, path: request.url }, 'a request could not be answered')
-    else logger.info({ code, path: request.url }, `refused a request: ${text}`)
+    const path = pathOf(request.url)
+    if (paths.has(path)) onRefused?.(path, code)
+    if (code >= 500) logger.error({ err: error, path }, 'a request could not be answered')
+    else logger.info({ code, path }, `refused a request: ${text}`)
     return reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`)
   })
   return app
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0]!
 }
 
 function textFor(code: number, error: Error, maxBodyBytes: number): string {

@@ -90,12 +90,21 @@ function objectOf(request: JsonObject, field: 'object' | 'oldObject', needed: bo
 
 const envelope = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":'
 
+/** Who counts patches. */
+export interface PatchObserver {
+  /** An answer has a patch of so many operations and bytes of JSON; also when nothing was to change. */
+  patched(operations: number, bytes: number): void
+}
+
 /** The answer as JSON text. The patch goes in base64, as the API wants it. */
-export function encodeReview(uid: string, { allowed, status, patch, warnings }: AdmissionResponse): string {
+export function encodeReview(uid: string, { allowed, status, patch, warnings }: AdmissionResponse, observer?: PatchObserver): string {
   let text = `${envelope}${JSON.stringify(uid)},"allowed":${allowed}`
   if (status !== undefined) text += `,"status":${JSON.stringify(status)}`
-  if (patch !== undefined && patch.length > 0)
-    text += `,"patchType":"JSONPatch","patch":"${Buffer.from(JSON.stringify(patch)).toString('base64')}"`
+  if (patch !== undefined && patch.length > 0) {
+    const bytes = Buffer.from(JSON.stringify(patch))
+    observer?.patched(patch.length, bytes.length)
+    text += `,"patchType":"JSONPatch","patch":"${bytes.toString('base64')}"`
+  } else if (patch !== undefined) observer?.patched(0, 0)
   if (warnings !== undefined && warnings.length > 0) text += `,"warnings":${JSON.stringify(warnings)}`
   return `${text}}}`
 }

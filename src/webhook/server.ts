@@ -8,6 +8,7 @@ import type { Client } from '../client/client.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { sampler } from '../telemetry/sampling.ts'
 import type { Route } from './admission-route.ts'
 import { admissionRoute } from './admission-route.ts'
 import { Connections } from './connections.ts'
@@ -31,6 +32,11 @@ export interface WebhookServerOptions {
   readonly clock?: Clock
   /** Default 7 MiB. */
   readonly maxBodyBytes?: number
+  /**
+   * The share of allowed reviews that get a log line, from 0 (none, the default) to 1 (all); which ones, their uid decides.
+   * Those that are denied or fail are logged in any case.
+   */
+  readonly reviewLogSampling?: number
 }
 
 export interface WebhookServer {
@@ -57,11 +63,12 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
     logger,
     draining: () => draining,
     paths: new Set(routes.keys()),
+    onRefused: (path, code) => options.metrics.webhook(path).refused(code),
   })
   for (const [path, route] of routes) {
     app.post<{ Querystring: { timeout?: string } }>(path, async (request, reply) => {
       const onClose = (listener: () => void): void => void reply.raw.once('close', () => !reply.raw.writableFinished && listener())
-      const text = await route(request.body, request.query.timeout, onClose)
+      const text = await route(request.body, request.query.timeout, onClose, request.headers)
       return reply.type('application/json').send(text)
     })
   }
@@ -120,7 +127,9 @@ function compileSchemas(webhooks: readonly WebhookDefinition[]): void {
 }
 
 /** Both webhooks of every served version of every kind, by path. */
-function createRoutes({ webhooks, client, logger, metrics }: WebhookServerOptions, clock: Clock): ReadonlyMap<string, Route> {
+function createRoutes(options: WebhookServerOptions, clock: Clock): ReadonlyMap<string, Route> {
+  const { webhooks, client, logger, metrics, reviewLogSampling = 0 } = options
+  const sampled = sampler(reviewLogSampling)
   const routes = new Map<string, Route>()
   for (const definition of webhooks) {
     const { group, kind, versions } = definition.kind
@@ -134,7 +143,8 @@ function createRoutes({ webhooks, client, logger, metrics }: WebhookServerOption
       for (const [path, handler] of handlers) {
         if (routes.has(path))
           throw new ProreusError('PRO_CONFIG_INVALID', `There are two webhooks for ${kind}.${group}: define one with all handlers.`)
-        routes.set(path, admissionRoute({ path, type, handler, client, clock, logger, metrics: metrics.webhook(path) }))
+        const counted = metrics.webhook(path, { group, kind, operations: definition.operations })
+        routes.set(path, admissionRoute({ path, type, handler, client, clock, logger, metrics: counted, sampled }))
       }
     }
   }

@@ -8,6 +8,7 @@ import {
   parseDuration,
   parseList,
   parsePort,
+  parseShare,
   parseWebhookUrl,
   withoutAliases,
 } from '../../src/cli/configuration.ts'
@@ -61,6 +62,15 @@ t.test('values', async (t) => {
   t.throws(() => parseDuration('10'), { message: /a duration is a number with ms, s, m or h/ })
   t.throws(() => parsePort('65536'))
   t.throws(() => parsePort('-1'))
+  for (const [text, share] of [
+    ['0', 0],
+    ['1', 1],
+    ['0.01', 0.01],
+    ['.5', 0.5],
+  ] as const) {
+    t.equal(parseShare(text), share)
+  }
+  for (const text of ['', '1.1', '-1', '1e-3', '5%', '0x1']) t.throws(() => parseShare(text), { message: /a share is a number from 0 to 1/ })
   t.equal(parseWebhookUrl('https://[::1]:9443/x'), 'https://[::1]:9443/x')
   for (const text of ['host:9443', 'http://host', 'https://'])
     t.throws(() => parseWebhookUrl(text), { message: /https:\/\/host:port/ }, text)

@@ -93,6 +93,11 @@ t.test('a start that cannot be is one sentence', async (t) => {
       { connection: world.cluster.connectionFor('weak') },
       { code: 'PRO_PERMISSION', message: /may not list and watch notes\.example\.com/ },
     ],
+    [
+      'sampling',
+      { webhook: { host: '127.0.0.1', port: 0, reviewLogSampling: 2 } },
+      { code: 'PRO_CONFIG_INVALID', message: /from 0 \(none\) to 1 \(all\), found 2/ },
+    ],
     ['address', { metricsBindAddress: '8080' }, { code: 'PRO_CONFIG_INVALID', message: /--metrics-bind-address/ }],
     ['unreachable', { connection: { server: `https://127.0.0.1:1`, describe: 'nothing' } }, { code: 'PRO_API_UNREACHABLE' }],
   ]

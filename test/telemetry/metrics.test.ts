@@ -69,24 +69,6 @@ t.test('a queue reports depth by priority and, when read, the work in progress',
   t.ok((await lines(metrics)).includes(`workqueue_unfinished_work_seconds${labels} 0`))
 })
 
-t.test('a webhook reports requests in flight, codes and decisions', async (t) => {
-  const metrics = new Metrics()
-  const webhook = metrics.webhook('/validate-x')
-  const done = webhook.started()
-  t.ok((await lines(metrics)).includes('controller_runtime_webhook_requests_in_flight{webhook="/validate-x"} 1'))
-  done(200, false)
-  webhook.started()(413)
-  webhook.panicked()
-  const text = await lines(metrics)
-  t.ok(text.includes('controller_runtime_webhook_requests_in_flight{webhook="/validate-x"} 0'))
-  t.ok(text.includes('controller_runtime_webhook_requests_total{webhook="/validate-x",code="200"} 1'))
-  t.ok(text.includes('controller_runtime_webhook_requests_total{webhook="/validate-x",code="413"} 1'))
-  t.ok(text.includes('controller_runtime_webhook_requests_total{webhook="/validate-x",code="500"} 0'))
-  t.ok(text.includes('controller_runtime_webhook_latency_seconds_count{webhook="/validate-x"} 2'))
-  t.ok(text.includes('proreus_webhook_decisions_total{webhook="/validate-x",allowed="false"} 1'))
-  t.ok(text.includes('controller_runtime_webhook_panics_total 1'))
-})
-
 t.test('requests to the API server are counted as client-go counts them', async (t) => {
   const metrics = new Metrics()
   metrics.clientRequest({ code: 200, method: 'GET', host: 'a:6443', seconds: 0.01, verb: 'list' })

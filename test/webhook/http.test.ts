@@ -14,7 +14,7 @@ import { listen } from '../../src/webhook/listen.ts'
 import { mutatePath, validatePath } from '../../src/webhook/paths.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
-import { changeableSource, fixture, handlers, review, widget, widgetObject } from '../support/webhook-fixture.ts'
+import { changeableSource, fixture, review, widget, widgetObject } from '../support/webhook-fixture.ts'
 import type { Widget } from '../support/webhook-fixture.ts'
 
 const url = '/validate-apps-example-com-v1-widget'
@@ -202,34 +202,4 @@ t.test('a sender that never ends its headers is cut off; a connection that waits
   const [[text]] = await Promise.all([once(slow, 'data'), once(slow, 'close')])
   t.match(String(text), /^HTTP\/1.1 408/)
   t.match(await answerTo(idle), /^HTTP\/1.1 200/)
-})
-
-t.test('metrics count by path, code and decision', async (t) => {
-  const { ask, server, metrics } = await fixture(t)
-  await ask('validate', { object: widgetObject({ size: 3, image: 'i' }) })
-  await ask('validate', { object: widgetObject({}) })
-  await server.app.inject({ method: 'POST', url, payload: {} })
-  const text = await metrics.registry.metrics()
-  t.match(text, `controller_runtime_webhook_requests_total{webhook="${url}",code="200"} 2`)
-  t.match(text, `controller_runtime_webhook_requests_total{webhook="${url}",code="400"} 1`)
-  t.match(text, `proreus_webhook_decisions_total{webhook="${url}",allowed="false"} 1`)
-  t.match(text, `controller_runtime_webhook_requests_in_flight{webhook="${url}"} 0`)
-})
-
-t.test('one debug line a request', async (t) => {
-  const { ask, entries } = await fixture(t, handlers)
-  await ask('mutate', { object: widgetObject({ image: 'i' }) })
-  const lines = entries.filter(({ level }) => level === 'debug')
-  t.equal(lines.length, 1)
-  t.match(lines[0], {
-    msg: 'reviewed',
-    uid: 'uid-1',
-    kind: 'Widget',
-    namespace: 'ns',
-    name: 'w',
-    operation: 'CREATE',
-    user: 'jane',
-    allowed: true,
-    operations: 1,
-  })
 })

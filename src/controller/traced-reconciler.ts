@@ -1,0 +1,45 @@
+/** A span for each reconcile, when the process traces. */
+import { SpanKind } from '@opentelemetry/api'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import type { Attributes } from '../telemetry/tracing.ts'
+import type { Reconciler, ReconcileRequest, Result } from './reconciler.ts'
+import { markFailed, registeredTracer } from '../telemetry/tracing.ts'
+
+/** `reconcile`, each run in a trace of its own; without an OpenTelemetry SDK, `reconcile` itself. */
+export function traced(controller: string, { group, version, kind }: ResourceType, reconcile: Reconciler): Reconciler {
+  const tracer = registeredTracer()
+  if (tracer === undefined) return reconcile
+  const resource = { 'k8s.resource.group': group, 'k8s.resource.version': version, 'k8s.resource.kind': kind }
+  return (request, reconcileContext) => {
+    const attributes = {
+      ...resource,
+      ...attributesOf(request),
+      'reconcile.controller': controller,
+      'reconcile.id': reconcileContext.reconcileID,
+    }
+    // A root: what started the worker, maybe long ago, is not what the object changed for.
+    return tracer.startActiveSpan(`reconcile ${controller}`, { kind: SpanKind.INTERNAL, root: true, attributes }, async (span) => {
+      try {
+        const result = await reconcile(request, reconcileContext)
+        span.setAttributes({ 'reconcile.result': nameOf(result) })
+        return result
+      } catch (error) {
+        span.setAttributes({ 'reconcile.result': 'error' })
+        markFailed(span, error)
+        throw error
+      } finally {
+        span.end()
+      }
+    })
+  }
+}
+
+function attributesOf({ namespace, name }: ReconcileRequest): Attributes {
+  return { ...(namespace === undefined ? {} : { 'k8s.namespace.name': namespace }), 'k8s.resource.name': name }
+}
+
+/** As the label `result` of `controller_runtime_reconcile_total`. */
+function nameOf(result: Result): string {
+  if (result === undefined) return 'success'
+  return 'requeueAfter' in result ? 'requeue_after' : 'requeue'
+}

@@ -1,0 +1,25 @@
+/** Which requests get a log line, when not all do: decided by the request's own id, so that each line about it agrees. */
+import { ProreusError } from '../api/errors.ts'
+
+/**
+ * Tells of each id whether it belongs to the sample. The same id gets the same answer in every process.
+ *
+ * @param share from 0 (none) to 1 (all)
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the share is no such number.
+ */
+export function sampler(share: number): (id: string) => boolean {
+  if (!(share >= 0 && share <= 1)) {
+    throw new ProreusError('PRO_CONFIG_INVALID', `The share of reviews to log is a number from 0 (none) to 1 (all), found ${share}.`)
+  }
+  const below = share * 2 ** 32
+  return share === 0 ? () => false : (id) => hash(id) < below
+}
+
+/** FNV-1a over the characters, then MurmurHash3's mixing of the bits: ids that differ in one digit are spread over all 32. */
+function hash(text: string): number {
+  let value = 0x811c9dc5
+  for (let index = 0; index < text.length; index += 1) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35)
+  return (value ^ (value >>> 16)) >>> 0
+}

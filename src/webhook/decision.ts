@@ -1,0 +1,88 @@
+/** One call of a handler: within its deadline, for as long as its sender waits; and what becomes of one that fails. */
+import type { Clock } from '../api/clock.ts'
+import { messageOf } from '../api/errors.ts'
+import { failure } from '../api/status.ts'
+import { clientWithSignal } from '../client/client-with-signal.ts'
+import type { Client } from '../client/client.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { ReviewOutcome } from '../telemetry/metrics.ts'
+import { timedOut, withDeadline } from './deadline.ts'
+import type { AdmissionHandler, Call } from './handler.ts'
+import type { AdmissionRequest, AdmissionResponse } from './review.ts'
+
+/** How a review ended, and what its sender is told. */
+export interface Decision {
+  readonly outcome: ReviewOutcome
+  readonly response: AdmissionResponse
+  /** What the handler threw. */
+  readonly error: unknown
+}
+
+export interface DecideOptions {
+  /** What is reviewed, as messages name it: `Widget.apps.example.com`. */
+  readonly reviewed: string
+  readonly handler: AdmissionHandler
+  readonly client: Client
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Asks the handler. Never rejects: the API server gets an answer, and its user reads why there was no better one. */
+export async function decide(
+  { reviewed, handler, client, clock, logger }: DecideOptions,
+  request: AdmissionRequest,
+  deadlineMs: number,
+  onClose: (listener: () => void) => void,
+): Promise<Decision> {
+  const call = new ReviewCall(client, logger)
+  onClose(() => call.abort(new DOMException('the connection of the request was closed', 'AbortError')))
+  try {
+    // `async`: a handler that throws before its first `await` fails like any other.
+    const response = await withDeadline(clock, deadlineMs, call, async () => handler(request, call))
+    if (response !== timedOut) return { outcome: response.allowed ? 'allowed' : 'denied', response, error: undefined }
+    const text = `the webhook for ${reviewed} did not decide within ${Math.round(deadlineMs)} ms`
+    return refused('timed_out', 504, 'Timeout', text, undefined)
+  } catch (error) {
+    if (call.aborted) return refused('abandoned', 499, 'Aborted', 'nobody waits for this answer any more', error)
+    return refused('errored', 500, 'InternalError', `the webhook for ${reviewed} failed: ${messageOf(error)}`, error)
+  }
+}
+
+/** What comes with one call. The signal, and the client with it, are made when they are asked for: most handlers look at the object alone. */
+class ReviewCall implements Call {
+  readonly logger: Logger
+  readonly #client: Client
+  #boundClient: Client | undefined
+  #controller: AbortController | undefined
+  #reason: unknown
+
+  constructor(client: Client, logger: Logger) {
+    this.#client = client
+    this.logger = logger
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.aborted) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  get client(): Client {
+    return (this.#boundClient ??= clientWithSignal(this.#client, this.signal))
+  }
+
+  get aborted(): boolean {
+    return this.#reason !== undefined
+  }
+
+  abort(reason: unknown): void {
+    this.#reason ??= reason
+    this.#controller?.abort(reason)
+  }
+}
+
+function refused(outcome: ReviewOutcome, code: number, reason: string, message: string, error: unknown): Decision {
+  return { outcome, response: { allowed: false, status: failure(code, reason, message) }, error }
+}

@@ -1,0 +1,49 @@
+/** The log line of a review: who asked for what, and how it ended; never the object. */
+import type { Logger } from '../telemetry/logger.ts'
+import type { Decision } from './decision.ts'
+import type { AdmissionRequest } from './review.ts'
+
+export interface ReviewLogOptions {
+  readonly path: string
+  /** What is reviewed, as messages name it: `Widget.apps.example.com`. */
+  readonly reviewed: string
+  readonly logger: Logger
+  /** Whether the line of an allowed review is for everybody, by the request's uid. */
+  readonly sampled: (uid: string) => boolean
+}
+
+/** One line a review: what nobody has to look at only when it belongs to the sample, or the level is `debug`. */
+export type ReviewLog = (request: AdmissionRequest, decision: Decision, ms: number) => void
+
+export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions): ReviewLog {
+  return (request, { outcome, response, error }, ms) => {
+    switch (outcome) {
+      case 'allowed': {
+        const level = sampled(request.uid) ? 'info' : 'debug'
+        if (!logger.isLevelEnabled(level)) return
+        logger[level]({ ...facts(path, request, ms), allowed: true, operations: response.patch?.length ?? 0 }, 'reviewed')
+        return
+      }
+      case 'denied': {
+        const { status } = response
+        const why = { allowed: false, code: status?.code, reason: status?.reason, causes: status?.details?.causes?.length ?? 0 }
+        logger.info({ ...facts(path, request, ms), ...why }, 'denied')
+        return
+      }
+      case 'timed_out':
+        logger.warn({ ...facts(path, request, ms), code: 504 }, response.status?.message ?? '')
+        return
+      case 'errored':
+        logger.error({ ...facts(path, request, ms), code: 500, err: error }, `the webhook for ${reviewed} failed`)
+        return
+      case 'abandoned':
+        logger.debug({ ...facts(path, request, ms), err: error }, 'a review was given up: its sender has gone')
+    }
+  }
+}
+
+function facts(path: string, { uid, kind, namespace, name, operation, userInfo, dryRun }: AdmissionRequest, ms: number): object {
+  // Microseconds are enough, and shorter to read.
+  const rounded = Math.round(ms * 1000) / 1000
+  return { path, uid, kind: kind.kind, namespace, name, operation, user: userInfo.username, dryRun, ms: rounded }
+}

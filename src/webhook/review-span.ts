@@ -1,0 +1,66 @@
+/** The span of one review in a trace: the API server's trace is continued, and what handlers do takes place inside of it. */
+import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
+import type { Context } from '@opentelemetry/api'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Span, Tracer } from '../telemetry/tracing.ts'
+import { markFailed } from '../telemetry/tracing.ts'
+import type { Decision } from './decision.ts'
+import type { AdmissionRequest } from './review.ts'
+
+export class ReviewSpan {
+  readonly #span: Span
+  readonly #context: Context
+
+  /**
+   * Starts the span, as a child of what the API server's `traceparent` header names;
+   * or of the span that is active, when the process traces HTTP requests by itself and has continued the trace already.
+   */
+  constructor(tracer: Tracer, path: string, headers: IncomingHttpHeaders) {
+    const active = context.active()
+    const inHttpSpan = trace.getSpan(active) !== undefined
+    const parent = inHttpSpan ? active : propagation.extract(active, headers)
+    const kind = inHttpSpan ? SpanKind.INTERNAL : SpanKind.SERVER
+    this.#span = tracer.startSpan(`admission ${path}`, { kind, attributes: { 'http.route': path } }, parent)
+    this.#context = trace.setSpan(parent, this.#span)
+  }
+
+  /** Runs the review with this span active, so that what it asks the API server, and what it logs, belong to the trace. */
+  run<T>(review: () => T): T {
+    return context.with(this.#context, review)
+  }
+
+  /** What is asked: known once the body has been decoded. */
+  asked({ uid, kind, namespace, name, subResource, operation, dryRun }: AdmissionRequest): void {
+    this.#span.setAttributes({
+      'k8s.resource.group': kind.group,
+      'k8s.resource.version': kind.version,
+      'k8s.resource.kind': kind.kind,
+      ...(namespace === '' ? {} : { 'k8s.namespace.name': namespace }),
+      'k8s.resource.name': name,
+      ...(subResource === '' ? {} : { 'k8s.resource.subresource': subResource }),
+      'admission.uid': uid,
+      'admission.operation': operation,
+      'admission.dry_run': dryRun,
+    })
+  }
+
+  /** How it was decided. A denial is an answer like any other; what gave none is an error. */
+  decided({ outcome, response, error }: Decision): void {
+    const { allowed, status, patch } = response
+    this.#span.setAttributes({
+      'admission.allowed': allowed,
+      'admission.code': status?.code ?? 200,
+      ...(status?.reason === undefined ? {} : { 'admission.reason': status.reason }),
+      ...(patch === undefined ? {} : { 'admission.patch.operations': patch.length }),
+    })
+    if (outcome === 'errored' || outcome === 'timed_out') this.failed(error ?? status?.message)
+  }
+
+  failed(error: unknown): void {
+    markFailed(this.#span, error)
+  }
+
+  end(): void {
+    this.#span.end()
+  }
+}

@@ -1,0 +1,185 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { failure } from '../../src/api/status.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import type { WebhookHandlers } from '../../src/webhook/definition.ts'
+import { eventually } from '../support/eventually.ts'
+import type { Fixture, Widget } from '../support/webhook-fixture.ts'
+import { fixture, handlers, review, widgetObject } from '../support/webhook-fixture.ts'
+
+const url = '/validate-apps-example-com-v1-widget'
+const good = widgetObject({ size: 3, image: 'i' })
+const forever = (): Promise<never> => new Promise(() => undefined)
+
+/** The value of a series, by its labels as they are printed; undefined when there is none. */
+async function valueOf({ metrics }: Fixture, series: string): Promise<number | undefined> {
+  const line = (await metrics.registry.metrics()).split('\n').find((each) => each.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length))
+}
+
+const reviews = (operation: string, outcome: string, path = url): string =>
+  `proreus_webhook_reviews_total{webhook="${path}",group="apps.example.com",kind="Widget",operation="${operation}",outcome="${outcome}"}`
+
+t.test('each review is counted by how it ended', async (t) => {
+  const cases: [outcome: string, definition: WebhookHandlers<Widget>, panics: number, level: string][] = [
+    ['allowed', {}, 0, 'debug'],
+    ['denied', { admit: () => failure(500, 'InternalError', 'a verdict is one, whatever its code') }, 0, 'info'],
+    [
+      'errored',
+      {
+        admit: () => {
+          throw new Error('oops')
+        },
+      },
+      1,
+      'error',
+    ],
+  ]
+  for (const [outcome, definition, panics, level] of cases) {
+    const fix = await fixture(t, definition)
+    await fix.ask('validate', { object: good })
+    t.equal(await valueOf(fix, reviews('CREATE', outcome)), 1, outcome)
+    t.equal(await valueOf(fix, `proreus_webhook_review_duration_seconds_count{webhook="${url}",outcome="${outcome}"}`), 1, outcome)
+    t.equal(await valueOf(fix, `controller_runtime_webhook_requests_total{webhook="${url}",code="200"}`), 1)
+    t.equal(await valueOf(fix, `controller_runtime_webhook_requests_in_flight{webhook="${url}"}`), 0)
+    t.equal(await valueOf(fix, 'controller_runtime_webhook_panics_total'), panics)
+    t.equal(await valueOf(fix, `proreus_webhook_deadline_overruns_total{webhook="${url}"}`), 0)
+    t.strictSame(
+      fix.entries.map((entry) => entry['level']),
+      [level],
+      'one line, whatever happens',
+    )
+  }
+})
+
+t.test('a handler that the deadline cuts off has overrun it', async (t) => {
+  const clock = new FakeClock()
+  const fix = await fixture(t, { admit: forever }, { clock })
+  const answer = fix.ask('validate', { operation: 'UPDATE', object: good, oldObject: good }, '?timeout=5s')
+  await eventually(() => clock.pending > 0)
+  await clock.advance(4900)
+  t.match(await answer, { allowed: false, status: { code: 504 } })
+  t.equal(await valueOf(fix, reviews('UPDATE', 'timed_out')), 1)
+  t.equal(await valueOf(fix, `proreus_webhook_deadline_overruns_total{webhook="${url}"}`), 1)
+  t.match(fix.entries, [{ level: 'warn', path: url, uid: 'uid-1', code: 504, msg: /did not decide within 4900 ms/ }])
+})
+
+t.test('so has one that keeps the process busy for too long, although it answers', async (t) => {
+  const busy = (ms: number): void => {
+    const until = performance.now() + ms
+    while (performance.now() < until);
+  }
+  const definition: WebhookHandlers<Widget> = {
+    validate: () => {
+      busy(60)
+      return []
+    },
+  }
+  const fix = await fixture(t, definition)
+  t.match(await fix.ask('validate', { object: good }, '?timeout=100ms'), { allowed: true })
+  t.equal(await valueOf(fix, reviews('CREATE', 'allowed')), 1)
+  t.equal(await valueOf(fix, `proreus_webhook_deadline_overruns_total{webhook="${url}"}`), 1)
+})
+
+t.test('sizes of requests and of patches, and warnings', async (t) => {
+  const fix = await fixture(t, {
+    ...handlers,
+    validate: (_object, _old, context) => {
+      context.warn('one')
+      context.warn('two')
+      return []
+    },
+  })
+  const { patch } = await fix.ask('mutate', { object: widgetObject({}) })
+  await fix.ask('mutate', { object: widgetObject({ size: 3, image: 'i' }) })
+  await fix.ask('validate', { object: good })
+  const path = '/mutate-apps-example-com-v1-widget'
+  const bytes = Buffer.from(patch!, 'base64')
+  t.equal(await valueOf(fix, `proreus_webhook_patch_operations_count{webhook="${path}"}`), 2)
+  t.equal(await valueOf(fix, `proreus_webhook_patch_operations_bucket{le="0",webhook="${path}"}`), 1)
+  t.equal(await valueOf(fix, `proreus_webhook_patch_operations_sum{webhook="${path}"}`), (JSON.parse(bytes.toString()) as unknown[]).length)
+  t.equal(await valueOf(fix, `proreus_webhook_patch_bytes_sum{webhook="${path}"}`), bytes.length)
+  t.equal(await valueOf(fix, `proreus_webhook_patch_bytes_count{webhook="${path}"}`), 1)
+  t.equal(await valueOf(fix, `proreus_webhook_patch_operations_count{webhook="${url}"}`), undefined, 'a validating webhook has no patches')
+  const sent = Buffer.byteLength(JSON.stringify(review({ object: good })))
+  t.equal(await valueOf(fix, `proreus_webhook_request_bytes_sum{webhook="${url}"}`), sent)
+  t.equal(await valueOf(fix, `proreus_webhook_warnings_total{webhook="${url}"}`), 2)
+})
+
+t.test('requests that are no reviews are counted by their status', async (t) => {
+  const fix = await fixture(t, handlers, { maxBodyBytes: 2000 })
+  const json = { 'content-type': 'application/json' }
+  const send = (payload: string | object, headers: Record<string, string> = json, to = url): Promise<unknown> =>
+    fix.server.app.inject({ method: 'POST', url: to, payload, headers })
+  await send({})
+  await send('{')
+  await send('x'.repeat(3000))
+  await send('a: b', { 'content-type': 'application/yaml' }, `${url}?timeout=1s`)
+  await send({}, json, '/elsewhere')
+  const code = (status: number): string => `controller_runtime_webhook_requests_total{webhook="${url}",code="${status}"}`
+  t.equal(await valueOf(fix, code(400)), 2)
+  t.equal(await valueOf(fix, code(413)), 1)
+  t.equal(await valueOf(fix, code(415)), 1)
+  t.equal(await valueOf(fix, code(200)), 0)
+  const refused = (status: number): string => `proreus_webhook_refused_total{webhook="${url}",code="${status}"}`
+  t.equal(await valueOf(fix, refused(400)), 2)
+  t.equal(await valueOf(fix, refused(413)), 1)
+  t.notMatch(await fix.metrics.registry.metrics(), /elsewhere/, 'nobody makes series by asking for paths')
+})
+
+t.test('the log', async (t) => {
+  const spoken = async (test: Test, options: object, uids: string[], object = good): Promise<Record<string, unknown>[]> => {
+    const fix = await fixture(test, handlers, options)
+    for (const uid of uids) await fix.server.app.inject({ method: 'POST', url, payload: review({ uid, object }) })
+    return fix.entries
+  }
+  const uids = Array.from({ length: 40 }, (_, index) => `uid-${index}`)
+
+  t.test('has a line for each denied review, with who, what and why', async (t) => {
+    const [line] = await spoken(t, { level: 'info' }, ['u'], widgetObject({ size: 3, image: 'i', note: 'bad' }))
+    t.match(line, {
+      level: 'info',
+      msg: 'denied',
+      path: url,
+      uid: 'u',
+      kind: 'Widget',
+      namespace: 'ns',
+      name: 'w',
+      operation: 'CREATE',
+      user: 'jane',
+      dryRun: false,
+      allowed: false,
+      code: 422,
+      reason: 'Invalid',
+      causes: 1,
+      ms: Number,
+    })
+    t.notMatch(JSON.stringify(line), /"bad"/, 'nothing of the object')
+  })
+
+  t.test('has none for allowed ones, but at the level of debug', async (t) => {
+    t.strictSame(await spoken(t, { level: 'info' }, uids), [])
+    const [line] = await spoken(t, { level: 'debug' }, ['u'])
+    t.match(line, { level: 'debug', msg: 'reviewed', uid: 'u', allowed: true, operations: 0, dryRun: false, ms: Number })
+  })
+
+  t.test('has lines for the share that is asked for, chosen by uid', async (t) => {
+    t.equal((await spoken(t, { level: 'info', reviewLogSampling: 1 }, uids)).length, uids.length)
+    const first = await spoken(t, { level: 'info', reviewLogSampling: 0.5 }, uids)
+    t.match(first[0], { level: 'info', msg: 'reviewed', allowed: true, operations: 0, user: 'jane' })
+    t.ok(first.length > 5 && first.length < 35, `${first.length} of 40`)
+    const again = await spoken(t, { level: 'info', reviewLogSampling: 0.5 }, uids)
+    t.strictSame(
+      again.map(({ uid }) => uid),
+      first.map(({ uid }) => uid),
+    )
+    await t.rejects(fixture(t, handlers, { reviewLogSampling: 2 }), { code: 'PRO_CONFIG_INVALID' })
+  })
+
+  t.test('hides what a user name should not have held', async (t) => {
+    const fix = await fixture(t, handlers, { level: 'debug' })
+    const userInfo = { username: '-----BEGIN PRIVATE KEY-----\nhidden' }
+    await fix.ask('validate', { object: good, userInfo })
+    t.notMatch(JSON.stringify(fix.entries), /hidden/)
+  })
+})

@@ -1,0 +1,78 @@
+import t from 'tap'
+import type { Client } from '../../src/client/client.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import type { Decision } from '../../src/webhook/decision.ts'
+import { decide } from '../../src/webhook/decision.ts'
+import type { AdmissionHandler } from '../../src/webhook/handler.ts'
+import { decodeReview } from '../../src/webhook/review.ts'
+import { review, widgetObject } from '../support/webhook-fixture.ts'
+
+const request = decodeReview(review({ object: widgetObject({}) }))
+
+function ask(
+  handler: AdmissionHandler,
+  { client = {} as Client, ms = 1000 } = {},
+): { decision: Promise<Decision>; hangUp: () => void; clock: FakeClock } {
+  const clock = new FakeClock()
+  let hangUp = (): void => undefined
+  const options = { reviewed: 'Widget.apps.example.com', handler, client, clock, logger: silentLogger() }
+  const decision = decide(options, request, ms, (listener) => (hangUp = listener))
+  return { decision, hangUp: () => hangUp(), clock }
+}
+
+t.test('what a handler answers is the decision', async (t) => {
+  t.match(await ask(async () => ({ allowed: true })).decision, { outcome: 'allowed', response: { allowed: true } })
+  t.match(await ask(async () => ({ allowed: false })).decision, { outcome: 'denied', response: { allowed: false } })
+})
+
+t.test('what it throws is too, whether at once or later', async (t) => {
+  const error = new Error('oops')
+  const handlers: AdmissionHandler[] = [
+    () => {
+      throw error
+    },
+    () => Promise.reject(error),
+  ]
+  for (const handler of handlers) {
+    const { decision, clock } = ask(handler)
+    t.match(await decision, {
+      outcome: 'errored',
+      response: { allowed: false, status: { code: 500, message: 'the webhook for Widget.apps.example.com failed: oops' } },
+      error,
+    })
+    t.equal(clock.pending, 0)
+  }
+})
+
+t.test('the signal has aborted for whoever asks for it afterwards', async (t) => {
+  const late = Promise.withResolvers<void>()
+  const { decision, hangUp } = ask(async (_request, call) => {
+    await late.promise
+    call.signal.throwIfAborted()
+    return { allowed: true }
+  })
+  hangUp()
+  late.resolve()
+  t.match(await decision, { outcome: 'abandoned', response: { status: { code: 499 } }, error: { name: 'AbortError' } })
+})
+
+t.test('the signal is one, and the client carries it', async (t) => {
+  const asked: (AbortSignal | undefined)[] = []
+  const client = {
+    get: async (_type: unknown, _key: unknown, options?: { signal?: AbortSignal }) => void asked.push(options?.signal),
+  } as unknown as Client
+  const { decision, clock } = ask(
+    async (_request, call) => {
+      await call.client.get({} as never, { name: 'a' })
+      asked.push(call.signal)
+      return new Promise<never>(() => undefined)
+    },
+    { client, ms: 50 },
+  )
+  await clock.advance(50)
+  t.match(await decision, { outcome: 'timed_out', response: { status: { code: 504 } } })
+  t.equal(asked.length, 2)
+  t.equal(asked[0], asked[1])
+  t.match(asked[0], { aborted: true, reason: { name: 'TimeoutError' } })
+})

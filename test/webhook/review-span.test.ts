@@ -1,0 +1,120 @@
+import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import t from 'tap'
+import { registeredTracer } from '../../src/telemetry/tracing.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { eventually } from '../support/eventually.ts'
+import { registerTracing } from '../support/tracing.ts'
+import type { RecordedSpan } from '../support/tracing.ts'
+import { fixture, handlers, review, widgetObject } from '../support/webhook-fixture.ts'
+
+t.equal(registeredTracer(), undefined, 'without an SDK there is no tracer')
+const { spans } = registerTracing()
+t.ok(registeredTracer())
+t.beforeEach(() => void spans.splice(0))
+
+const url = '/validate-apps-example-com-v1-widget'
+const good = widgetObject({ size: 3, image: 'i' })
+const traceId = '0af7651916cd43dd8448eb211c80319c'
+const parentSpanId = 'b7ad6b7169203331'
+const traceparent = `00-${traceId}-${parentSpanId}-01`
+
+function only(): RecordedSpan {
+  const [span, ...more] = spans
+  if (span === undefined || more.length > 0) throw new Error(`there are ${spans.length} spans`)
+  return span
+}
+
+t.test("a review is a span in the API server's trace", async (t) => {
+  const { server } = await fixture(t)
+  await server.app.inject({ method: 'POST', url, payload: review({ object: good, dryRun: true }), headers: { traceparent } })
+  t.strictSame(only(), {
+    name: `admission ${url}`,
+    kind: SpanKind.SERVER,
+    spanId: only().spanId,
+    traceId,
+    parentSpanId,
+    attributes: {
+      'http.route': url,
+      'k8s.resource.group': 'apps.example.com',
+      'k8s.resource.version': 'v1',
+      'k8s.resource.kind': 'Widget',
+      'k8s.namespace.name': 'ns',
+      'k8s.resource.name': 'w',
+      'admission.uid': 'uid-1',
+      'admission.operation': 'CREATE',
+      'admission.dry_run': true,
+      'admission.allowed': true,
+      'admission.code': 200,
+    },
+    exceptions: [],
+    status: undefined,
+    ended: true,
+  })
+})
+
+t.test('without a trace to continue, it begins one', async (t) => {
+  const { ask } = await fixture(t)
+  await ask('mutate', { object: widgetObject({ image: 'i' }) })
+  t.match(only(), { parentSpanId: undefined, attributes: { 'admission.patch.operations': 1 }, ended: true })
+})
+
+t.test('inside the span of an HTTP instrumentation, it is a part of that one', async (t) => {
+  const { server } = await fixture(t)
+  const http = registeredTracer()!.startSpan('POST')
+  await context.with(trace.setSpan(context.active(), http), async () => {
+    await server.app.inject({ method: 'POST', url, payload: review({ object: good }), headers: { traceparent } })
+  })
+  t.match(spans[1], { kind: SpanKind.INTERNAL, parentSpanId: http.spanContext().spanId, ended: true })
+})
+
+t.test('what handlers do is inside of it, also after they have waited', async (t) => {
+  const { ask } = await fixture(t, {
+    admit: async () => {
+      await Promise.resolve()
+      registeredTracer()!.startSpan('asking').end()
+      return []
+    },
+  })
+  await ask('validate', { object: good })
+  const [outer, inner] = spans
+  t.match(inner, { name: 'asking', parentSpanId: outer!.spanId, traceId: outer!.traceId })
+})
+
+t.test('a denial is an answer, not an error', async (t) => {
+  const { ask } = await fixture(t, handlers)
+  await ask('validate', { object: widgetObject({ size: 3, image: 'i', note: 'bad' }) })
+  t.match(only(), {
+    attributes: { 'admission.allowed': false, 'admission.code': 422, 'admission.reason': 'Invalid' },
+    status: undefined,
+    ended: true,
+  })
+})
+
+t.test('what a handler throws is an error of the span', async (t) => {
+  const error = new Error('oops')
+  const { ask } = await fixture(t, {
+    admit: () => {
+      throw error
+    },
+  })
+  await ask('validate', { object: good })
+  t.match(only(), { exceptions: [error], status: { code: SpanStatusCode.ERROR, message: 'oops' }, ended: true })
+  t.match(only().attributes, { 'admission.allowed': false, 'admission.code': 500 })
+})
+
+t.test('so is a deadline that has passed', async (t) => {
+  const clock = new FakeClock()
+  const { ask } = await fixture(t, { admit: () => new Promise<never>(() => undefined) }, { clock })
+  const answer = ask('validate', { object: good }, '?timeout=5s')
+  await eventually(() => clock.pending > 0)
+  await clock.advance(4900)
+  await answer
+  t.match(only(), { status: { code: SpanStatusCode.ERROR, message: /did not decide within 4900 ms/ }, ended: true })
+})
+
+t.test('and a body that is no review', async (t) => {
+  const { server } = await fixture(t)
+  t.equal((await server.app.inject({ method: 'POST', url, payload: {}, headers: { traceparent } })).statusCode, 400)
+  t.match(only(), { traceId, attributes: { 'http.route': url }, status: { code: SpanStatusCode.ERROR, message: /no AdmissionReview/ } })
+  t.equal(only().ended, true)
+})
