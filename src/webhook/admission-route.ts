@@ -9,15 +9,21 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { WebhookMetrics } from '../telemetry/metrics.ts'
 import { deadlineFrom, timedOut, withDeadline } from './deadline.ts'
+import type { AccessReviews } from './access.ts'
+import type { AdmissionCache } from './admission-cache.ts'
 import type { AdmissionHandler } from './handler.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 import { decodeReview, encodeReview, MalformedReview } from './review.ts'
+import type { Mismatch } from './target.ts'
 
 export interface RouteOptions {
   readonly path: string
   readonly type: GroupVersionKind
+  readonly mismatch: Mismatch
   readonly handler: AdmissionHandler
   readonly client: Client
+  readonly cache: AdmissionCache
+  readonly access: AccessReviews
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: WebhookMetrics
@@ -31,17 +37,14 @@ export interface RouteOptions {
 export type Route = (body: unknown, timeout: unknown, onClose: (listener: () => void) => void) => Promise<string>
 
 export function admissionRoute(options: RouteOptions): Route {
-  const { path, type, metrics, clock } = options
+  const { metrics, clock } = options
   return async (body, timeout, onClose) => {
     const finished = metrics.started()
     let answer: { code: number; allowed?: boolean } = { code: 400 }
     try {
       const request = decodeReview(body)
-      if (request.kind.kind !== type.kind || request.kind.group !== type.group || request.kind.version !== type.version) {
-        throw new MalformedReview(
-          `${path} reviews ${groupKindOf(type)} in version ${type.version}, and was sent ${groupKindOf(request.kind)} in version ${request.kind.version}: the webhook configuration names the wrong path.`,
-        )
-      }
+      const mismatch = options.mismatch(request)
+      if (mismatch !== undefined) throw new MalformedReview(mismatch)
       const since = clock.now()
       const response = await decide(options, request, deadlineFrom(timeout), onClose)
       answer = { code: 200, allowed: response.allowed }
@@ -59,11 +62,11 @@ async function decide(
   ms: number,
   onClose: (listener: () => void) => void,
 ): Promise<AdmissionResponse> {
-  const { type, handler, client, clock, logger, metrics } = options
+  const { type, handler, client, cache, access, clock, logger, metrics } = options
   const controller = new AbortController()
   onClose(() => controller.abort(new DOMException('the connection of the request was closed', 'AbortError')))
   const { signal } = controller
-  const call = { client: clientWithSignal(client, signal), logger, signal }
+  const call = { client: clientWithSignal(client, signal), cache, access, logger, signal }
   try {
     // `async`: a handler that throws before its first `await` fails like any other.
     const response = await withDeadline(clock, ms, controller, async () => handler(request, call))
