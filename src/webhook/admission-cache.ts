@@ -33,7 +33,8 @@ export class AdmissionCache implements CacheReader {
 
   /** Resolves when all objects of these types have arrived; rejects with the signal's reason. */
   async whenFilled(types: readonly ResourceType[], signal: AbortSignal): Promise<void> {
-    await Promise.all(types.map((type) => this.#cache?.informer(type).whenSynced(signal)))
+    const cache = this.#cache
+    if (cache !== undefined) await Promise.all(types.map((type) => cache.informer(type).whenSynced(signal)))
   }
 
   #filled(type: ResourceType): CacheReader {

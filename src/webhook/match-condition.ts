@@ -1,7 +1,6 @@
 /** `matchConditions`: what must be true of a request for the API server to ask a webhook about it. */
 import { qualifiedName } from '../api/names.ts'
-import { compileExpression } from '../schema/cel/environment.ts'
-import { dynType } from '../schema/cel/types.ts'
+import { compileMatchCondition } from '../schema/cel/match-conditions.ts'
 
 export interface MatchCondition {
   /** A qualified name, for logs and metrics of the API server; unique in its webhook. */
@@ -12,9 +11,6 @@ export interface MatchCondition {
 
 /** As many as the API server takes. */
 const maxConditions = 64
-
-/** What the API server will know when it evaluates a condition. */
-const variables = { object: dynType, oldObject: dynType, request: dynType, authorizer: dynType }
 
 /** All that the API server would refuse in conditions. */
 export function matchConditionProblems(conditions: readonly MatchCondition[]): string[] {
@@ -33,8 +29,8 @@ export function matchConditionProblems(conditions: readonly MatchCondition[]): s
 
 function expressionProblem(expression: string): string | undefined {
   if (expression.trim() === '') return 'must not be empty'
-  const compiled = compileExpression(expression.trim(), variables)
+  const compiled = compileMatchCondition(expression.trim())
   if ('problem' in compiled) return compiled.problem
-  const { kind } = compiled.expression.type
-  return kind === 'bool' || kind === 'dyn' ? undefined : 'must evaluate to bool'
+  // The API server takes it, and then finds that it is null.
+  return compiled.expression.used.has('namespaceObject') ? 'namespaceObject is not known to webhooks: use namespaceSelector' : undefined
 }
