@@ -7,10 +7,9 @@ import { jsonEqual } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { Operation } from './context.ts'
 import type { WebhookDefinition, WebhookHandlers } from './definition.ts'
-import { schemaKindOf } from './definition.ts'
+import { operationsOf, schemaKindOf } from './definition.ts'
 import { mutatePath, validatePath } from './paths.ts'
 import type { WebhookFilters, WebhookSettings } from './settings.ts'
-import { operationOf } from './subresource.ts'
 
 /** Handlers in declared order. */
 export type Handlers = readonly WebhookHandlers<JsonObject>[]
@@ -120,12 +119,6 @@ function handlersByOperation(definitions: readonly WebhookDefinition[]): Readonl
   const of = (operation: Operation): Handlers =>
     definitions.filter((definition) => operationsOf(definition).includes(operation)).map(({ handlers }) => handlers)
   return { CREATE: of('CREATE'), UPDATE: of('UPDATE'), DELETE: of('DELETE'), CONNECT: of('CONNECT') }
-}
-
-function operationsOf({ subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
-  if (settings.operations !== undefined) return settings.operations
-  if (subresource !== '') return [operationOf(subresource)]
-  return handlers.validateDelete === undefined ? ['CREATE', 'UPDATE'] : ['CREATE', 'UPDATE', 'DELETE']
 }
 
 /** What all handlers of an entry have to agree on: the API server evaluates it before it asks any of them. */

@@ -6,10 +6,11 @@ import { groupKindOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { Status } from '../api/status.ts'
-import type { AdmissionContext, ReviewContext } from './context.ts'
+import type { AdmissionContext, Operation, ReviewContext } from './context.ts'
 import type { WebhookSettings } from './settings.ts'
 import { checkSettings } from './settings.ts'
 import type { ReviewedObject } from './subresource.ts'
+import { operationOf } from './subresource.ts'
 
 export type { AdmissionContext, Operation, ReviewContext, UserInfo } from './context.ts'
 export type { WebhookSettings } from './settings.ts'
@@ -85,7 +86,19 @@ export function webhook<R extends ResourceType, const Subresource extends string
   if ((schemaKindOf(type) === undefined || subresource !== '') && !hasHandlers(handlers)) {
     throw new ProreusError('PRO_CONFIG_INVALID', `The webhook for ${groupKindOf(type)} has no handlers: there is nothing to ask it.`)
   }
-  return Object.freeze({ type, subresource, handlers, settings: definition })
+  const webhook: WebhookDefinition = { type, subresource, handlers, settings: definition }
+  if (operationsOf(webhook).includes('DELETE') !== (handlers.validateDelete !== undefined)) {
+    const text = `The webhook for ${groupKindOf(type)} must name DELETE in its operations and have a validateDelete, or neither of them.`
+    throw new ProreusError('PRO_CONFIG_INVALID', text)
+  }
+  return Object.freeze(webhook)
+}
+
+/** The operations that the handlers want to be asked about. */
+export function operationsOf({ subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
+  if (settings.operations !== undefined) return settings.operations
+  if (subresource !== '') return [operationOf(subresource)]
+  return handlers.validateDelete === undefined ? ['CREATE', 'UPDATE'] : ['CREATE', 'UPDATE', 'DELETE']
 }
 
 /** The kind, where the type was defined with a schema. */
