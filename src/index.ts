@@ -12,7 +12,8 @@ export { findCondition, mergeConditions } from './api/conditions.ts'
 export type { Condition, ConditionInput } from './api/conditions.ts'
 export { duplicate, forbidden, invalid, notSupported, required, tooLong, tooMany, typeInvalid } from './api/field-error.ts'
 export type { FieldError, FieldErrorReason } from './api/field-error.ts'
-export type { Status, StatusCause } from './api/status.ts'
+export { failure } from './api/status.ts'
+export type { Status, StatusCause, StatusDetails } from './api/status.ts'
 export { ProreusError } from './api/errors.ts'
 export type { ErrorCode } from './api/errors.ts'
 export { systemClock } from './api/clock.ts'
@@ -62,7 +63,24 @@ export * from './controller/predicates.ts'
 export { TerminalError } from './controller/reconciler.ts'
 export type { CacheReader, ReconcileContext, Result } from './controller/reconciler.ts'
 export { webhook } from './webhook/definition.ts'
-export type { AdmissionContext, ReviewContext, Verdict, WebhookDefinition, WebhookHandlers, WebhookSettings } from './webhook/definition.ts'
+export type { Verdict, WebhookDefinition, WebhookHandlers } from './webhook/definition.ts'
+export type { AdmissionContext, GroupVersionResource, Operation, OperationOptions, ReviewContext, UserInfo } from './webhook/context.ts'
+export type { WebhookFilters, WebhookSettings } from './webhook/settings.ts'
+export type { MatchCondition } from './webhook/match-condition.ts'
+export { accessReviewRule } from './webhook/access.ts'
+export type { AccessAttributes } from './webhook/access.ts'
+export { anyResource } from './webhook/subresource.ts'
+export type {
+  Binding,
+  Eviction,
+  PodAttachOptions,
+  PodExecOptions,
+  PodPortForwardOptions,
+  ProxyOptions,
+  ReviewedObject,
+  Scale,
+  TokenRequest,
+} from './webhook/subresource.ts'
 export { defineOperator } from './manager/operator.ts'
 export type { Operator, OperatorDefinition } from './manager/operator.ts'
 export { run } from './manager/run.ts'

@@ -54,6 +54,11 @@ export class Cache implements CacheReader {
     return informer as unknown as Informer<ObjectOf<R>>
   }
 
+  /** Whether there is an informer of a type. */
+  has(type: ResourceType): boolean {
+    return this.#informers.has(idOf(type))
+  }
+
   /**
    * The object with this key; undefined also for one that is not known yet, before the type has synced.
    *

@@ -6,6 +6,7 @@ import type { WebhookDefinition } from '../webhook/definition.ts'
 import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import { dns1123Label } from '../api/names.ts'
+import { combineWebhooks } from '../webhook/combine.ts'
 
 export interface OperatorDefinition {
   /** Lower case, digits and dashes; how `--operators` names it. */
@@ -38,22 +39,20 @@ export interface Operator {
  *   controllers: [controller(memcached, { reconcile, owns: [deployment] })],
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed or something is there twice.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, something is there twice, or its webhooks contradict each other.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
   const { name, kinds, webhooks = [], controllers = [], rbac = [] } = definition
   const problems = [
     ...dns1123Label(name).map((message) => `name: ${message}`),
     ...duplicates(kinds.map(groupKindOf)).map((kind) => `kinds: ${kind} is there twice`),
-    ...duplicates(webhooks.map(({ kind }) => groupKindOf(kind))).map(
-      (kind) => `webhooks: there are two for ${kind}: define one with all handlers`,
-    ),
     ...duplicates(controllers.map((controller) => controller.name)).map(
       (controller) => `controllers: two are called "${controller}": give one another name`,
     ),
   ]
   if (problems.length > 0)
     throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is not well defined: ${problems.join('; ')}.`)
+  combineWebhooks(webhooks)
   return Object.freeze({
     name,
     kinds: Object.freeze([...kinds]),
@@ -70,7 +69,7 @@ export function isOperator(value: unknown): value is Operator {
   return typeof name === 'string' && [kinds, webhooks, controllers, rbac].every((part) => Array.isArray(part))
 }
 
-/** Refuses operators that cannot be in one process: two of one name, or with controllers of one name. */
+/** Refuses operators that cannot be in one process: two of one name, with controllers of one name, or with webhooks that contradict each other. */
 export function checkOperators(operators: readonly Operator[]): void {
   const problems = [
     ...duplicates(operators.map(({ name }) => name)).map((name) => `two operators are called "${name}"`),
@@ -79,6 +78,7 @@ export function checkOperators(operators: readonly Operator[]): void {
     ),
   ]
   if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `These operators cannot run together: ${problems.join('; ')}.`)
+  combineWebhooks(operators.flatMap(({ webhooks }) => webhooks))
 }
 
 function duplicates(names: readonly string[]): string[] {

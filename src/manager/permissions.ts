@@ -69,7 +69,7 @@ export async function checkPermissions(options: PermissionOptions): Promise<void
   if (others.length > 0) {
     logger.warn(
       { missing: others.map(({ need, verb }) => `${verb} ${groupResourceOf(need)}`) },
-      `the user of ${connection.describe} may not ${describe(others)}; the controllers that need it wait: ${advice}`,
+      `the user of ${connection.describe} may not ${describe(others)}; what needs it waits: ${advice}`,
     )
   }
 }
@@ -98,7 +98,7 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
   }
 }
 
-/** What the controllers watch, each type once. */
+/** What the controllers watch and the webhooks read, each type once. */
 function needsOf(operators: readonly Operator[]): readonly Need[] {
   const needs = new Map<string, Need>()
   for (const { type: primaryType, types } of operators.flatMap(({ controllers }) => controllers)) {
@@ -106,6 +106,12 @@ function needsOf(operators: readonly Operator[]): readonly Need[] {
       const key = groupResourceOf(type)
       const primary = type === primaryType || (needs.get(key)?.primary ?? false)
       needs.set(key, { group: type.group, plural: type.plural, namespaced: type.namespaced, primary })
+    }
+  }
+  for (const { settings } of operators.flatMap(({ webhooks }) => webhooks)) {
+    for (const type of settings.reads ?? []) {
+      const key = groupResourceOf(type)
+      if (!needs.has(key)) needs.set(key, { group: type.group, plural: type.plural, namespaced: type.namespaced, primary: false })
     }
   }
   return [...needs.values()]

@@ -51,10 +51,12 @@ export interface Parts {
   readonly openCertificates: (options: OpenOptions) => Promise<CertificateSource>
   readonly createWebhookServer: typeof createWebhookServer
   readonly injectCaBundle: typeof injectCaBundle
-  readonly createCache: (client: Client, options: CacheOptions) => ControllerCache & Pick<Cache, 'start' | 'status'>
+  readonly createCache: (client: Client, options: CacheOptions) => OwnCache
   /** Resolves when this replica is the one that reconciles. Webhooks and probes do not wait for it. */
   readonly elected: (signal: AbortSignal) => Promise<void>
 }
+
+type OwnCache = ControllerCache & Pick<Cache, 'start' | 'status' | 'has'>
 
 const realParts: Parts = {
   createClient,
@@ -115,19 +117,32 @@ async function start(operators: readonly Operator[], options: CompleteOptions, p
   })
   signal.throwIfAborted()
   await parts.checkPermissions({ operators, client: running.client, namespaces, connection, logger, signal })
-  const webhook = webhooks.length > 0 ? await startWebhooks(operators, options, parts, running) : undefined
+  const cache = createCache(operators, options, parts, running)
+  const webhook = webhooks.length > 0 ? await startWebhooks(operators, cache, options, parts, running) : undefined
   const endpoints = { webhook, probes: running.probes.probes, metrics: running.probes.metrics }
   signal.throwIfAborted()
   await options.onServing?.(endpoints, running.client)
   signal.throwIfAborted()
   running.injection = startInjection(options, parts, running)
-  startControllers(operators, options, parts, running)
+  startCache(cache, options, running)
+  if (cache !== undefined) startControllers(operators, cache, options, parts, running)
   logger.info({ operators: operators.map(({ name }) => name), ...addresses(endpoints) }, 'started')
   await options.onStarted?.(endpoints, running.client)
 }
 
+/** Not started yet: the webhooks, which come first, read from it. What they read is followed by each replica, whoever reconciles. */
+function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
+  const { logger, clock, namespaces = [] } = options
+  const reads = operators.flatMap(({ webhooks }) => webhooks.flatMap(({ settings }) => settings.reads ?? []))
+  if (reads.length === 0 && operators.every(({ controllers }) => controllers.length === 0)) return undefined
+  const cache = parts.createCache(client, { logger, clock, namespaces })
+  for (const type of reads) cache.informer(type)
+  return cache
+}
+
 async function startWebhooks(
   operators: readonly Operator[],
+  cache: OwnCache | undefined,
   options: CompleteOptions,
   parts: Parts,
   running: Running,
@@ -142,6 +157,7 @@ async function startWebhooks(
   const server = parts.createWebhookServer({
     webhooks: operators.flatMap((operator) => operator.webhooks),
     client,
+    cache,
     certificates: source,
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
@@ -169,13 +185,14 @@ function startInjection(options: CompleteOptions, parts: Parts, { client, certif
   )
 }
 
-function startControllers(operators: readonly Operator[], options: CompleteOptions, parts: Parts, running: Running): void {
-  const { logger, clock, metrics, namespaces = [] } = options
-  const { client, events } = running
-  const controllers = operators.flatMap((operator) => operator.controllers)
-  if (controllers.length === 0) return
-  const cache = parts.createCache(client, { logger, clock, namespaces })
+function startCache(cache: OwnCache | undefined, { logger }: CompleteOptions, running: Running): void {
+  if (cache === undefined) return
   running.cache = { task: inBackground('the cache', (stop) => cache.start(stop), logger), status: () => cache.status() }
+}
+
+function startControllers(operators: readonly Operator[], cache: OwnCache, options: CompleteOptions, parts: Parts, running: Running): void {
+  const { logger, clock, metrics } = options
+  const { client, events } = running
   const environment: ControllerEnvironment = {
     client,
     cache,
@@ -185,7 +202,7 @@ function startControllers(operators: readonly Operator[], options: CompleteOptio
     events,
     graceMs: options.drainDelayMs + options.drainDeadlineMs,
   }
-  for (const controller of controllers) {
+  for (const controller of operators.flatMap((operator) => operator.controllers)) {
     const task = async (stop: AbortSignal): Promise<void> => {
       await parts.elected(stop)
       await controller.start(environment, stop)

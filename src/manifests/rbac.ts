@@ -13,15 +13,19 @@ function rulesOf(operators: readonly Operator[]): PolicyRule[] {
     ...operators.flatMap(({ kinds, controllers, webhooks, rbac }) => [
       ...kinds.flatMap(rulesForKind),
       ...controllers.flatMap((controller) => controller.rbac),
-      ...webhooks.flatMap((webhook) => webhook.rbac),
+      ...webhooks.flatMap(({ settings: { rbac: own = [], reads = [] } }) => [...own, ...reads.map(readRule)]),
       ...rbac,
     ]),
   ])
 }
 
+function readRule({ group, plural }: { readonly group: string; readonly plural: string }): PolicyRule {
+  return { apiGroups: [group], resources: [plural], verbs: readVerbs }
+}
+
 function rulesForKind({ group, plural }: Kind): PolicyRule[] {
   return [
-    { apiGroups: [group], resources: [plural], verbs: readVerbs },
+    readRule({ group, plural }),
     { apiGroups: [group], resources: [`${plural}/status`], verbs: ['patch', 'update'] },
     // Owner references that block the owner's deletion need this where OwnerReferencesPermissionEnforcement is on.
     { apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ['update'] },

@@ -1,20 +1,23 @@
 /** The webhook configurations that make the API server ask this process. */
-import type { JsonObject } from '../api/json.ts'
-import { mutatingName, validatingName } from '../manager/names.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import type { LabelSelector } from '../api/label-selector.ts'
+import { mutatingName, operatorNamespace, validatingName } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
-import type { WebhookDefinition } from '../webhook/definition.ts'
-import { mutatePath, validatePath } from '../webhook/paths.ts'
+import type { CombinedWebhook } from '../webhook/combine.ts'
+import { combineWebhooks } from '../webhook/combine.ts'
+import { schemaKindOf } from '../webhook/definition.ts'
 
 /** How the API server reaches the webhook server: through its Service in the cluster, or at a URL outside it. */
 export type WebhookTarget =
   { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
 
 /**
- * A mutating and a validating configuration with one entry for each served version of each kind.
+ * A mutating and a validating configuration with one entry for each served version of each kind, and for whatever else has webhooks.
  * They carry no `caBundle`: the running process (or cert-manager) keeps it, and a manifest that had one would undo that.
+ * A configuration without entries is there all the same: one that was installed before is to lose its own.
  */
 export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget): JsonObject[] {
-  const webhooks = operators.flatMap((operator) => operator.webhooks)
+  const webhooks = combineWebhooks(operators.flatMap((operator) => operator.webhooks))
   if (webhooks.length === 0) return []
   const configuration = (kind: string, name: string, entries: JsonObject[]): JsonObject => ({
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -23,33 +26,68 @@ export function webhookConfigurations(operators: readonly Operator[], target: We
     webhooks: entries,
   })
   return [
-    configuration('MutatingWebhookConfiguration', mutatingName, entriesOf(webhooks, target, 'mutate', mutatePath)),
-    configuration('ValidatingWebhookConfiguration', validatingName, entriesOf(webhooks, target, 'validate', validatePath)),
+    configuration('MutatingWebhookConfiguration', mutatingName, entriesOf(webhooks, target, 'mutating')),
+    configuration('ValidatingWebhookConfiguration', validatingName, entriesOf(webhooks, target, 'validating')),
   ]
 }
 
-function entriesOf(webhooks: readonly WebhookDefinition[], target: WebhookTarget, verb: string, pathOf: typeof mutatePath): JsonObject[] {
-  return webhooks.flatMap(({ kind, operations, timeoutSeconds, failurePolicy }) =>
-    kind.versions
-      .filter(({ served }) => served)
-      .map(({ name: version }): JsonObject => ({
-        name: `${verb}-${kind.singular}-${version}.${kind.group}`,
-        clientConfig: clientConfig(target, pathOf({ group: kind.group, version, kind: kind.kind })),
-        rules: [
-          {
-            apiGroups: [kind.group],
-            apiVersions: [version],
-            resources: [kind.plural],
-            operations: [...operations],
-            scope: kind.namespaced ? 'Namespaced' : 'Cluster',
-          },
-        ],
+function entriesOf(webhooks: readonly CombinedWebhook[], target: WebhookTarget, phase: 'mutating' | 'validating'): JsonObject[] {
+  return webhooks
+    .filter((webhook) => webhook[phase].operations.length > 0)
+    .map((webhook): JsonObject => {
+      const { timeoutSeconds, failurePolicy, sideEffects, reinvocationPolicy } = webhook
+      const { path, operations } = webhook[phase]
+      const { matchPolicy, objectSelector, matchConditions } = webhook.filters
+      const namespaceSelector = namespaceSelectorOf(webhook, target)
+      return {
+        name: nameOf(webhook, phase === 'mutating' ? 'mutate' : 'validate'),
+        clientConfig: clientConfig(target, path),
+        rules: [{ ...resourcesOf(webhook), operations: [...operations], scope: scopeOf(webhook) }],
         admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
+        sideEffects,
         failurePolicy,
         timeoutSeconds,
-      })),
-  )
+        ...(matchPolicy !== undefined && { matchPolicy }),
+        ...(phase === 'mutating' && reinvocationPolicy !== undefined && { reinvocationPolicy }),
+        ...(namespaceSelector !== undefined && { namespaceSelector: asJson(namespaceSelector) }),
+        ...(objectSelector !== undefined && { objectSelector: asJson(objectSelector) }),
+        ...(matchConditions !== undefined && { matchConditions: asJson(matchConditions) }),
+      }
+    })
+}
+
+/** A domain of three parts at least, as the API server wants it: the groups of Kubernetes' own types have less. */
+function nameOf({ type, schemaKind, version, subresource, name }: CombinedWebhook, verb: string): string {
+  const { group, kind, plural } = type
+  const isAny = kind === '*'
+  const what = isAny ? 'any' : (schemaKind?.singular ?? kind.toLowerCase())
+  const entry = [verb, what, subresource, isAny ? '' : version].filter((part) => part !== '').join('-')
+  const domain = group.includes('.') ? group : `${group === '' ? 'core' : plural === '*' ? 'any' : group}.proreus`
+  return `${name === '' ? '' : `${name}.`}${entry}.${domain}`
+}
+
+function resourcesOf({ type, version, subresource }: CombinedWebhook): JsonObject {
+  const resource = subresource === '' ? type.plural : `${type.plural}/${subresource}`
+  return { apiGroups: [type.group], apiVersions: [type.plural === '*' ? '*' : version], resources: [resource] }
+}
+
+function scopeOf({ type, filters }: CombinedWebhook): string {
+  return filters.scope ?? (type.plural === '*' ? '*' : type.namespaced ? 'Namespaced' : 'Cluster')
+}
+
+/**
+ * What is not ours must be able to change while nobody answers here: the operator's own Pods could not start otherwise.
+ * Kinds of one's own have no exceptions: whoever may write in an excluded namespace could go around the check.
+ */
+function namespaceSelectorOf({ type, filters }: CombinedWebhook, target: WebhookTarget): LabelSelector | undefined {
+  if (filters.namespaceSelector !== undefined || schemaKindOf(type) !== undefined) return filters.namespaceSelector
+  const own = 'service' in target ? target.service.namespace : operatorNamespace
+  return { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', own] }] }
+}
+
+/** A copy: what is installed must not be frozen, or shared between files. */
+function asJson(value: object): JsonValue {
+  return structuredClone(value) as JsonValue
 }
 
 function clientConfig(target: WebhookTarget, path: string): JsonObject {

@@ -18,6 +18,7 @@ interface AuditEvent {
   readonly user: { readonly username?: string }
   readonly impersonatedUser?: { readonly username?: string }
   readonly responseStatus?: { readonly code?: number }
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 /** Reads a log of JSON lines, oldest request first. A watch counts from its first answer on, everything else when it has been answered. */
@@ -36,6 +37,7 @@ export async function readAuditLog(path: string): Promise<readonly RequestRecord
       path: requestPath!,
       query: query.join('?'),
       code: event.responseStatus?.code ?? 0,
+      ...(event.annotations === undefined ? {} : { annotations: event.annotations }),
     })
   }
   return [...records.values()]

@@ -7,6 +7,8 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { WebhookMetrics } from '../telemetry/metrics.ts'
 import { registeredTracer } from '../telemetry/tracing.ts'
+import type { AccessReviews } from './access.ts'
+import type { AdmissionCache } from './admission-cache.ts'
 import { deadlineFrom } from './deadline.ts'
 import type { Decision } from './decision.ts'
 import { decide } from './decision.ts'
@@ -15,12 +17,16 @@ import type { AdmissionRequest } from './review.ts'
 import { decodeReview, encodeReview, MalformedReview } from './review.ts'
 import { reviewLog } from './review-log.ts'
 import { ReviewSpan } from './review-span.ts'
+import type { Mismatch } from './target.ts'
 
 export interface RouteOptions {
   readonly path: string
   readonly type: GroupVersionKind
+  readonly mismatch: Mismatch
   readonly handler: AdmissionHandler
   readonly client: Client
+  readonly cache: AdmissionCache
+  readonly access: AccessReviews
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: WebhookMetrics
@@ -38,9 +44,9 @@ export type Route = (body: unknown, timeout: unknown, onClose: OnClose, headers:
 type OnClose = (listener: () => void) => void
 
 export function admissionRoute(options: RouteOptions): Route {
-  const { path, type, handler, client, clock, logger, metrics, sampled } = options
+  const { path, type, mismatch, metrics, logger, sampled } = options
   const reviewed = groupKindOf(type)
-  const deciding = { reviewed, handler, client, clock, logger }
+  const deciding = { ...options, reviewed }
   const log = reviewLog({ path, reviewed, logger, sampled })
 
   async function review(
@@ -54,7 +60,9 @@ export function admissionRoute(options: RouteOptions): Route {
     const began = performance.now()
     metrics.started(Number(headers['content-length']))
     try {
-      const request = decodeReviewOf(type, path, body)
+      const request = decodeReview(body)
+      const wrongPath = mismatch(request)
+      if (wrongPath !== undefined) throw new MalformedReview(wrongPath)
       span?.asked(request)
       const deadlineMs = deadlineFrom(timeout)
       const decision = await decide(deciding, request, deadlineMs, onClose)
@@ -94,13 +102,4 @@ function count(
   if (outcome === 'timed_out' || ms > deadlineMs) metrics.overran()
   if (outcome === 'errored') metrics.panicked()
   if (response.warnings !== undefined) metrics.warned(response.warnings.length)
-}
-
-function decodeReviewOf(type: GroupVersionKind, path: string, body: unknown): AdmissionRequest {
-  const request = decodeReview(body)
-  const { kind } = request
-  if (kind.kind === type.kind && kind.group === type.group && kind.version === type.version) return request
-  throw new MalformedReview(
-    `${path} reviews ${groupKindOf(type)} in version ${type.version}, and was sent ${groupKindOf(kind)} in version ${kind.version}: the webhook configuration names the wrong path.`,
-  )
 }

@@ -6,6 +6,8 @@ import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ReviewOutcome } from '../telemetry/metrics.ts'
+import type { AccessReviews } from './access.ts'
+import type { AdmissionCache } from './admission-cache.ts'
 import { timedOut, withDeadline } from './deadline.ts'
 import type { AdmissionHandler, Call } from './handler.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
@@ -23,18 +25,20 @@ export interface DecideOptions {
   readonly reviewed: string
   readonly handler: AdmissionHandler
   readonly client: Client
+  readonly cache: AdmissionCache
+  readonly access: AccessReviews
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /** Asks the handler. Never rejects: the API server gets an answer, and its user reads why there was no better one. */
 export async function decide(
-  { reviewed, handler, client, clock, logger }: DecideOptions,
+  { reviewed, handler, client, cache, access, clock, logger }: DecideOptions,
   request: AdmissionRequest,
   deadlineMs: number,
   onClose: (listener: () => void) => void,
 ): Promise<Decision> {
-  const call = new ReviewCall(client, logger)
+  const call = new ReviewCall(client, cache, access, logger)
   onClose(() => call.abort(new DOMException('the connection of the request was closed', 'AbortError')))
   try {
     // `async`: a handler that throws before its first `await` fails like any other.
@@ -50,14 +54,18 @@ export async function decide(
 
 /** What comes with one call. The signal, and the client with it, are made when they are asked for: most handlers look at the object alone. */
 class ReviewCall implements Call {
+  readonly cache: AdmissionCache
+  readonly access: AccessReviews
   readonly logger: Logger
   readonly #client: Client
   #boundClient: Client | undefined
   #controller: AbortController | undefined
   #reason: unknown
 
-  constructor(client: Client, logger: Logger) {
+  constructor(client: Client, cache: AdmissionCache, access: AccessReviews, logger: Logger) {
     this.#client = client
+    this.cache = cache
+    this.access = access
     this.logger = logger
   }
 

@@ -1,54 +1,31 @@
-/** `webhook(kind, handlers)`: what an operator has to say about objects of its kind before they are stored. */
+/** `webhook(type, handlers)`: what an operator has to say about objects before they are stored. */
+import { ProreusError } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
+import { groupKindOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
-import type { Infer, Kind } from '../api/kind.ts'
-import type { PolicyRule } from '../api/policy-rule.ts'
+import type { Kind } from '../api/kind.ts'
 import type { Status } from '../api/status.ts'
-import type { Client } from '../client/client.ts'
-import type { Logger } from '../telemetry/logger.ts'
+import type { AdmissionContext, Operation, ReviewContext } from './context.ts'
+import type { WebhookSettings } from './settings.ts'
+import { checkSettings } from './settings.ts'
+import type { ReviewedObject } from './subresource.ts'
+import { operationOf } from './subresource.ts'
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
-
-/** Who asked for the change, as the API server authenticated them. */
-export interface UserInfo {
-  readonly username: string
-  readonly uid?: string
-  readonly groups?: readonly string[]
-  readonly extra?: Readonly<Record<string, readonly string[]>>
-}
-
-/** What is known about a request without asking the cluster; also offline, for `proreus validate`. */
-export interface ReviewContext<T = unknown> {
-  readonly operation: Operation
-  readonly dryRun: boolean
-  readonly user: UserInfo
-  /** Empty for a cluster-scoped object. */
-  readonly namespace: string
-  /** Empty while the API server has still to generate it. */
-  readonly name: string
-  /** `status`, `scale`, …; empty for the object itself. */
-  readonly subResource: string
-  /** The object before an update or a delete. */
-  readonly oldObject: DeepReadonly<T> | undefined
-  /** Aborts when nobody waits for the answer any more: deadline passed, API server gone, process ending. */
-  readonly signal: AbortSignal
-  readonly logger: Logger
-  /** Shown to the user by kubectl; keep it below 120 characters. */
-  warn(text: string): void
-}
-
-/** A review that may ask the cluster. */
-export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
-  /** Goes to the API server. Its requests are aborted with `signal`. */
-  readonly client: Client
-}
+export type { AdmissionContext, Operation, ReviewContext, UserInfo } from './context.ts'
+export type { WebhookSettings } from './settings.ts'
 
 type Awaitable<T> = T | Promise<T>
 
 /** Empty means allowed. A failure `Status` refuses with exactly that, e.g. `failure(403, 'Forbidden', …)`. */
 export type Verdict = readonly FieldError[] | Status
 
-/** Handlers and settings; `T` is the object as stored, with the schema's defaults. Objects are frozen: return a changed copy. */
+/**
+ * Handlers; `T` is the object as stored, with the schema's defaults. Objects are frozen: return a changed copy.
+ *
+ * Several webhooks of one type, of one operator or of many, are asked in the order in which they are declared: each `default` sees what the
+ * ones before it made of the object; errors add up, and what one refuses no later one can allow.
+ */
 export interface WebhookHandlers<T> {
   /**
    * Fills in what depends on more than the schema's defaults, which are there already; gives the changed copy, or the same object.
@@ -69,58 +46,66 @@ export interface WebhookHandlers<T> {
   validateDelete?(object: DeepReadonly<T>, context: AdmissionContext<T>): Awaitable<Verdict>
 }
 
-export interface WebhookSettings {
-  /** Default: `CREATE` and `UPDATE`, and `DELETE` when there is a `validateDelete`. */
-  readonly operations?: readonly Operation[]
-  /** How long the API server waits for an answer, 1 to 30. Default 10. */
-  readonly timeoutSeconds?: number
-  /** What the API server does when it gets no answer. Default `Fail`. */
-  readonly failurePolicy?: 'Fail' | 'Ignore'
-  /**
-   * Default true: the mutating webhook refuses an invalid object at once, with the schema's errors and the kind's own.
-   * The API server runs the schema before validating webhooks; those alone could never show both kinds of errors in the same way.
-   */
-  readonly refuseInvalidEarly?: boolean
-  /** What the handlers need to be allowed to do. */
-  readonly rbac?: readonly PolicyRule[]
-}
-
-/** A webhook as the server and the manifests see it: settings complete, types erased. */
+/** Handlers for one type or subresource, types erased, with what was declared beside them. */
 export interface WebhookDefinition {
-  readonly kind: Kind
-  readonly operations: readonly Operation[]
-  readonly timeoutSeconds: number
-  readonly failurePolicy: 'Fail' | 'Ignore'
-  readonly refuseInvalidEarly: boolean
-  readonly rbac: readonly PolicyRule[]
-  /**
-   * The handlers for one served version. They are written for the stored version; with `matchPolicy: Equivalent` the API server
-   * also sends them every other version's objects, converted. The paths of other versions apply their schema alone.
-   */
-  handlersOf(version: string): WebhookHandlers<JsonObject>
+  readonly type: ResourceType
+  /** Empty: the object itself. */
+  readonly subresource: string
+  readonly handlers: WebhookHandlers<JsonObject>
+  readonly settings: WebhookSettings
 }
-
-const noHandlers: WebhookHandlers<JsonObject> = Object.freeze({})
 
 /**
- * Defines the admission webhooks of a kind: schema defaults and validation come with it, `handlers` add the kind's own.
+ * Defines admission webhooks: for a kind, whose schema then fills in defaults and validates before the handlers are asked; or for any other
+ * type, where there are the handlers alone.
+ *
+ * With a `subresource` it is about that: `scale`, `status`, `exec`, … The object then is what the API server is sent for it, a `Scale` or
+ * `PodExecOptions` for example.
  *
  * @example
  * webhook(memcached, {
  *   default: (object) => (object.spec.image === '' ? { ...object, spec: { ...object.spec, image: 'memcached:1.6' } } : object),
  *   validate: (object, old) => (old && object.spec.size < old.spec.size ? [forbidden('spec.size', 'may not shrink')] : []),
  * })
+ *
+ * @example
+ * webhook(pod, {
+ *   subresource: 'exec',
+ *   admit: ({ command }) => (command[0] === 'rm' ? failure(403, 'Forbidden', 'nothing is removed by hand') : []),
+ * })
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all that is wrong: a match condition that does not compile, a malformed selector, …
  */
-export function webhook<K extends Kind>(kind: K, handlers: WebhookHandlers<Infer<K>> & WebhookSettings = {}): WebhookDefinition {
-  const erased = handlers as unknown as WebhookHandlers<JsonObject>
-  const operations: readonly Operation[] = handlers.validateDelete === undefined ? ['CREATE', 'UPDATE'] : ['CREATE', 'UPDATE', 'DELETE']
-  return Object.freeze({
-    kind,
-    operations: handlers.operations ?? operations,
-    timeoutSeconds: handlers.timeoutSeconds ?? 10,
-    failurePolicy: handlers.failurePolicy ?? 'Fail',
-    refuseInvalidEarly: handlers.refuseInvalidEarly ?? true,
-    rbac: handlers.rbac ?? [],
-    handlersOf: (version: string) => (version === kind.version ? erased : noHandlers),
-  })
+export function webhook<R extends ResourceType, const Subresource extends string = ''>(
+  type: R,
+  definition: WebhookHandlers<ReviewedObject<R, Subresource>> & WebhookSettings & { readonly subresource?: Subresource } = {},
+): WebhookDefinition {
+  const { subresource = '' } = definition
+  checkSettings(type, subresource, definition)
+  const handlers = definition as unknown as WebhookHandlers<JsonObject>
+  if ((schemaKindOf(type) === undefined || subresource !== '') && !hasHandlers(handlers)) {
+    throw new ProreusError('PRO_CONFIG_INVALID', `The webhook for ${groupKindOf(type)} has no handlers: there is nothing to ask it.`)
+  }
+  const webhook: WebhookDefinition = { type, subresource, handlers, settings: definition }
+  if (operationsOf(webhook).includes('DELETE') !== (handlers.validateDelete !== undefined)) {
+    const text = `The webhook for ${groupKindOf(type)} must name DELETE in its operations and have a validateDelete, or neither of them.`
+    throw new ProreusError('PRO_CONFIG_INVALID', text)
+  }
+  return Object.freeze(webhook)
+}
+
+/** The operations that the handlers want to be asked about. */
+export function operationsOf({ subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
+  if (settings.operations !== undefined) return settings.operations
+  if (subresource !== '') return [operationOf(subresource)]
+  return handlers.validateDelete === undefined ? ['CREATE', 'UPDATE'] : ['CREATE', 'UPDATE', 'DELETE']
+}
+
+/** The kind, where the type was defined with a schema. */
+export function schemaKindOf(type: ResourceType): Kind | undefined {
+  return 'versions' in type ? (type as Kind) : undefined
+}
+
+function hasHandlers({ default: fill, validate, admit, validateDelete }: WebhookHandlers<JsonObject>): boolean {
+  return (fill ?? validate ?? admit ?? validateDelete) !== undefined
 }

@@ -1,17 +1,21 @@
 /**
- * The mutating webhook of a kind: the schema's defaults, then the kind's own, as a patch;
+ * The mutating webhook: the schema's defaults, then those of the handlers, as a patch;
  * and the place where an invalid object is refused with everything that is wrong with it.
  */
+import { messageOf } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
 import { deepFreeze, isObject } from '../api/json.ts'
-import { messageOf } from '../api/errors.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
-import type { AdmissionContext, ReviewContext, Verdict, WebhookDefinition, WebhookHandlers } from './definition.ts'
+import type { CombinedWebhook, Handlers } from './combine.ts'
+import type { AdmissionContext, ReviewContext } from './context.ts'
 import type { AdmissionHandler } from './handler.ts'
-import { createContext, isExempt, joinVerdicts, respond } from './handler.ts'
+import { isAllowed, isExempt, respond } from './handler.ts'
+import type { Verdict } from './definition.ts'
 import { createPatch } from './patch.ts'
+import { RequestContext } from './request-context.ts'
+import { admissionVerdict, ownErrors } from './verdict.ts'
 
 /** An object with its defaults, and what the schema has against it. */
 export interface Completed {
@@ -19,49 +23,54 @@ export interface Completed {
   readonly errors: readonly FieldError[]
 }
 
-export function mutatingHandler(definition: WebhookDefinition, version: string): AdmissionHandler {
-  const { kind, refuseInvalidEarly } = definition
-  const schema = schemaOf(kind, version)
-  const handlers = definition.handlersOf(version)
-  const structure = kind.versions.find(({ name }) => name === version)?.schema
+export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
+  const { schemaKind, version, refuseInvalidEarly, reads } = webhook
+  const schema = schemaKind && schemaOf(schemaKind, version)
+  const structure = schemaKind?.versions.find(({ name }) => name === version)?.schema
+  const isAboutObject = webhook.subresource === ''
 
   return async (request, call) => {
     const raw = request.object
-    if (raw === undefined || request.operation === 'DELETE' || isExempt(request)) return { allowed: true }
-    const { context, warnings } = createContext(request, call)
-    const { object, errors } = await complete(schema, handlers, raw, request.oldObject, context)
+    if (raw === undefined || request.operation === 'DELETE' || (isAboutObject && isExempt(request))) return { allowed: true }
+    const handlers = webhook.handlers[request.operation]
+    const context = new RequestContext(request, call)
+    const completed = await complete(schema, handlers, raw, request.oldObject, context)
     if (refuseInvalidEarly) {
-      const verdict = await judgeEarly(handlers, { object, errors }, request.oldObject, context)
-      const response = respond(kind, request, verdict, warnings)
-      if (!response.allowed) return response
+      const verdict = await judgeEarly(handlers, completed, request.oldObject, context, () => call.cache.whenFilled(reads, call.signal))
+      if (!isAllowed(verdict)) return respond(request, verdict, context)
     }
-    return { allowed: true, patch: createPatch(raw, object, structure), ...(warnings.size === 0 ? {} : { warnings: [...warnings] }) }
+    return { allowed: true, patch: createPatch(raw, completed.object, structure), ...context.said() }
   }
 }
 
-/** Fills in the schema's defaults, then the kind's own where its handler can be trusted with the object. */
+/** Fills in the schema's defaults, then those of the handlers, one after the other, as long as they can be trusted with the object. */
 export async function complete(
-  schema: CompiledSchema,
-  handlers: WebhookHandlers<JsonObject>,
+  schema: CompiledSchema | undefined,
+  handlers: Handlers,
   raw: JsonObject,
   old: JsonObject | undefined,
   context: ReviewContext<JsonObject>,
 ): Promise<Completed> {
-  const defaulted = schema.default(raw)
-  const errors = schema.validate(defaulted, old)
-  if (handlers.default === undefined || errors.some(({ reason }) => reason === 'FieldValueTypeInvalid'))
-    return { object: defaulted, errors }
-  let object: JsonObject
-  try {
-    object = asObject(await handlers.default(deepFreeze(defaulted) as DeepReadonly<JsonObject>, context))
-  } catch (error) {
-    // A handler that stumbles over what the schema requires has nothing better to say than the schema.
-    if (errors.length === 0) throw error
-    context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
-    return { object: defaulted, errors }
+  let object = schema === undefined ? raw : schema.default(raw)
+  let errors = schema === undefined ? noErrors : schema.validate(object, old)
+  for (const handler of handlers) {
+    if (handler.default === undefined) continue
+    if (errors.some(({ reason }) => reason === 'FieldValueTypeInvalid')) break
+    const before = object
+    try {
+      object = asObject(await handler.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
+    } catch (error) {
+      // A handler that stumbles over what the schema requires has nothing better to say than the schema.
+      if (errors.length === 0) throw error
+      context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
+      break
+    }
+    if (object !== before && schema !== undefined) errors = schema.validate(object, old)
   }
-  return object === defaulted ? { object, errors } : { object, errors: schema.validate(object, old) }
+  return { object, errors }
 }
+
+const noErrors: readonly FieldError[] = Object.freeze([])
 
 function asObject(result: unknown): JsonObject {
   if (isObject(result)) return result
@@ -69,38 +78,19 @@ function asObject(result: unknown): JsonObject {
 }
 
 /**
- * All that is known to be wrong with an object: the schema's errors and the kind's own.
+ * All that is known to be wrong with an object: the schema's errors and the handlers' own.
  * Where `validate` refuses, the cluster is asked too, so that the user gets everything at once; about an object that the schema refuses it is not.
  */
 async function judgeEarly(
-  handlers: WebhookHandlers<JsonObject>,
+  handlers: Handlers,
   { object, errors }: Completed,
   old: JsonObject | undefined,
   context: AdmissionContext<JsonObject>,
+  cacheIsFilled: () => Promise<void>,
 ): Promise<Verdict> {
-  const own = await ownErrors(handlers, { object, errors }, old, context)
-  if (errors.length > 0 || own.length === 0 || handlers.admit === undefined) return [...errors, ...own]
-  try {
-    return joinVerdicts(own, await handlers.admit(deepFreeze(object) as DeepReadonly<JsonObject>, old, context))
-  } catch (error) {
-    context.logger.debug({ err: error }, `admit() failed on an object that validate() refuses: ${messageOf(error)}`)
-    return own
-  }
-}
-
-/** What the kind's own `validate` has against an object. On one that the schema refuses it may stumble; then the schema's errors are enough. */
-export async function ownErrors(
-  handlers: WebhookHandlers<JsonObject>,
-  { object, errors }: Completed,
-  old: JsonObject | undefined,
-  context: ReviewContext<JsonObject>,
-): Promise<readonly FieldError[]> {
-  if (handlers.validate === undefined) return []
-  try {
-    return await handlers.validate(deepFreeze(object) as DeepReadonly<JsonObject>, old, context)
-  } catch (error) {
-    if (errors.length === 0) throw error
-    context.logger.debug({ err: error }, `validate() failed on an object that the schema refuses: ${messageOf(error)}`)
-    return []
-  }
+  const own = await ownErrors(handlers, object, old, context, errors)
+  if (errors.length > 0) return [...errors, ...own]
+  if (own.length === 0) return own
+  await cacheIsFilled()
+  return admissionVerdict(handlers, object, old, context, own)
 }

@@ -2,16 +2,24 @@
 import { messageOf } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, notSupported, sortFieldErrors } from '../api/field-error.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
 import { apiVersionOf, parseApiVersion } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
 import { getOwn, isObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
+import type { Labels } from '../api/label-selector.ts'
+import { matchesLabels, requirementsOf } from '../api/label-selector.ts'
 import { decodeObjectMeta } from '../api/object-meta-json.ts'
 import { schemaOf, validateObject } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
-import type { ReviewContext, WebhookDefinition } from './definition.ts'
-import { complete, ownErrors } from './mutating.ts'
+import type { CombinedWebhook } from './combine.ts'
+import { combineWebhooks } from './combine.ts'
+import type { ReviewContext } from './context.ts'
+import type { WebhookDefinition } from './definition.ts'
+import { complete } from './mutating.ts'
+import { checkAuditKey } from './request-context.ts'
+import { ownErrors } from './verdict.ts'
 
 export interface OfflineReview {
   /** Whether there is a webhook for the kind; without one nothing else is said. */
@@ -23,9 +31,9 @@ export interface OfflineReview {
   readonly warnings: readonly string[]
 }
 
-/** Reviews an object as if it were created now, with strict field validation as kubectl asks for it. */
+/** Reviews an object as if it were created now, with strict field validation as kubectl asks for it, by all handlers in declared order. */
 export async function reviewOffline(
-  webhooks: readonly WebhookDefinition[],
+  definitions: readonly WebhookDefinition[],
   object: JsonObject,
   logger: Logger = silentLogger(),
 ): Promise<OfflineReview> {
@@ -33,27 +41,39 @@ export async function reviewOffline(
   const kind = textOf(getOwn(object, 'kind'))
   const metadata = getOwn(object, 'metadata')
   const name = isObject(metadata) ? textOf(metadata.name) || textOf(metadata.generateName) : ''
-  const definition = webhooks.find((candidate) => candidate.kind.group === group && candidate.kind.kind === kind)
-  if (definition === undefined) return { known: false, kind, name, valid: true, errors: [], warnings: [] }
+  const webhooks = combineWebhooks(definitions).filter(
+    ({ type, subresource }) => subresource === '' && type.group === group && type.kind === kind,
+  )
+  if (webhooks.length === 0) return { known: false, kind, name, valid: true, errors: [], warnings: [] }
   const warnings = new Set<string>()
-  const errors = await errorsOf(definition, object, version, contextOf(object, name, logger, warnings))
+  const errors = await errorsOf(webhooks, object, version, contextOf(webhooks[0]!.type, object, name, logger, warnings))
   return { known: true, kind, name, valid: errors.length === 0, errors: sortFieldErrors(errors), warnings: [...warnings] }
 }
 
 async function errorsOf(
-  definition: WebhookDefinition,
+  webhooks: readonly CombinedWebhook[],
   object: JsonObject,
   version: string,
   context: ReviewContext<JsonObject>,
 ): Promise<readonly FieldError[]> {
-  const { kind } = definition
-  const served = kind.versions
-    .filter((candidate) => candidate.served)
-    .map((candidate) => apiVersionOf({ group: kind.group, version: candidate.name }))
-  const apiVersion = apiVersionOf({ group: kind.group, version })
+  const { group } = webhooks[0]!.type
+  const served = [...new Set(webhooks.map((webhook) => apiVersionOf({ group, version: webhook.version })))]
+  const apiVersion = apiVersionOf({ group, version })
   if (!served.includes(apiVersion)) return [notSupported('apiVersion', apiVersion, served)]
+  const asked = webhooks.filter((webhook) => webhook.version === version && isSelected(webhook, object))
+  const kind = asked.find(({ schemaKind }) => schemaKind !== undefined)?.schemaKind
+  return kind === undefined ? errorsOfHandlers(asked, object, context) : errorsOfKind(asked, kind, object, version, context)
+}
+
+/** Of an object of a kind with a schema. */
+async function errorsOfKind(
+  webhooks: readonly CombinedWebhook[],
+  kind: Kind,
+  object: JsonObject,
+  version: string,
+  context: ReviewContext<JsonObject>,
+): Promise<readonly FieldError[]> {
   const schema = schemaOf(kind, version)
-  const handlers = definition.handlersOf(version)
   const metadata = decodeObjectMeta(object.metadata ?? null)
   // What cannot be read cannot be judged either.
   if (metadata.error !== undefined) return [invalid('metadata', object.metadata ?? '', metadata.error)]
@@ -61,24 +81,56 @@ async function errorsOf(
   if (pruned.malformed !== undefined) return [pruned.malformed]
   const unknownPaths = [...metadata.unknown.map((path) => `metadata.${path}`), ...pruned.unknown]
   const unknown = unknownPaths.map((path) => forbidden(path, 'unknown field'))
+  const handlers = webhooks.flatMap((webhook) => webhook.handlers.CREATE)
   const { object: completed } = await complete(schema, handlers, pruned.object, undefined, context)
   const errors = validateObject(kind, completed, { version })
   try {
-    return [...unknown, ...errors, ...(await ownErrors(handlers, { object: completed, errors }, undefined, context))]
+    return [...unknown, ...errors, ...(await ownErrors(handlers, completed, undefined, context, errors))]
   } catch (error) {
-    return [...unknown, ...errors, invalid('<nil>', '', `the kind's own validation failed: ${messageOf(error)}`)]
+    return [...unknown, ...errors, failedOn(error)]
   }
 }
 
+/** Of an object whose type only the API server knows: what the handlers say of it. */
+async function errorsOfHandlers(
+  webhooks: readonly CombinedWebhook[],
+  object: JsonObject,
+  context: ReviewContext<JsonObject>,
+): Promise<readonly FieldError[]> {
+  const handlers = webhooks.flatMap((webhook) => webhook.handlers.CREATE)
+  try {
+    const { object: completed } = await complete(undefined, handlers, inNamespace(webhooks[0]!.type, object), undefined, context)
+    return await ownErrors(handlers, completed, undefined, context)
+  } catch (error) {
+    return [failedOn(error)]
+  }
+}
+
+function failedOn(error: unknown): FieldError {
+  return invalid('<nil>', '', `the kind's own validation failed: ${messageOf(error)}`)
+}
+
+/** What a file alone can tell: labels. Whatever depends on the cluster or on who asks is taken to be so. */
+function isSelected({ filters }: CombinedWebhook, object: JsonObject): boolean {
+  const labels = isObject(object.metadata) && isObject(object.metadata.labels) ? object.metadata.labels : {}
+  return filters.objectSelector === undefined || matchesLabels(requirementsOf(filters.objectSelector), labels as Labels)
+}
+
 /** kubectl fills in the namespace that it was asked for; a file need not name one. */
-function inNamespace(kind: Kind, object: JsonObject): JsonObject {
+function inNamespace(type: ResourceType, object: JsonObject): JsonObject {
   const { metadata } = object
-  return kind.namespaced && isObject(metadata) && metadata.namespace === undefined
+  return type.namespaced && isObject(metadata) && metadata.namespace === undefined
     ? { ...object, metadata: { ...metadata, namespace: 'default' } }
     : object
 }
 
-function contextOf(object: JsonObject, name: string, logger: Logger, warnings: Set<string>): ReviewContext<JsonObject> {
+function contextOf(
+  { group, version, plural }: ResourceType,
+  object: JsonObject,
+  name: string,
+  logger: Logger,
+  warnings: Set<string>,
+): ReviewContext<JsonObject> {
   const namespace = isObject(object.metadata) ? textOf(object.metadata.namespace) : ''
   return {
     operation: 'CREATE',
@@ -86,11 +138,14 @@ function contextOf(object: JsonObject, name: string, logger: Logger, warnings: S
     user: { username: '' },
     namespace,
     name,
+    resource: { group, version, resource: plural },
     subResource: '',
+    options: {},
     oldObject: undefined,
     signal: new AbortController().signal,
     logger,
     warn: (text) => void (text !== '' && warnings.add(text)),
+    audit: checkAuditKey,
   }
 }
 

@@ -1,16 +1,26 @@
 /** The paths that webhooks are served under, those of kubebuilder. */
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
 
-function pathOf(verb: 'mutate' | 'validate', { group, version, kind }: GroupVersionKind): string {
-  return `/${verb}-${group.replaceAll('.', '-')}-${version}-${kind.toLowerCase()}`
+/** What is served under one path. */
+export interface PathTarget extends GroupVersionKind {
+  /** Default: the object itself. */
+  readonly subresource?: string
+  /** Tells apart webhooks of one type. */
+  readonly name?: string
 }
 
-/** `/mutate-apps-example-com-v1-mykind`. */
-export function mutatePath(type: GroupVersionKind): string {
-  return pathOf('mutate', type)
+/** Each segment is a DNS subdomain, for the API server takes no others: a dot and a slash stand where no group, version or kind has one. */
+function pathOf(verb: 'mutate' | 'validate', { group, version, kind, subresource = '', name = '' }: PathTarget): string {
+  const type = kind === '*' ? 'any' : `${group.replaceAll('.', '-')}-${version}-${kind.toLowerCase()}`
+  return `/${verb}-${type}${subresource === '' ? '' : `/${subresource}`}${name === '' ? '' : `.${name}`}`
 }
 
-/** `/validate-apps-example-com-v1-mykind`. */
-export function validatePath(type: GroupVersionKind): string {
-  return pathOf('validate', type)
+/** `/mutate-apps-example-com-v1-mykind`; `/mutate--v1-pod` for the core group, `/mutate--v1-pod/status` for a subresource. */
+export function mutatePath(target: PathTarget): string {
+  return pathOf('mutate', target)
+}
+
+/** `/validate-apps-example-com-v1-mykind`; `/validate--v1-pod/exec` for a subresource. */
+export function validatePath(target: PathTarget): string {
+  return pathOf('validate', target)
 }

@@ -3,12 +3,14 @@ import type { GroupVersionKind } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 import type { Status } from '../api/status.ts'
-import type { Operation, UserInfo } from './definition.ts'
+import type { GroupVersionResource, Operation, UserInfo } from './context.ts'
 import type { PatchOperation } from './patch.ts'
 
 export interface AdmissionRequest {
   readonly uid: string
+  /** Of the object: that of a subresource may be another one than the resource's. */
   readonly kind: GroupVersionKind
+  readonly resource: GroupVersionResource
   readonly operation: Operation
   /** Empty while the API server has still to generate it. The review of a collection's deletion names none; then it is that of the old object. */
   readonly name: string
@@ -20,6 +22,8 @@ export interface AdmissionRequest {
   readonly object: JsonObject | undefined
   /** There on UPDATE and DELETE. */
   readonly oldObject: JsonObject | undefined
+  /** Absent on CONNECT. */
+  readonly options: JsonObject | undefined
 }
 
 export interface AdmissionResponse {
@@ -28,6 +32,8 @@ export interface AdmissionResponse {
   readonly status?: Status
   readonly patch?: readonly PatchOperation[]
   readonly warnings?: readonly string[]
+  /** Values by keys; the API server puts the name of the webhook before these. */
+  readonly auditAnnotations?: Readonly<Record<string, string>>
 }
 
 /** What was sent is no AdmissionReview; the message says to its sender what is wrong with it. */
@@ -48,7 +54,7 @@ export function decodeReview(body: unknown): AdmissionRequest {
   }
   const { request } = body
   if (!isObject(request)) throw new MalformedReview('The AdmissionReview has no request.')
-  const { uid, kind, operation, userInfo } = request
+  const { uid, kind, resource, operation, userInfo, options } = request
   if (typeof uid !== 'string' || uid === '') throw new MalformedReview('The request of the AdmissionReview has no uid.')
   if (!operations.has(operation))
     throw new MalformedReview(
@@ -62,6 +68,9 @@ export function decodeReview(body: unknown): AdmissionRequest {
   return {
     uid,
     kind: { group: textOf(kind.group), version: kind.version, kind: kind.kind },
+    resource: isObject(resource)
+      ? { group: textOf(resource.group), version: textOf(resource.version), resource: textOf(resource.resource) }
+      : noResource,
     operation: operation as Operation,
     name: textOf(request.name) || nameOf(oldObject),
     namespace: textOf(request.namespace),
@@ -70,8 +79,11 @@ export function decodeReview(body: unknown): AdmissionRequest {
     dryRun: request.dryRun === true,
     object,
     oldObject,
+    options: isObject(options) ? options : undefined,
   }
 }
+
+const noResource: GroupVersionResource = Object.freeze({ group: '', version: '', resource: '' })
 
 function nameOf(object: JsonObject | undefined): string {
   return isObject(object?.metadata) ? textOf(object.metadata.name) : ''
@@ -97,7 +109,11 @@ export interface PatchObserver {
 }
 
 /** The answer as JSON text. The patch goes in base64, as the API wants it. */
-export function encodeReview(uid: string, { allowed, status, patch, warnings }: AdmissionResponse, observer?: PatchObserver): string {
+export function encodeReview(
+  uid: string,
+  { allowed, status, patch, warnings, auditAnnotations }: AdmissionResponse,
+  observer?: PatchObserver,
+): string {
   let text = `${envelope}${JSON.stringify(uid)},"allowed":${allowed}`
   if (status !== undefined) text += `,"status":${JSON.stringify(status)}`
   if (patch !== undefined && patch.length > 0) {
@@ -106,5 +122,6 @@ export function encodeReview(uid: string, { allowed, status, patch, warnings }: 
     text += `,"patchType":"JSONPatch","patch":"${bytes.toString('base64')}"`
   } else if (patch !== undefined) observer?.patched(0, 0)
   if (warnings !== undefined && warnings.length > 0) text += `,"warnings":${JSON.stringify(warnings)}`
+  if (auditAnnotations !== undefined) text += `,"auditAnnotations":${JSON.stringify(auditAnnotations)}`
   return `${text}}}`
 }

@@ -2,26 +2,32 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../api/clock.ts'
 import { systemClock } from '../api/clock.ts'
-import { ProreusError } from '../api/errors.ts'
 import type { CertificateSource, ServingCertificate } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { sampler } from '../telemetry/sampling.ts'
+import { AccessReviews } from './access.ts'
+import type { ProcessCache } from './admission-cache.ts'
+import { AdmissionCache } from './admission-cache.ts'
 import type { Route } from './admission-route.ts'
 import { admissionRoute } from './admission-route.ts'
+import type { CombinedWebhook } from './combine.ts'
+import { combineWebhooks } from './combine.ts'
 import { Connections } from './connections.ts'
 import type { WebhookDefinition } from './definition.ts'
 import { createHttpApp, maxReviewBytes, minTlsVersion } from './http.ts'
 import { listen } from './listen.ts'
 import { mutatingHandler } from './mutating.ts'
-import { mutatePath, validatePath } from './paths.ts'
+import { mismatchAt } from './target.ts'
 import { validatingHandler } from './validating.ts'
 
 export interface WebhookServerOptions {
   readonly webhooks: readonly WebhookDefinition[]
   readonly client: Client
+  /** What handlers read through `context.cache`. */
+  readonly cache?: ProcessCache | undefined
   readonly certificates: CertificateSource
   /** Default: all addresses. */
   readonly host?: string
@@ -55,7 +61,8 @@ export interface WebhookServer {
 
 export function createWebhookServer(options: WebhookServerOptions): WebhookServer {
   const { certificates, logger, clock = systemClock, maxBodyBytes = maxReviewBytes } = options
-  const routes = createRoutes(options, clock)
+  const webhooks = combineWebhooks(options.webhooks)
+  const routes = createRoutes(webhooks, options, clock)
   let draining = false
   const app = createHttpApp({
     tls: certificates.current(),
@@ -93,7 +100,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       // The certificate may have changed since this server was made.
       app.server.setSecureContext({ ...pairOf(certificates.current()), minVersion: minTlsVersion })
       unsubscribe = certificates.onChange(swap)
-      compileSchemas(options.webhooks)
+      compileSchemas(webhooks)
       await app.ready()
       const address = await listen(app.server, options.port ?? 9443, options.host)
       // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
@@ -120,32 +127,46 @@ function pairOf({ cert, key }: ServingCertificate): { cert: string; key: string 
 }
 
 /** The first request is not to wait for what compiling a schema takes. */
-function compileSchemas(webhooks: readonly WebhookDefinition[]): void {
-  for (const { kind } of webhooks) {
-    for (const { name, served } of kind.versions) if (served) schemaOf(kind, name).validate({})
-  }
+function compileSchemas(webhooks: readonly CombinedWebhook[]): void {
+  for (const { schemaKind, version } of webhooks) if (schemaKind !== undefined) schemaOf(schemaKind, version).validate({})
 }
 
-/** Both webhooks of every served version of every kind, by path. */
-function createRoutes(options: WebhookServerOptions, clock: Clock): ReadonlyMap<string, Route> {
-  const { webhooks, client, logger, metrics, reviewLogSampling = 0 } = options
-  const sampled = sampler(reviewLogSampling)
+/** The mutating and the validating webhook of everything that has them, by path. */
+function createRoutes(
+  webhooks: readonly CombinedWebhook[],
+  { client, cache, logger, metrics, reviewLogSampling = 0 }: WebhookServerOptions,
+  clock: Clock,
+): ReadonlyMap<string, Route> {
   const routes = new Map<string, Route>()
-  for (const definition of webhooks) {
-    const { group, kind, versions } = definition.kind
-    for (const { name: version, served } of versions) {
-      if (!served) continue
-      const type = { group, version, kind }
-      const handlers = [
-        [mutatePath(type), mutatingHandler(definition, version)],
-        [validatePath(type), validatingHandler(definition, version)],
-      ] as const
-      for (const [path, handler] of handlers) {
-        if (routes.has(path))
-          throw new ProreusError('PRO_CONFIG_INVALID', `There are two webhooks for ${kind}.${group}: define one with all handlers.`)
-        const counted = metrics.webhook(path, { group, kind, operations: definition.operations })
-        routes.set(path, admissionRoute({ path, type, handler, client, clock, logger, metrics: counted, sampled }))
-      }
+  const environment = {
+    client,
+    cache: new AdmissionCache(cache),
+    access: new AccessReviews(clock),
+    clock,
+    logger,
+    sampled: sampler(reviewLogSampling),
+  }
+  for (const webhook of webhooks) {
+    const { mutating, validating, version } = webhook
+    const type = { group: webhook.type.group, version, kind: webhook.type.kind }
+    for (const [{ path, operations }, createHandler] of [
+      [mutating, mutatingHandler],
+      [validating, validatingHandler],
+    ] as const) {
+      if (operations.length === 0) continue
+      const handler = createHandler(webhook)
+      const mismatch = mismatchAt(path, webhook)
+      routes.set(
+        path,
+        admissionRoute({
+          ...environment,
+          path,
+          type,
+          mismatch,
+          handler,
+          metrics: metrics.webhook(path, { group: type.group, kind: type.kind, operations }),
+        }),
+      )
     }
   }
   return routes

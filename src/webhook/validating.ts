@@ -1,46 +1,33 @@
-/** The validating webhook of a kind: the schema, the kind's own rules and what only the cluster can tell, about the final object. */
-import type { DeepReadonly, JsonObject } from '../api/json.ts'
-import { deepFreeze } from '../api/json.ts'
+/** The validating webhook: the schema, the handlers' own rules and what only the cluster can tell, about the final object. */
 import { schemaOf } from '../schema/kind-schema.ts'
-import type { AdmissionContext, Verdict, WebhookDefinition, WebhookHandlers } from './definition.ts'
+import type { CombinedWebhook } from './combine.ts'
 import type { AdmissionHandler } from './handler.ts'
-import { createContext, isExempt, joinVerdicts, respond } from './handler.ts'
+import { isExempt, respond } from './handler.ts'
+import { RequestContext } from './request-context.ts'
+import { admissionVerdict, deletionVerdict, ownErrors } from './verdict.ts'
 
-export function validatingHandler(definition: WebhookDefinition, version: string): AdmissionHandler {
-  const { kind } = definition
-  const schema = schemaOf(kind, version)
-  const handlers = definition.handlersOf(version)
+export function validatingHandler(webhook: CombinedWebhook): AdmissionHandler {
+  const { schemaKind, version, reads } = webhook
+  const schema = schemaKind && schemaOf(schemaKind, version)
+  const isAboutObject = webhook.subresource === ''
 
   return async (request, call) => {
-    if (isExempt(request)) return { allowed: true }
-    const { object, oldObject } = request
-    const { context, warnings } = createContext(request, call)
-    if (request.operation === 'DELETE') {
-      const verdict = oldObject === undefined ? [] : await handlers.validateDelete?.(freeze(oldObject), context)
-      return respond(kind, request, verdict ?? [], warnings)
+    if (isAboutObject && isExempt(request)) return { allowed: true }
+    const { object, oldObject, operation } = request
+    const handlers = webhook.handlers[operation]
+    if (operation === 'DELETE') {
+      if (oldObject === undefined || handlers.length === 0) return { allowed: true }
+      await call.cache.whenFilled(reads, call.signal)
+      const context = new RequestContext(request, call)
+      return respond(request, await deletionVerdict(handlers, oldObject, context), context)
     }
     if (object === undefined) return { allowed: true }
+    const context = new RequestContext(request, call)
     // The API server has run the schema before; a caller that has not must not get a handler to trip over a missing field.
-    const errors = schema.validate(object, oldObject)
-    const verdict = errors.length > 0 ? errors : await judge(handlers, object, oldObject, context)
-    return respond(kind, request, verdict, warnings)
+    const errors = schema?.validate(object, oldObject) ?? []
+    if (errors.length > 0 || handlers.length === 0) return respond(request, errors, context)
+    const own = await ownErrors(handlers, object, oldObject, context)
+    if (reads.length > 0) await call.cache.whenFilled(reads, call.signal)
+    return respond(request, await admissionVerdict(handlers, object, oldObject, context, own), context)
   }
-}
-
-async function judge(
-  handlers: WebhookHandlers<JsonObject>,
-  object: JsonObject,
-  old: JsonObject | undefined,
-  context: AdmissionContext<JsonObject>,
-): Promise<Verdict> {
-  if (handlers.validate === undefined && handlers.admit === undefined) return []
-  const frozen = freeze(object)
-  const frozenOld = old && freeze(old)
-  const errors = (await handlers.validate?.(frozen, frozenOld, context)) ?? []
-  const verdict = (await handlers.admit?.(frozen, frozenOld, context)) ?? []
-  return joinVerdicts(errors, verdict)
-}
-
-function freeze(object: JsonObject): DeepReadonly<JsonObject> {
-  return deepFreeze(object) as DeepReadonly<JsonObject>
 }

@@ -26,15 +26,24 @@ t.test('an operator that is not well defined is refused with all that is wrong',
       defineOperator({
         name: 'Not A Name',
         kinds: [kind, kind],
-        webhooks: [webhook(kind), webhook(kind)],
         controllers: [controller(kind, { reconcile }), controller(kind, { reconcile })],
       }),
     {
       code: 'PRO_CONFIG_INVALID',
-      message:
-        /name: .*; kinds: Thing\.example\.com is there twice; webhooks: there are two for Thing\.example\.com.*; controllers: two are called "thing"/,
+      message: /name: .*; kinds: Thing\.example\.com is there twice; controllers: two are called "thing"/,
     },
   )
+})
+
+t.test('webhooks that contradict each other are refused, in one operator and in several', async (t) => {
+  const exact = webhook(kind, { matchPolicy: 'Exact' })
+  const expected = { code: 'PRO_CONFIG_INVALID', message: /The webhooks for Thing\.example\.com differ in matchPolicy: .*`name`/ }
+  t.throws(() => defineOperator({ name: 'a', kinds: [kind], webhooks: [webhook(kind), exact] }), expected)
+  const [a, b] = [
+    defineOperator({ name: 'a', kinds: [kind], webhooks: [exact] }),
+    defineOperator({ name: 'b', kinds: [], webhooks: [webhook(kind)] }),
+  ]
+  t.throws(() => checkOperators([a, b]), expected)
 })
 
 t.test('operators of one name, or with controllers of one name, do not run together', async (t) => {

@@ -2,6 +2,8 @@ import t from 'tap'
 import type { Client } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { AccessReviews } from '../../src/webhook/access.ts'
+import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
 import type { Decision } from '../../src/webhook/decision.ts'
 import { decide } from '../../src/webhook/decision.ts'
 import type { AdmissionHandler } from '../../src/webhook/handler.ts'
@@ -16,7 +18,8 @@ function ask(
 ): { decision: Promise<Decision>; hangUp: () => void; clock: FakeClock } {
   const clock = new FakeClock()
   let hangUp = (): void => undefined
-  const options = { reviewed: 'Widget.apps.example.com', handler, client, clock, logger: silentLogger() }
+  const [cache, access] = [new AdmissionCache(undefined), new AccessReviews(clock)]
+  const options = { reviewed: 'Widget.apps.example.com', handler, client, cache, access, clock, logger: silentLogger() }
   const decision = decide(options, request, ms, (listener) => (hangUp = listener))
   return { decision, hangUp: () => hangUp(), clock }
 }

@@ -3,7 +3,7 @@ import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import t from 'tap'
 import { pod } from '../../src/api/builtin.ts'
-import { ProreusError } from '../../src/api/errors.ts'
+import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { deadlineFrom, parseDuration } from '../../src/webhook/deadline.ts'
@@ -96,12 +96,15 @@ t.test('unknown paths and methods', async (t) => {
   t.equal(get.headers.allow, 'POST')
 })
 
-t.test('two webhooks for one kind are refused', async (t) => {
-  const { source, metrics, server } = await fixture(t)
-  t.ok(server.paths.length === 4)
-  const { logger } = await import('../support/certs-recording-logger.ts').then(({ recordingLogger }) => recordingLogger())
-  const twice = { webhooks: [webhook(widget), webhook(widget)], client: {} as Client, certificates: source, logger, metrics }
-  t.throws(() => createWebhookServer(twice), ProreusError)
+t.test('what would be served at one path is refused', async (t) => {
+  const { source, metrics } = await fixture(t)
+  const { logger } = recordingLogger()
+  const like = resourceType({ group: 'apps-example-com', version: 'v1', kind: 'Widget', plural: 'widgets' })
+  const webhooks = [webhook(widget), webhook(like, { validate: () => [] })]
+  t.throws(() => createWebhookServer({ webhooks, client: {} as Client, certificates: source, logger, metrics }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: /Widget\.apps\.example\.com and Widget\.apps-example-com would both be served at \/validate-apps-example-com-v1-widget/,
+  })
 })
 
 t.test('the deadline', async (t) => {

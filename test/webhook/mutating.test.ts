@@ -157,7 +157,7 @@ t.test('what an update did not break does not count', async (t) => {
 })
 
 t.test('leaves alone what is not its business', async (t) => {
-  const { ask } = await fixture(t, { ...handlers, operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] })
+  const { ask } = await fixture(t, { ...handlers, operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'], validateDelete: () => [] })
   const bad = widgetObject({ note: 'bad', image: 'i' })
   const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b', 'c/d'], resourceVersion: '1', generation: 2 }
   const cases: [string, ReviewedRequest][] = [

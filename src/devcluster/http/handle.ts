@@ -28,6 +28,8 @@ export interface RequestRecord {
   /** What follows the `?`, as it was sent; empty without one. */
   readonly query: string
   readonly code: number
+  /** Audit annotations, those of webhooks under `NAME OF THE WEBHOOK/KEY`; a real API server's alone. */
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])

@@ -2,6 +2,7 @@
 import { pod } from '../../api/builtin.ts'
 import { controller } from '../../controller/builder.ts'
 import { defineOperator } from '../../manager/operator.ts'
+import { accessReviewRule } from '../../webhook/access.ts'
 import { webhook } from '../../webhook/definition.ts'
 import { mypod } from './kind.ts'
 import { reconcileMyPod } from './reconciler.ts'
@@ -14,7 +15,7 @@ export const mypodOperator = defineOperator({
     webhook(mypod, {
       validate: validateMyPod,
       admit: admitMyPod,
-      rbac: [{ apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] }],
+      rbac: [accessReviewRule],
     }),
   ],
   controllers: [

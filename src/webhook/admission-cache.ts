@@ -1,0 +1,51 @@
+/** The cache of the process, for handlers: it never says "not found" of what has not arrived yet. */
+import { ProreusError } from '../api/errors.ts'
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import type { ObjectKey } from '../api/object.ts'
+import type { CacheReader } from '../cache/cache.ts'
+import type { StoreListOptions } from '../cache/store.ts'
+
+/** What handlers need of the cache of a process. */
+export interface ProcessCache extends CacheReader {
+  /** Follows the type from now on, if it does not yet. */
+  informer(type: ResourceType): { readonly synced: boolean; whenSynced(signal?: AbortSignal): Promise<void> }
+  /** Whether the type is followed. */
+  has(type: ResourceType): boolean
+}
+
+export class AdmissionCache implements CacheReader {
+  readonly #cache: ProcessCache | undefined
+
+  /** @param cache of the process; without one nothing can be read. */
+  constructor(cache: ProcessCache | undefined) {
+    this.#cache = cache
+  }
+
+  get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
+    return this.#filled(type).get(type, key)
+  }
+
+  list<R extends ResourceType>(type: R, options?: StoreListOptions): readonly DeepReadonly<ObjectOf<R>>[] {
+    return this.#filled(type).list(type, options)
+  }
+
+  /** Resolves when all objects of these types have arrived; rejects with the signal's reason. */
+  async whenFilled(types: readonly ResourceType[], signal: AbortSignal): Promise<void> {
+    const cache = this.#cache
+    if (cache !== undefined) await Promise.all(types.map((type) => cache.informer(type).whenSynced(signal)))
+  }
+
+  #filled(type: ResourceType): CacheReader {
+    if (this.#cache?.has(type) !== true) {
+      const advice = 'name it in the `reads` of the webhook, or read it with the client'
+      throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} is not in the cache: ${advice}.`)
+    }
+    if (!this.#cache.informer(type).synced) {
+      const advice = 'try again in a moment; a type in the `reads` of the webhook is waited for'
+      throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} have not all arrived in the cache yet: ${advice}.`)
+    }
+    return this.#cache
+  }
+}

@@ -1,0 +1,29 @@
+/** Whether a review is about what its path is for. */
+import { groupKindOf, groupResourceOf } from '../api/group-version-kind.ts'
+import type { CombinedWebhook } from './combine.ts'
+import type { AdmissionRequest } from './review.ts'
+
+/** Says what is wrong with a review at this path; undefined when it is right there. */
+export type Mismatch = (request: AdmissionRequest) => string | undefined
+
+/** @param path only for the text. */
+export function mismatchAt(
+  path: string,
+  { type, version, subresource }: Pick<CombinedWebhook, 'type' | 'version' | 'subresource'>,
+): Mismatch {
+  const { group, kind, plural } = type
+  const isAny = kind === '*'
+  if (subresource === '') {
+    return ({ kind: sent }) =>
+      isAny || (sent.kind === kind && sent.group === group && sent.version === version)
+        ? undefined
+        : `${path} reviews ${groupKindOf(type)} in version ${version}, and was sent ${groupKindOf(sent)} in version ${sent.version}: the webhook configuration names the wrong path.`
+  }
+  return ({ resource, subResource }) => {
+    const isResource = isAny || (resource.resource === plural && resource.group === group && resource.version === version)
+    if (isResource && subResource === subresource) return undefined
+    const wanted = `${groupResourceOf(type)}/${subresource}`
+    const sent = `${groupResourceOf({ group: resource.group, plural: resource.resource })}${subResource === '' ? '' : `/${subResource}`}`
+    return `${path} reviews ${wanted} in version ${version}, and was sent ${sent} in version ${resource.version}: the webhook configuration names the wrong path.`
+  }
+}

@@ -1,0 +1,80 @@
+/** The verdicts of several handlers as one: errors add up, and what one has refused none after it can allow. */
+import { messageOf } from '../api/errors.ts'
+import type { FieldError } from '../api/field-error.ts'
+import type { DeepReadonly, JsonObject } from '../api/json.ts'
+import { deepFreeze } from '../api/json.ts'
+import type { Handlers } from './combine.ts'
+import type { AdmissionContext, ReviewContext } from './context.ts'
+import type { Verdict } from './definition.ts'
+import { isErrorList } from './handler.ts'
+
+type Context = AdmissionContext<JsonObject>
+
+const none: readonly FieldError[] = Object.freeze([])
+
+/**
+ * What `validate` of all handlers has against an object. Where `known` errors are, of the schema or of a handler before, one may stumble
+ * over what these are about; then they are enough.
+ */
+export async function ownErrors(
+  handlers: Handlers,
+  object: JsonObject,
+  old: JsonObject | undefined,
+  context: ReviewContext<JsonObject>,
+  known: readonly FieldError[] = none,
+): Promise<readonly FieldError[]> {
+  let own = none
+  for (const handler of handlers) {
+    if (handler.validate === undefined) continue
+    try {
+      const errors = await handler.validate(freeze(object), old && freeze(old), context)
+      if (errors.length > 0) own = own.length === 0 ? errors : [...own, ...errors]
+    } catch (error) {
+      if (known.length + own.length === 0) throw error
+      context.logger.debug({ err: error }, `validate() failed on an object that is refused anyway: ${messageOf(error)}`)
+    }
+  }
+  return own
+}
+
+/** What `admit` of all handlers says, after `errors`. */
+export function admissionVerdict(
+  handlers: Handlers,
+  object: JsonObject,
+  old: JsonObject | undefined,
+  context: Context,
+  errors: readonly FieldError[],
+): Promise<Verdict> {
+  return collect(handlers, context, errors, (handler) => handler.admit?.(freeze(object), old && freeze(old), context))
+}
+
+/** What `validateDelete` of all handlers says. */
+export function deletionVerdict(handlers: Handlers, object: JsonObject, context: Context): Promise<Verdict> {
+  return collect(handlers, context, none, (handler) => handler.validateDelete?.(freeze(object), context))
+}
+
+/** A `Status` ends it: it is the answer as it stands. */
+async function collect(
+  handlers: Handlers,
+  context: Context,
+  known: readonly FieldError[],
+  ask: (handler: Handlers[number]) => Verdict | Promise<Verdict> | undefined,
+): Promise<Verdict> {
+  let errors = known
+  for (const handler of handlers) {
+    try {
+      const verdict = (await ask(handler)) ?? none
+      if (!isErrorList(verdict)) return verdict
+      if (verdict.length > 0) errors = errors.length === 0 ? verdict : [...errors, ...verdict]
+    } catch (error) {
+      // A refusal must not turn into a failure: that may be ignored.
+      if (errors.length === 0) throw error
+      context.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
+    }
+  }
+  return errors
+}
+
+function freeze(object: JsonObject): DeepReadonly<JsonObject> {
+  return deepFreeze(object) as DeepReadonly<JsonObject>
+}

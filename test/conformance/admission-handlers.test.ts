@@ -1,0 +1,244 @@
+/** What handlers of operators can say about objects, subresources and deletions, through a control plane that asks them. */
+import t from 'tap'
+import { configMap, deployment, pod } from '../../src/api/builtin.ts'
+import { forbidden, invalid } from '../../src/api/field-error.ts'
+import type { DeepReadonly, JsonObject } from '../../src/api/json.ts'
+import { defineKind } from '../../src/api/kind.ts'
+import type { Infer } from '../../src/api/kind.ts'
+import { failure } from '../../src/api/status.ts'
+import { Type } from '../../src/api/type.ts'
+import { defineOperator } from '../../src/manager/operator.ts'
+import { accessReviewRule } from '../../src/webhook/access.ts'
+import { webhook } from '../../src/webhook/definition.ts'
+import { anyResource } from '../../src/webhook/subresource.ts'
+import { apiOf } from '../support/api-request.ts'
+import type { RawAnswer } from '../support/api-request.ts'
+import { until } from '../support/process.ts'
+import { conformanceControlPlane } from './backends.ts'
+
+const namespace = 'conformance-admission-handlers'
+const group = 'handlers.example.com'
+
+const gadget = defineKind({
+  group,
+  kind: 'Gadget',
+  versions: [
+    {
+      name: 'v1',
+      spec: Type.Object({
+        size: Type.Integer({ minimum: 1, default: 2 }),
+        steps: Type.Optional(Type.Array(Type.String())),
+        owner: Type.Optional(Type.String()),
+      }),
+      status: Type.Object({ size: Type.Integer(), color: Type.String() }),
+      scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' },
+    },
+  ],
+})
+type Gadget = Infer<typeof gadget>
+
+const withStep = (object: DeepReadonly<Gadget>, step: string): DeepReadonly<Gadget> =>
+  object.spec.steps?.includes(step) === true
+    ? object
+    : { ...object, spec: { ...object.spec, steps: [...(object.spec.steps ?? []), `${step}${object.spec.steps?.length ?? 0}`] } }
+
+/** Everything that is asked about Gadgets, by two operators. */
+const gadgets = defineOperator({
+  name: 'gadgets',
+  kinds: [gadget],
+  webhooks: [
+    webhook(gadget, {
+      operations: ['CREATE', 'DELETE'],
+      default: (object) => withStep(object, 'first'),
+      validate: ({ spec }) => (spec.size > 5 ? [invalid('spec.size', spec.size, 'must be small')] : []),
+      validateDelete: ({ metadata }) => (metadata.labels?.keep === 'yes' ? failure(403, 'Forbidden', 'it is kept') : []),
+    }),
+    webhook(gadget, {
+      operations: ['CREATE'],
+      default: (object) => withStep(object, 'second'),
+      validate: ({ spec }) => (spec.owner === 'nobody' ? [forbidden('spec.owner', 'must be somebody')] : []),
+      async admit({ spec }, _old, { requesterCan, user }) {
+        if (spec.owner !== 'secrets' || (await requesterCan({ verb: 'get', group: '', resource: 'secrets' }))) return []
+        return [forbidden('spec.owner', `user "${user.username}" cannot get secrets`)]
+      },
+      rbac: [accessReviewRule],
+    }),
+    webhook(gadget, {
+      subresource: 'status',
+      validate: ({ status }) => (status?.color === 'mauve' ? [invalid('status.color', 'mauve', 'is no color')] : []),
+    }),
+  ],
+})
+
+const policies = defineOperator({
+  name: 'policies',
+  kinds: [],
+  webhooks: [
+    // Says nothing against anything: what others refuse stays refused.
+    webhook(gadget, { admit: () => [] }),
+    webhook(anyResource, {
+      subresource: 'scale',
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      validate: ({ spec }) => ((spec?.replicas ?? 0) > 3 ? [forbidden('spec.replicas', 'nothing may have more than 3')] : []),
+    }),
+    webhook(pod, {
+      default: (object) => ({ ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, seen: 'yes' } } }),
+      validate: ({ spec }) =>
+        (spec?.containers ?? []).flatMap(({ image = '' }, index) =>
+          image.endsWith(':latest') ? [invalid(`spec.containers[${index}].image`, image, 'must name a version')] : [],
+        ),
+    }),
+    webhook(pod, {
+      subresource: 'eviction',
+      admit: ({ metadata }) => (metadata?.name === 'stays' ? failure(429, 'TooManyRequests', 'not now') : []),
+    }),
+    webhook(configMap, {
+      objectSelector: { matchLabels: { checked: 'yes' } },
+      matchConditions: [
+        { name: 'not-exempt', expression: "!has(object.metadata.annotations) || !('exempt' in object.metadata.annotations)" },
+        { name: 'not-a-node', expression: "!('system:nodes' in request.userInfo.groups)" },
+      ],
+      validate: ({ data }) => (data?.['mode'] === 'bad' ? [invalid('data[mode]', 'bad', 'must be good')] : []),
+      sideEffects: 'NoneOnDryRun',
+    }),
+  ],
+})
+
+const gadgetRules = [{ apiGroups: [group], resources: ['gadgets'], verbs: ['*'] }]
+const controlPlane = await conformanceControlPlane(t, {
+  namespaces: [namespace],
+  users: [{ name: 'jane', rules: gadgetRules }],
+})
+const api = apiOf(t, controlPlane.connection)
+const jane = apiOf(t, controlPlane.connectionFor('jane'))
+await controlPlane.startOperator([gadgets, policies])
+
+const core = `/api/v1/namespaces/${namespace}`
+const path = `/apis/${group}/v1/namespaces/${namespace}/gadgets`
+const merge = { contentType: 'application/merge-patch+json' }
+const configMapWith = (data: JsonObject, metadata: JsonObject = {}): object => ({
+  body: { metadata: { name: 'c', labels: { checked: 'yes' }, ...metadata }, data },
+})
+const gadgetWith = (spec: JsonObject, metadata: JsonObject = {}): object => ({
+  body: { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'g', ...metadata }, spec },
+})
+const podWith = (image: string, name = 'p'): object => ({ body: { metadata: { name }, spec: { containers: [{ name: 'main', image }] } } })
+
+function causesOf({ body }: RawAnswer): JsonObject[] {
+  return (body as { details?: { causes?: JsonObject[] } }).details?.causes ?? []
+}
+
+// Each configuration is there as a whole or not at all: the last entry of each tells for the others.
+await until('the webhooks are called', async () => {
+  const refused = await api('POST', `${core}/configmaps?dryRun=All`, configMapWith({ mode: 'bad' }))
+  const changed = await api('POST', `${core}/pods?dryRun=All`, podWith('x:1'))
+  return refused.status === 422 && JSON.stringify(changed.body).includes('"seen":"yes"')
+})
+
+t.test('several handlers of one kind', async (t) => {
+  t.test('fill in one after the other', async (t) => {
+    const { status, body } = await api('POST', `${path}?dryRun=All`, gadgetWith({}))
+    t.equal(status, 201)
+    t.strictSame(body.spec, { size: 2, steps: ['first0', 'second1'] })
+  })
+  t.test('are heard together, and nobody takes back what another refused', async (t) => {
+    const refused = await api('POST', `${path}?dryRun=All`, gadgetWith({ size: 9, owner: 'nobody' }))
+    t.equal(refused.status, 422)
+    t.match(refused.body.message, /^admission webhook "mutate-gadget-v1\.handlers\.example\.com" denied the request: Gadget\./)
+    t.strictSame(causesOf(refused), [
+      { reason: 'FieldValueForbidden', message: 'Forbidden: must be somebody', field: 'spec.owner' },
+      { reason: 'FieldValueInvalid', message: 'Invalid value: 9: must be small', field: 'spec.size' },
+    ])
+  })
+  t.test('and together with the schema', async (t) => {
+    const refused = await api('POST', `${path}?dryRun=All`, gadgetWith({ size: 0, owner: 'nobody' }))
+    t.strictSame(
+      causesOf(refused).map(({ field }) => field),
+      ['spec.owner', 'spec.size'],
+    )
+  })
+  t.test('each for its operations', async (t) => {
+    t.equal((await api('POST', path, gadgetWith({}, { name: 'grows' }))).status, 201)
+    const grown = await api('PATCH', `${path}/grows`, { body: { spec: { size: 9, owner: 'nobody' } }, ...merge })
+    t.equal(grown.status, 200, 'nothing was said about updates')
+  })
+})
+
+t.test('the requester may need another permission', async (t) => {
+  const refused = await jane('POST', `${path}?dryRun=All`, gadgetWith({ owner: 'secrets' }))
+  t.strictSame(causesOf(refused), [
+    { reason: 'FieldValueForbidden', message: 'Forbidden: user "jane" cannot get secrets', field: 'spec.owner' },
+  ])
+  t.equal((await api('POST', `${path}?dryRun=All`, gadgetWith({ owner: 'secrets' }))).status, 201)
+})
+
+t.test('a deletion is refused, of one and of all', async (t) => {
+  t.equal((await api('POST', path, gadgetWith({}, { name: 'kept', labels: { keep: 'yes' } }))).status, 201)
+  for (const address of [`${path}/kept`, `${path}?labelSelector=keep%3Dyes`]) {
+    const { status, body } = await api('DELETE', address)
+    t.equal(status, 403, address)
+    t.equal(body.message, 'admission webhook "validate-gadget-v1.handlers.example.com" denied the request: it is kept')
+  }
+  await api('PATCH', `${path}/kept`, { body: { metadata: { labels: { keep: 'no' } } }, ...merge })
+  t.equal((await api('DELETE', `${path}/kept`)).status, 200)
+})
+
+t.test('subresources', async (t) => {
+  t.equal((await api('POST', path, gadgetWith({}, { name: 'sub' }))).status, 201)
+  t.test('the status', async (t) => {
+    const refused = await api('PATCH', `${path}/sub/status`, { body: { status: { size: 2, color: 'mauve' } }, ...merge })
+    t.equal(refused.status, 422)
+    t.match(refused.body.message, /^admission webhook "validate-gadget-status-v1\.handlers\.example\.com" denied the request: /)
+    t.match(causesOf(refused), [{ field: 'status.color', message: 'Invalid value: "mauve": is no color' }])
+    t.equal((await api('PATCH', `${path}/sub/status`, { body: { status: { size: 2, color: 'red' } }, ...merge })).status, 200)
+  })
+  t.test('the scale of anything', async (t) => {
+    const labels = { app: 'd' }
+    const spec = {
+      replicas: 0,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'x' }] } },
+    }
+    await controlPlane.client.create(deployment, { metadata: { namespace, name: 'd' }, spec })
+    for (const address of [`${path}/sub/scale`, `/apis/apps/v1/namespaces/${namespace}/deployments/d/scale`]) {
+      const refused = await api('PATCH', address, { body: { spec: { replicas: 4 } }, ...merge })
+      t.equal(refused.status, 422, address)
+      t.match(
+        refused.body.message,
+        /^admission webhook "validate-any-scale\.any\.proreus" denied the request: Scale\.autoscaling ".+" is invalid: /,
+      )
+      t.match(causesOf(refused), [{ field: 'spec.replicas', message: 'Forbidden: nothing may have more than 3' }])
+      t.equal(
+        (await api('PATCH', address, { body: { spec: { replicas: 0 } }, ...merge })).status,
+        address.includes('deployments') ? 200 : 422,
+      )
+    }
+  })
+  t.test('an eviction', async (t) => {
+    await until('Pods can be made', async () => (await api('POST', `${core}/pods`, podWith('x:1', 'stays'))).status === 201)
+    const { status, body } = await api('POST', `${core}/pods/stays/eviction`, { body: { metadata: { name: 'stays' } } })
+    t.equal(status, 429)
+    t.match(body.message, /"validate-pod-eviction-v1\.core\.proreus" denied the request: not now/)
+  })
+})
+
+t.test('types that are not ours', async (t) => {
+  const created = await api('POST', `${core}/pods?dryRun=All`, podWith('x:1'))
+  t.match(created.body, { metadata: { annotations: { seen: 'yes' } } })
+  const refused = await api('POST', `${core}/pods?dryRun=All`, podWith('x:latest'))
+  t.equal(refused.status, 422)
+  t.equal(
+    refused.body.message,
+    'admission webhook "validate-pod-v1.core.proreus" denied the request: Pod "p" is invalid: spec.containers[0].image: Invalid value: "x:latest": must name a version',
+  )
+  const elsewhere = await api('POST', '/api/v1/namespaces/kube-system/pods?dryRun=All', podWith('x:latest'))
+  t.notMatch(elsewhere.text, /must name a version/, 'what the cluster itself needs is not asked about')
+})
+
+t.test('only what was asked for is sent', async (t) => {
+  const create = (data: JsonObject, metadata: JsonObject): Promise<RawAnswer> =>
+    api('POST', `${core}/configmaps?dryRun=All`, configMapWith(data, metadata))
+  t.equal((await create({ mode: 'bad' }, {})).status, 422)
+  t.equal((await create({ mode: 'bad' }, { labels: { checked: 'no' } })).status, 201, 'the object selector')
+  t.equal((await create({ mode: 'bad' }, { annotations: { exempt: 'x' } })).status, 201, 'the match conditions')
+})

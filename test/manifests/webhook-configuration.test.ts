@@ -1,0 +1,117 @@
+import t from 'tap'
+import { configMap, deployment, node, pod } from '../../src/api/builtin.ts'
+import type { JsonObject } from '../../src/api/json.ts'
+import { defineOperator } from '../../src/manager/operator.ts'
+import { managerRole } from '../../src/manifests/rbac.ts'
+import type { WebhookTarget } from '../../src/manifests/webhook-configuration.ts'
+import { webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
+import { accessReviewRule } from '../../src/webhook/access.ts'
+import type { WebhookDefinition } from '../../src/webhook/definition.ts'
+import { webhook } from '../../src/webhook/definition.ts'
+import { anyResource } from '../../src/webhook/subresource.ts'
+import { widget } from '../support/webhook-fixture.ts'
+
+interface Entry extends JsonObject {
+  name: string
+  clientConfig: { url: string }
+  rules: [{ apiGroups: string[]; apiVersions: string[]; resources: string[]; operations: string[]; scope: string }]
+}
+
+const validate = (): [] => []
+
+function entriesOf(
+  definitions: readonly WebhookDefinition[],
+  target: WebhookTarget = { url: 'https://h' },
+): { mutating: Entry[]; validating: Entry[] } {
+  const operator = defineOperator({ name: 'o', kinds: [], webhooks: definitions })
+  const [mutating, validating] = webhookConfigurations([operator], target).map(({ webhooks }) => webhooks as unknown as Entry[])
+  return { mutating: mutating!, validating: validating! }
+}
+
+/** `mutate-…`, without what the API server adds itself. */
+function summary({ name, clientConfig: { url }, rules: [rule] }: Entry): string {
+  const { apiGroups, apiVersions, resources, operations, scope } = rule
+  return `${name} ${url} ${apiGroups.join()}/${apiVersions.join()}/${resources.join()} ${operations.join()} ${scope}`
+}
+
+t.test('a kind has an entry for each served version, however many handlers it has', async (t) => {
+  const { mutating, validating } = entriesOf([webhook(widget), webhook(widget, { validateDelete: validate })])
+  t.strictSame(mutating.map(summary), [
+    'mutate-widget-v1.apps.example.com https://h/mutate-apps-example-com-v1-widget apps.example.com/v1/widgets CREATE,UPDATE Namespaced',
+    'mutate-widget-v1beta1.apps.example.com https://h/mutate-apps-example-com-v1beta1-widget apps.example.com/v1beta1/widgets CREATE,UPDATE Namespaced',
+  ])
+  t.match(validating[0]!.rules[0].operations, ['CREATE', 'UPDATE', 'DELETE'])
+  t.strictSame(
+    Object.keys(validating[0]!),
+    ['name', 'clientConfig', 'rules', 'admissionReviewVersions', 'sideEffects', 'failurePolicy', 'timeoutSeconds'],
+    'what nobody said is left to the API server',
+  )
+})
+
+t.test('other types and subresources', async (t) => {
+  const fill = <T>(object: T): T => object
+  const { mutating, validating } = entriesOf([
+    webhook(pod, { default: fill }),
+    webhook(pod, { subresource: 'exec', default: fill, validate }),
+    webhook(deployment, { validate, name: 'strict', matchPolicy: 'Exact' }),
+    webhook(node, { subresource: 'proxy', validate }),
+    webhook(widget, { subresource: 'scale', validate }),
+    webhook(anyResource, { subresource: 'scale', validate }),
+  ])
+  t.strictSame(mutating.map(summary), [
+    'mutate-pod-v1.core.proreus https://h/mutate--v1-pod /v1/pods CREATE,UPDATE Namespaced',
+    'mutate-pod-exec-v1.core.proreus https://h/mutate--v1-pod/exec /v1/pods/exec CONNECT Namespaced',
+  ])
+  t.strictSame(validating.map(summary), [
+    'validate-pod-exec-v1.core.proreus https://h/validate--v1-pod/exec /v1/pods/exec CONNECT Namespaced',
+    'strict.validate-deployment-v1.apps.proreus https://h/validate-apps-v1-deployment.strict apps/v1/deployments CREATE,UPDATE Namespaced',
+    'validate-node-proxy-v1.core.proreus https://h/validate--v1-node/proxy /v1/nodes/proxy CONNECT Cluster',
+    'validate-widget-scale-v1.apps.example.com https://h/validate-apps-example-com-v1-widget/scale apps.example.com/v1/widgets/scale UPDATE Namespaced',
+    'validate-any-scale.any.proreus https://h/validate-any/scale */*/*/scale UPDATE *',
+  ])
+})
+
+t.test('what was declared beside the handlers is there', async (t) => {
+  const declared = {
+    timeoutSeconds: 3,
+    failurePolicy: 'Ignore',
+    sideEffects: 'NoneOnDryRun',
+    matchPolicy: 'Exact',
+    namespaceSelector: { matchLabels: { team: 'a' } },
+    objectSelector: { matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }] },
+    matchConditions: [{ name: 'not-nodes', expression: "!('system:nodes' in request.userInfo.groups)" }],
+  } as const
+  const { mutating, validating } = entriesOf([webhook(widget, { ...declared, scope: '*', reinvocationPolicy: 'IfNeeded' })])
+  t.match(mutating[0], { ...declared, reinvocationPolicy: 'IfNeeded', rules: [{ scope: '*' }] })
+  t.match(validating[0], { ...declared, rules: [{ scope: '*' }] })
+  t.notOk('reinvocationPolicy' in validating[0]!, 'a validating webhook has none')
+  t.notOk(Object.isFrozen(mutating[0]!.objectSelector))
+})
+
+t.test('other types leave out the namespaces that have to work without an answer', async (t) => {
+  const excluded = (own: string): object => ({
+    matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', own] }],
+  })
+  const selectorOf = (definition: WebhookDefinition, target?: WebhookTarget): unknown =>
+    entriesOf([definition], target).validating[0]!.namespaceSelector
+  t.strictSame(selectorOf(webhook(pod, { validate })), excluded('proreus-system'))
+  t.strictSame(selectorOf(webhook(pod, { validate }), { service: { namespace: 'mine', name: 's' } }), excluded('mine'))
+  t.strictSame(selectorOf(webhook(pod, { validate, namespaceSelector: {} })), {}, 'unless told otherwise')
+  t.equal(selectorOf(webhook(widget, { validate })), undefined, 'an exception would be a way around the check')
+  t.equal(selectorOf(webhook(widget, { subresource: 'status', validate })), undefined)
+})
+
+t.test('reading what handlers read is allowed', async (t) => {
+  const operator = defineOperator({
+    name: 'o',
+    kinds: [],
+    webhooks: [webhook(pod, { validate, reads: [configMap], rbac: [accessReviewRule] })],
+  })
+  t.match(managerRole([operator], 'manager', []).rules, [
+    { resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
+    { resources: ['events'] },
+    {},
+    {},
+    { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+  ])
+})

@@ -1,0 +1,102 @@
+import t from 'tap'
+import type { SubjectAccessReview } from '../../src/api/builtin.ts'
+import { failure } from '../../src/api/status.ts'
+import { ApiError } from '../../src/client/api-error.ts'
+import type { Client } from '../../src/client/client.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { AccessReviews } from '../../src/webhook/access.ts'
+import type { AccessAttributes } from '../../src/webhook/access.ts'
+import type { UserInfo } from '../../src/webhook/context.ts'
+
+const jane: UserInfo = { username: 'jane', uid: '7', groups: ['dev'], extra: { 'example.com/x': ['y'] } }
+const createPods = { verb: 'create', group: '', resource: 'pods', namespace: 'ns' }
+
+/** An API server that allows what `allows` says, and counts. */
+function world(allows: (spec: SubjectAccessReview['spec']) => boolean = () => true) {
+  const clock = new FakeClock()
+  const asked: SubjectAccessReview['spec'][] = []
+  const client = {
+    create: async (_type: unknown, { spec }: SubjectAccessReview) => (asked.push(spec), { spec, status: { allowed: allows(spec) } }),
+  } as unknown as Pick<Client, 'create'>
+  return { clock, asked, client, reviews: new AccessReviews(clock) }
+}
+
+t.test('asks as whom, and what', async (t) => {
+  const { asked, client, reviews } = world()
+  t.equal(await reviews.allows(client, jane, { ...createPods, subresource: 'exec', name: 'p' }), true)
+  t.strictSame(asked, [
+    {
+      user: 'jane',
+      uid: '7',
+      groups: ['dev'],
+      extra: { 'example.com/x': ['y'] },
+      resourceAttributes: { verb: 'create', group: '', resource: 'pods', namespace: 'ns', subresource: 'exec', name: 'p' },
+    },
+  ])
+})
+
+t.test('an answer is used again for some seconds, a no for one', async (t) => {
+  for (const [allowed, ms] of [
+    [true, 5_000],
+    [false, 1_000],
+  ] as const) {
+    const { clock, asked, client, reviews } = world(() => allowed)
+    const ask = (): Promise<boolean> => reviews.allows(client, jane, createPods)
+    for (const _ of [1, 2, 3]) t.equal(await ask(), allowed)
+    await clock.advance(ms - 1)
+    await ask()
+    t.equal(asked.length, 1)
+    await clock.advance(1)
+    t.equal(await ask(), allowed)
+    t.equal(asked.length, 2)
+  }
+})
+
+t.test('an answer is for one user and one question', async (t) => {
+  const { asked, client, reviews } = world()
+  const users: readonly UserInfo[] = [
+    jane,
+    { ...jane, username: 'joe' },
+    { ...jane, groups: ['dev', 'ops'] },
+    { ...jane, extra: {} },
+    { username: 'jane' },
+  ]
+  for (const user of users) await reviews.allows(client, user, createPods)
+  const questions: readonly Partial<AccessAttributes>[] = [
+    { verb: 'get' },
+    { group: 'apps' },
+    { namespace: '' },
+    { name: 'p' },
+    { subresource: 'exec' },
+  ]
+  for (const question of questions) await reviews.allows(client, jane, { ...createPods, ...question })
+  t.equal(asked.length, users.length + questions.length)
+})
+
+t.test('the oldest answer goes when there are a thousand', async (t) => {
+  const { asked, client, reviews } = world()
+  const ask = (index: number): Promise<boolean> => reviews.allows(client, jane, { ...createPods, name: `p${index}` })
+  for (let index = 0; index <= 1000; index += 1) await ask(index)
+  await ask(1000)
+  await ask(1)
+  t.equal(asked.length, 1001)
+  await ask(0)
+  t.equal(asked.length, 1002)
+})
+
+t.test('a server that does not say is an error with its cause, and asked again', async (t) => {
+  const { reviews } = world()
+  const refuse = (status: ConstructorParameters<typeof ApiError>[0]): Pick<Client, 'create'> => ({
+    create: () => Promise.reject(new ApiError(status)),
+  })
+  await t.rejects(reviews.allows(refuse(failure(503, 'ServiceUnavailable', 'later')), jane, createPods), {
+    code: 'PRO_API',
+    message: 'The API server does not say whether the user "jane" may create pods.',
+    cause: { message: /later/ },
+  })
+  await t.rejects(reviews.allows(refuse(failure(403, 'Forbidden', 'not you')), jane, createPods), {
+    code: 'PRO_PERMISSION',
+    message: /may not ask the API server whether the user "jane" may create pods: name accessReviewRule/,
+  })
+  t.equal(await reviews.allows(world().client, jane, createPods), true)
+})

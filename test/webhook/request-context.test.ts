@@ -1,0 +1,129 @@
+/** What handlers are given beside the object. */
+import t from 'tap'
+import { configMap, pod } from '../../src/api/builtin.ts'
+import type { Client } from '../../src/client/client.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { accessReviewRule } from '../../src/webhook/access.ts'
+import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
+import type { ProcessCache } from '../../src/webhook/admission-cache.ts'
+import type { AdmissionContext } from '../../src/webhook/context.ts'
+import { eventually } from '../support/eventually.ts'
+import { fixture, widgetObject } from '../support/webhook-fixture.ts'
+
+const object = widgetObject({ size: 3, image: 'i' })
+
+t.test('the resource and the options of the request', async (t) => {
+  const seen: AdmissionContext[] = []
+  const { ask } = await fixture(t, { admit: (_object, _old, context) => (seen.push(context), []) })
+  const options = { apiVersion: 'meta.k8s.io/v1', kind: 'CreateOptions', fieldManager: 'kubectl', dryRun: ['All'] }
+  await ask('validate', { object, options })
+  await ask('validate', { object })
+  t.strictSame(seen[0]!.resource, { group: 'apps.example.com', version: 'v1', resource: 'widgets' })
+  t.strictSame(
+    seen.map((context) => context.options),
+    [options, {}],
+  )
+})
+
+t.test('a key that the API server would drop is the mistake of the handler', async (t) => {
+  for (const [key, message] of [
+    ['a/b', /"a\/b" is no key of an audit annotation: must not contain a slash/],
+    ['', /name part must be non-empty/],
+    ['-a', /must start and end with an alphanumeric character/],
+    ['a'.repeat(64), /must be no more than 63 bytes/],
+  ] as const) {
+    const { ask } = await fixture(t, { admit: (_object, _old, { audit }) => (audit(key, 'x'), []) })
+    t.match(await ask('validate', { object }), { allowed: false, status: { code: 500, message } }, key)
+  }
+})
+
+t.test('the requester is asked about in the namespace of the request, unless another is named', async (t) => {
+  const namespaces: unknown[] = []
+  const client = {
+    create: async (_type: unknown, { spec }: { spec: { resourceAttributes: { namespace: string } } }) => {
+      namespaces.push(spec.resourceAttributes.namespace)
+      return { status: { allowed: true } }
+    },
+  } as unknown as Client
+  const question = { verb: 'create', group: '', resource: 'pods' }
+  const { ask } = await fixture(
+    t,
+    {
+      async admit(_object, _old, { requesterCan }) {
+        for (const more of [{}, { namespace: 'other' }, { namespace: '' }]) await requesterCan({ ...question, ...more })
+        return []
+      },
+      rbac: [accessReviewRule],
+    },
+    { client },
+  )
+  t.match(await ask('validate', { object }), { allowed: true })
+  t.match(await ask('validate', { object }), { allowed: true })
+  t.strictSame(namespaces, ['ns', 'other', ''], 'and what one request has learned the next one knows')
+})
+
+/** A cache of ConfigMaps whose objects arrive when `fill` is called. */
+function fakeCache(): { cache: ProcessCache; fill: () => void } {
+  const filled = Promise.withResolvers<void>()
+  const informer = { synced: false, whenSynced: () => filled.promise }
+  const cache: ProcessCache = {
+    has: (type) => type === configMap,
+    informer: () => informer,
+    get: (_type, { name }) => (name === 'there' ? ({ data: { a: 'b' } } as never) : undefined),
+    list: () => [],
+  }
+  return {
+    cache,
+    fill() {
+      informer.synced = true
+      filled.resolve()
+    },
+  }
+}
+
+t.test('a cached read never takes what has not arrived for what is not there', async (t) => {
+  const { cache, fill } = fakeCache()
+  const reader = new AdmissionCache(cache)
+  t.throws(() => reader.get(configMap, { name: 'there' }), {
+    code: 'PRO_INPUT',
+    message: /configmaps have not all arrived in the cache yet/,
+  })
+  fill()
+  t.match(reader.get(configMap, { name: 'there' }), { data: { a: 'b' } })
+  t.strictSame(reader.list(configMap), [])
+  t.equal(reader.get(configMap, { name: 'gone' }), undefined)
+  const notCached = { code: 'PRO_INPUT', message: /pods is not in the cache: name it in the `reads` of the webhook/ }
+  t.throws(() => reader.list(pod), notCached)
+  t.throws(() => new AdmissionCache(undefined).get(pod, { name: 'p' }), notCached)
+})
+
+t.test('a handler with `reads` is asked when they are there', async (t) => {
+  const { cache, fill } = fakeCache()
+  const said: string[] = []
+  const { ask } = await fixture(
+    t,
+    {
+      reads: [configMap],
+      admit: (_object, _old, context) => (said.push(`asked: ${context.cache.get(configMap, { name: 'there' })?.data?.['a']}`), []),
+      validateDelete: (_object, context) => (said.push(`deleted: ${context.cache.list(configMap).length}`), []),
+    },
+    { cache },
+  )
+  const answers = [ask('validate', { object }), ask('validate', { operation: 'DELETE', object: null, oldObject: object })]
+  await new Promise((resolve) => setImmediate(resolve))
+  said.push('filled')
+  fill()
+  for (const answer of await Promise.all(answers)) t.match(answer, { allowed: true })
+  t.equal(said[0], 'filled')
+  t.strictSame(said.slice(1).sort(), ['asked: b', 'deleted: 0'])
+})
+
+t.test('and not at all when they do not come in time', async (t) => {
+  const { cache } = fakeCache()
+  const clock = new FakeClock()
+  const { ask } = await fixture(t, { reads: [configMap], admit: () => t.fail('was asked') as never }, { cache, clock })
+  const answer = ask('validate', { object }, '?timeout=1s')
+  await eventually(() => clock.pending > 0)
+  await clock.advance(1000)
+  t.match(await answer, { allowed: false, status: { code: 504 } })
+})
