@@ -19,6 +19,9 @@ export interface Completed {
   readonly errors: readonly FieldError[]
 }
 
+/** Of more, nobody reads the rest. */
+const maxUnknownFields = 32
+
 export function mutatingHandler(definition: WebhookDefinition, version: string): AdmissionHandler {
   const { kind, refuseInvalidEarly } = definition
   const schema = schemaOf(kind, version)
@@ -29,6 +32,7 @@ export function mutatingHandler(definition: WebhookDefinition, version: string):
     const raw = request.object
     if (raw === undefined || request.operation === 'DELETE' || isExempt(request)) return { allowed: true }
     const { context, warnings } = createContext(request, call)
+    for (const path of schema.unknownFields(raw, maxUnknownFields)) context.warn(`unknown field "${path}"`)
     const { object, errors } = await complete(schema, handlers, raw, request.oldObject, context)
     if (refuseInvalidEarly) {
       const verdict = await judgeEarly(handlers, { object, errors }, request.oldObject, context)
