@@ -111,6 +111,16 @@ const words: Readonly<Record<string, string>> = {
   'apimachinery.pkg.util.intstr.IntOrString': 'int-or-string',
 }
 
+/** Fields that the documents call required, and that the API server accepts without: their zero value is a value as any other. */
+const optional: ReadonlySet<string> = new Set([
+  'HTTPHeader.value',
+  'ISCSIVolumeSource.lun',
+  'PreferredSchedulingTerm.preference',
+  'ScaleIOVolumeSource.secretRef',
+  'SleepAction.seconds',
+  'Sysctl.value',
+])
+
 /** As far as these documents use OpenAPI. */
 interface Schema {
   readonly $ref?: string
@@ -146,7 +156,8 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
     const fields: Record<string, string> = {}
     types.set(name, { full, fields })
     for (const [field, value] of Object.entries(schema.properties)) {
-      fields[`${field}${schema.required?.includes(field) === true ? '!' : ''}`] = describe(value, `${full}.${field}`)
+      const required = schema.required?.includes(field) === true && !optional.has(`${name}.${field}`)
+      fields[`${field}${required ? '!' : ''}`] = describe(value, `${full}.${field}`)
     }
     return name
   }
