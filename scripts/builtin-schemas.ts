@@ -115,11 +115,25 @@ const words: Readonly<Record<string, string>> = {
 const optional: ReadonlySet<string> = new Set([
   'HTTPHeader.value',
   'ISCSIVolumeSource.lun',
+  'PodFailurePolicy.rules',
   'PreferredSchedulingTerm.preference',
   'ScaleIOVolumeSource.secretRef',
   'SleepAction.seconds',
   'Sysctl.value',
 ])
+
+/** The documents sort the texts that a field may have; of these fields, the API server's errors list them otherwise. */
+const orders: Readonly<Record<string, string>> = {
+  'Container.terminationMessagePolicy': '=File|FallbackToLogsOnError',
+  'EphemeralContainer.terminationMessagePolicy': '=File|FallbackToLogsOnError',
+  'JobSpec.completionMode': '=NonIndexed|Indexed',
+  'NetworkPolicyPort.protocol': '=TCP|UDP|SCTP',
+  'NetworkPolicySpec.policyTypes': '[=Ingress|Egress]',
+  'PodSpec.dnsPolicy': '=ClusterFirstWithHostNet|ClusterFirst|Default|None',
+  'PodSpec.restartPolicy': '=Always|OnFailure|Never',
+  'ServiceSpec.ipFamilies': '[=IPv4|IPv6]',
+  'Toleration.effect': '=NoSchedule|PreferNoSchedule|NoExecute',
+}
 
 /** As far as these documents use OpenAPI. */
 interface Schema {
@@ -157,7 +171,8 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
     types.set(name, { full, fields })
     for (const [field, value] of Object.entries(schema.properties)) {
       const required = schema.required?.includes(field) === true && !optional.has(`${name}.${field}`)
-      fields[`${field}${required ? '!' : ''}`] = describe(value, `${full}.${field}`)
+      const text = describe(value, `${full}.${field}`)
+      fields[`${field}${required ? '!' : ''}`] = inOrder(text, orders[`${name}.${field}`])
     }
     return name
   }
@@ -192,6 +207,13 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
     .map(([name, { fields }]) => `${JSON.stringify(name)}: ${objectText(fields)}`)
   const about = `The fields of Kubernetes' own types that a kind can embed. Written by scripts/builtin-schemas.ts from the OpenAPI documents of kube-apiserver ${version}; src/builtin-schemas/types.ts says how to read it.`
   return `{\n  "about": ${JSON.stringify(about)},\n  "types": {\n    ${lines.join(',\n    ')}\n  }\n}\n`
+}
+
+/** The same texts as the API server lists them. */
+function inOrder(text: string, order: string = text): string {
+  const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()
+  if (sorted(order) !== sorted(text)) throw new Error(`${text} are not the texts of ${order}`)
+  return order
 }
 
 function objectText(fields: Readonly<Record<string, string>>): string {

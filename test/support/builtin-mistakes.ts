@@ -12,44 +12,53 @@ export interface Mistake {
   readonly value: JsonObject
 }
 
-/** Every mistake that can be made in the fields that the value has. */
+/** Every mistake that can be made in the fields that the value has; of a field that is there several times, in the first. */
 export function mistakesIn(type: string, value: JsonObject): readonly Mistake[] {
   const found: Mistake[] = []
-  visitType(type, value, '', (what, path, changed) => found.push({ what, path, value: changed as JsonObject }))
+  const seen = new Set<string>()
+  visitType(type, value, '', seen, (what, path, changed) => found.push({ what, path, value: changed as JsonObject }))
   return found
 }
 
 type Tell = (what: Mistake['what'], path: string, changed: JsonValue) => void
 
-function visitType(type: string, object: JsonObject, path: string, tell: Tell): void {
-  tell('unknown field', join(path, 'noSuchField'), { ...object, noSuchField: 1 })
+interface Visit {
+  /** Types, and their fields, in which the mistakes were made already. */
+  readonly seen: Set<string>
+  readonly isNew: boolean
+}
+
+function visitType(type: string, object: JsonObject, path: string, seen: Set<string>, tell: Tell): void {
+  if (isFirst(seen, type)) tell('unknown field', join(path, 'noSuchField'), { ...object, noSuchField: 1 })
   for (const { name, required, value: form } of builtinFields(type)!) {
     const value = object[name]
     if (value === undefined) continue
     const here = join(path, name)
+    const isNew = isFirst(seen, `${type}.${name}`)
     const set = (changed: JsonValue): JsonObject => ({ ...object, [name]: changed })
-    if (required) {
+    if (required && isNew) {
       const { [name]: _, ...rest } = object
       tell('missing', here, rest)
     }
-    tell('null', here, set(null))
-    visitValue(form, value, here, (what, at, changed) => tell(what, at, set(changed)))
+    if (isNew) tell('null', here, set(null))
+    visitValue(form, value, here, { seen, isNew }, (what, at, changed) => tell(what, at, set(changed)))
   }
 }
 
-function visitValue(form: BuiltinValue, value: JsonValue, path: string, tell: Tell): void {
-  for (const wrong of wrongValues(form)) tell('wrong type', path, wrong)
-  if (form.form === 'enum') tell('wrong text', path, 'Nonsense')
-  if (typeof value === 'string' && form.form !== 'type') tell('empty', path, '')
-  if (form.form === 'type' && isObject(value)) visitType(form.name, value, path, tell)
+function visitValue(form: BuiltinValue, value: JsonValue, path: string, visit: Visit, tell: Tell): void {
+  const { seen, isNew } = visit
+  for (const wrong of isNew ? wrongValues(form) : []) tell('wrong type', path, wrong)
+  if (isNew && form.form === 'enum') tell('wrong text', path, 'Nonsense')
+  if (isNew && typeof value === 'string' && form.form !== 'type') tell('empty', path, '')
+  if (form.form === 'type' && isObject(value)) visitType(form.name, value, path, seen, tell)
   if (form.form === 'map' && isObject(value)) {
-    for (const [key, item] of Object.entries(value)) {
-      visitValue(form.values, item, `${path}.${key}`, (what, at, changed) => tell(what, at, { ...value, [key]: changed }))
+    for (const [key, item] of Object.entries(value as Readonly<Record<string, JsonValue>>)) {
+      visitValue(form.values, item, `${path}.${key}`, visit, (what, at, changed) => tell(what, at, { ...value, [key]: changed }))
     }
   }
   if (form.form === 'list' && Array.isArray(value)) {
     value.forEach((item, index) => {
-      visitValue(form.items, item, `${path}[${index}]`, (what, at, changed) => tell(what, at, value.with(index, changed)))
+      visitValue(form.items, item, `${path}[${index}]`, visit, (what, at, changed) => tell(what, at, value.with(index, changed)))
     })
   }
 }
@@ -80,6 +89,11 @@ function wrongValues(form: BuiltinValue): readonly JsonValue[] {
           return [7, true, {}]
       }
   }
+}
+
+function isFirst(seen: Set<string>, name: string): boolean {
+  const { size } = seen
+  return seen.add(name).size > size
 }
 
 function join(path: string, name: string): string {
