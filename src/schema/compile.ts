@@ -29,7 +29,7 @@ export interface CompiledSchema {
    */
   default(object: JsonObject): JsonObject
   /**
-   * Fields inside built-in types (`Type.Builtin`) that those types do not have, in document order; the first `limit` of them, by default
+   * Fields inside built-in types (`Type.Builtin`) that those types do not have, sorted; at most `limit` of them, by default
    * all. The API server keeps them: it is told nothing of the type.
    */
   unknownFields(object: JsonObject, limit?: number): readonly string[]

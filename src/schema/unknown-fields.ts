@@ -13,11 +13,11 @@ export function holdsBuiltins(node: SchemaNode): boolean {
   return node.builtin !== undefined || children.some((child) => typeof child === 'object' && holdsBuiltins(child))
 }
 
-/** Paths such as `spec.template.spec.foo` in document order, at most `limit` of them. */
+/** Paths such as `spec.template.spec.foo`, sorted; of more than `limit`, those that are found first. */
 export function unknownFields(root: SchemaNode, value: JsonValue, limit: number): readonly string[] {
   const walk: Walk = { segments: [], unknown: [], limit }
   visit(root, value, walk)
-  return walk.unknown
+  return walk.unknown.sort()
 }
 
 interface Walk {

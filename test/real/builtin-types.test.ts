@@ -16,6 +16,7 @@ import { mistakesIn } from '../support/builtin-mistakes.ts'
 import type { FullSpec } from '../support/builtin-specs.ts'
 import { fullSpecs } from '../support/builtin-specs.ts'
 
+t.setTimeout(300_000)
 const namespace = 'builtin-types'
 const controlPlane = await startControlPlane({ backend: 'binaries', controllers: false, namespaces: [namespace] })
 t.teardown(() => controlPlane.stop())
