@@ -175,7 +175,7 @@ function objectChecks(node: SchemaNode): AnySchemaObject {
 
 function objectCheck(node: SchemaNode): ((object: JsonObject) => boolean) | undefined {
   const { embeddedResource, additional, properties, schema } = node
-  if (node.decoded) return schema.required && ((object) => schema.required!.every((key) => !isMissing(node, getOwn(object, key))))
+  if (node.decoded) return schema.required && requiredCheck(node, schema.required)
   // ajv does not miss a field without a name.
   const needsNameless = schema.required?.includes('') === true
   if (!embeddedResource && additional !== 'none' && !needsNameless) return undefined
@@ -183,6 +183,14 @@ function objectCheck(node: SchemaNode): ((object: JsonObject) => boolean) | unde
     (!embeddedResource || embeddedResourceErrors(object, '').length === 0) &&
     (additional !== 'none' || Object.keys(object).every((key) => properties.has(key))) &&
     (!needsNameless || getOwn(object, '') !== undefined)
+}
+
+/** Of a built-in type: none of its fields has a name that every object has. */
+function requiredCheck(node: SchemaNode, keys: readonly string[]): (object: JsonObject) => boolean {
+  return (object) => {
+    for (const key of keys) if (isMissing(node, object[key])) return false
+    return true
+  }
 }
 
 function junctorChecks(node: SchemaNode): AnySchemaObject {

@@ -14,9 +14,9 @@ export function holdsBuiltins(node: SchemaNode): boolean {
 }
 
 /** Paths such as `spec.template.spec.foo`, sorted; of more than `limit`, those that are found first. */
-export function unknownFields(root: SchemaNode, value: JsonValue, limit: number): readonly string[] {
+export function unknownFields(root: SchemaNode, object: JsonObject, limit: number): readonly string[] {
   const walk: Walk = { segments: [], unknown: [], limit }
-  visit(root, value, walk)
+  visit(root, object, walk)
   return walk.unknown.sort()
 }
 
@@ -26,18 +26,18 @@ interface Walk {
   readonly limit: number
 }
 
-function visit(node: SchemaNode, value: JsonValue, walk: Walk): void {
-  if (typeof value !== 'object' || value === null) return
-  const builtin = node.builtin === undefined ? undefined : builtinNode(node.builtin)
+function visit(node: SchemaNode, value: JsonObject | JsonValue[], walk: Walk): void {
   if (Array.isArray(value)) visitItems(node, value, walk)
-  else visitFields(builtin ?? node, value, walk)
+  else visitFields(node.builtin === undefined ? node : builtinNode(node.builtin), value, walk)
 }
 
 function visitItems({ items }: SchemaNode, list: readonly JsonValue[], walk: Walk): void {
   if (items === undefined) return
   for (let index = 0; index < list.length && walk.unknown.length < walk.limit; index += 1) {
+    const item = list[index]
+    if (typeof item !== 'object' || item === null) continue
     walk.segments.push(index)
-    visit(items, list[index]!, walk)
+    visit(items, item, walk)
     walk.segments.pop()
   }
 }
@@ -48,8 +48,10 @@ function visitFields(node: SchemaNode, object: JsonObject, walk: Walk): void {
     if (walk.unknown.length >= walk.limit) return
     const child = node.properties.get(key) ?? additional
     if (child !== undefined) {
+      const value = object[key]
+      if (typeof value !== 'object' || value === null) continue
       walk.segments.push(key)
-      visit(child, object[key]!, walk)
+      visit(child, value, walk)
       walk.segments.pop()
     } else if (node.typeName !== undefined) walk.unknown.push(pathOf(walk.segments, key))
   }
