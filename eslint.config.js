@@ -6,7 +6,8 @@ import tseslint from 'typescript-eslint'
  */
 const arrows = {
   api: [],
-  schema: ['api'],
+  'builtin-schemas': ['api'],
+  schema: ['api', 'builtin-schemas'],
   telemetry: ['api'],
   client: ['api', 'schema', 'telemetry'],
   certs: ['api', 'client', 'telemetry'],

@@ -4,13 +4,13 @@ import type { KubernetesObject, ObjectMeta } from './object.ts'
 import type { ResourceType } from './group-version-kind.ts'
 import { resourceType } from './group-version-kind.ts'
 
-/** A model of client-node as it is in JSON: times are strings. */
+/** A model of client-node as it is in JSON: times are strings, and names that are words of a language have no `_` before them. */
 export type Jsonify<T> = T extends Date
   ? string
   : T extends (infer Item)[]
     ? Jsonify<Item>[]
     : T extends object
-      ? { [Key in keyof T]: Jsonify<T[Key]> }
+      ? { [Key in keyof T as Key extends `_${infer Name}` ? Name : Key]: Jsonify<T[Key]> }
       : T
 
 type Model<T, ApiVersion extends string, KindName extends string> = Omit<Jsonify<T>, 'apiVersion' | 'kind' | 'metadata'> & {

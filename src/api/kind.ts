@@ -1,7 +1,10 @@
 /** `defineKind`: one definition of a custom kind, from which everything else about it is derived. */
+import { builtinTypeOf, withBuiltinType } from './builtin-types.ts'
 import type { Condition } from './conditions.ts'
 import { ProreusError } from './errors.ts'
 import type { ResourceType } from './group-version-kind.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { setOwn } from './json.ts'
 import { dns1035Label, dns1123Subdomain } from './names.ts'
 import type { ObjectMeta } from './object.ts'
 import type { StructuralSchema, ValidationRule } from './structural-schema.ts'
@@ -220,9 +223,18 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   }
 }
 
-/** The schema as JSON alone, without TypeBox's markers. */
+/** The schema as JSON alone, without TypeBox's markers; and the notes of `Type.Builtin`. */
 function plainSchema(schema: TSchema): StructuralSchema {
-  return JSON.parse(JSON.stringify(schema)) as StructuralSchema
+  return plain(schema) as StructuralSchema
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(plain)
+  const copy: JsonObject = {}
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) setOwn(copy, key, plain(item) as JsonValue)
+  const builtin = builtinTypeOf(value)
+  return builtin === undefined ? copy : withBuiltinType(copy, builtin)
 }
 
 function pluralOf(lower: string): string {

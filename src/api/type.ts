@@ -4,6 +4,8 @@
  */
 import * as TypeBox from 'typebox'
 import type { Static, TArray, TBoolean, TInteger, TNumber, TObject, TOptional, TProperties, TSchema, TString, TUnsafe } from 'typebox'
+import type { BuiltinTypeName, BuiltinTypes } from './builtin-types.ts'
+import { withBuiltinType } from './builtin-types.ts'
 import type { JsonValue } from './json.ts'
 import type { ValidationRule } from './structural-schema.ts'
 
@@ -32,6 +34,10 @@ interface NumberOptions extends Options<number> {
   readonly exclusiveMaximum?: boolean
   readonly multipleOf?: number
   readonly format?: 'int32' | 'int64' | 'float' | 'double'
+}
+interface BuiltinOptions<Value> extends Options<Value> {
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly required?: readonly string[]
 }
 interface ArrayOptions<Item> extends Options<readonly Item[]> {
   readonly minItems?: number
@@ -177,6 +183,27 @@ export const Type = {
     options: Options<JsonValue> & { readonly properties?: Record<string, TSchema>; readonly required?: readonly string[] } = {},
   ): TUnsafe<T> {
     return TypeBox.Unsafe<T>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...keywords(options) })
+  },
+
+  /**
+   * One of Kubernetes' own types, by its name. The CRD only says that there is an object, and stays small; the webhook and
+   * `proreus validate` check it in full against the type as the API server describes it. Values stay as they are written: the defaults
+   * of such a type are filled in where the object that is made of it is created.
+   * `properties` and `required` describe some fields in the CRD, too, for what should hold without a webhook, or for rules.
+   *
+   * @example
+   * Type.Object({
+   *   template: Type.Builtin('PodTemplateSpec'),
+   *   resources: Type.Optional(Type.Builtin('ResourceRequirements', { description: 'Of the main container.' })),
+   *   env: Type.Optional(Type.Array(Type.Builtin('EnvVar'))),
+   * })
+   */
+  Builtin<Name extends BuiltinTypeName, const O extends BuiltinOptions<BuiltinTypes[Name]>>(
+    name: Name,
+    options?: O,
+  ): WithDefault<TUnsafe<BuiltinTypes[Name]>, O> {
+    const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...keywords(options) }
+    return TypeBox.Unsafe<BuiltinTypes[Name]>(withBuiltinType(schema, name)) as WithDefault<TUnsafe<BuiltinTypes[Name]>, O>
   },
 
   /** A whole Kubernetes object inside a field. */

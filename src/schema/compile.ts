@@ -13,6 +13,7 @@ import { prune } from './prune.ts'
 import { explainRefusal } from './refusal.ts'
 import { checkStructural } from './structural.ts'
 import { compileCheck } from './translate.ts'
+import { holdsBuiltins, unknownFields } from './unknown-fields.ts'
 
 export interface CompiledSchema {
   readonly schema: StructuralSchema
@@ -27,6 +28,11 @@ export interface CompiledSchema {
    * Defaults that are objects are shared and frozen.
    */
   default(object: JsonObject): JsonObject
+  /**
+   * Fields inside built-in types (`Type.Builtin`) that those types do not have, sorted; at most `limit` of them, by default
+   * all. The API server keeps them: it is told nothing of the type.
+   */
+  unknownFields(object: JsonObject, limit?: number): readonly string[]
   /** What this schema leaves of an object that comes from another version: pruned, and without nulls, but with no defaults. */
   convert(object: JsonObject): JsonObject
   /**
@@ -51,6 +57,7 @@ export interface CompiledSchema {
 
 const compiled = new WeakMap<StructuralSchema, CompiledSchema>()
 const nothingWrong: readonly FieldError[] = Object.freeze([])
+const noFields: readonly string[] = Object.freeze([])
 
 /** With one of these, the API server evaluates no rule (apiextensions `hasBlockingErr`). */
 const blocking: ReadonlySet<FieldErrorReason> = new Set<FieldErrorReason>([
@@ -90,6 +97,7 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
   const root = buildRootNode(schema)
   const prunable = { ...root, embeddedResource: true }
   const hasResources = holdsResources(root)
+  const hasBuiltins = holdsBuiltins(root)
   // Compiling for ajv is the dear part, and a process that only reads never needs it.
   let check: ValidateFunction | undefined
   const pruneObject: CompiledSchema['prune'] = (object) => {
@@ -112,6 +120,7 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
   return Object.freeze({
     schema,
     prune: pruneObject,
+    unknownFields: (object, limit = Infinity) => (hasBuiltins ? unknownFields(root, object, limit) : noFields),
     convert: (object) => dropNulls(root, pruneObject(object).object) as JsonObject,
     default: (object) => applyDefaults(root, object) as JsonObject,
     validateStructure,

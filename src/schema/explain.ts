@@ -5,7 +5,9 @@
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { getOwn } from '../api/json.ts'
+import { getOwn, jsonEqual } from '../api/json.ts'
+import type { BuiltinTypeName } from '../api/builtin-types.ts'
+import { builtinNode, isMissing } from './builtin-node.ts'
 import { codePoints } from './code-points.ts'
 import { isDeeperThan, tooDeep } from './depth.ts'
 import { embeddedResourceErrors } from './embedded-resource.ts'
@@ -71,7 +73,17 @@ function explainAnew(node: SchemaNode, value: JsonValue, at: Place, found: Expla
     matches += 2
   } else if (Array.isArray(value)) matches += 2 + explainArray(node, value, at, found, old)
   else if (typeof value === 'object') matches += 1 + explainObject(node, value, at, found, old)
+  if (node.builtin !== undefined && typeof value === 'object') explainBuiltin(node.builtin, value, at, found, old)
   return matches
+}
+
+/** What the CRD's own schema says of a field already is not said twice. */
+function explainBuiltin(type: BuiltinTypeName, value: JsonValue, at: Place, found: Explanation, old: OldValue): void {
+  if (old !== undefined && jsonEqual(value, old.value)) return
+  const inside: Explanation = { errors: [], lists: [], resources: [] }
+  explainValue(builtinNode(type), value, at, inside, old)
+  const told = new Set(found.errors.map(({ path }) => path))
+  found.errors.push(...inside.errors.filter(({ path }) => !told.has(path)))
 }
 
 function typeOf(value: JsonValue): SchemaType | 'null' {
@@ -106,7 +118,7 @@ function typeError(path: string, expected: string, actual: string): FieldError {
 }
 
 function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Explanation): void {
-  if (node.enum === undefined || (value !== null && isInEnum(node.enum, value))) return
+  if (node.enum === undefined || ((value !== null || node.decoded) && isInEnum(node.enum, value))) return
   const supported = (node.schema.enum ?? []).map((allowed) => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))
   found.errors.push(notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported))
 }
@@ -136,7 +148,7 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  if (!isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field))
+  if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field))
   return matches
 }
 
@@ -168,7 +180,7 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }
   for (const key of node.schema.required ?? []) {
-    if (getOwn(object, key) === undefined) found.errors.push(required(childPath(path, key)))
+    if (isMissing(node, getOwn(object, key))) found.errors.push(required(childPath(path, key)))
   }
   return matches
 }

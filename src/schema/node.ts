@@ -2,6 +2,8 @@
 import type { JsonValue } from '../api/json.ts'
 import { deepFreeze } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
+import type { BuiltinTypeName } from '../api/builtin-types.ts'
+import { builtinTypeOf } from '../api/builtin-types.ts'
 import { coerceResources } from './coerce.ts'
 import { applyDefaults } from './default.ts'
 import type { NumberRules } from './numbers.ts'
@@ -33,7 +35,7 @@ export interface SchemaNode {
   readonly open: boolean
   readonly listType: 'set' | 'map' | undefined
   readonly listMapKeys: readonly string[]
-  /** The allowed values but null, which an enum never allows, not even when it lists it. */
+  /** The allowed values but null, which an enum never allows, not even when it lists it; one of a built-in type does. */
   readonly enum: readonly JsonValue[] | undefined
   /** Only when the API server knows the format for this type. */
   readonly format: Format | undefined
@@ -45,6 +47,15 @@ export interface SchemaNode {
   readonly anyOf: readonly SchemaNode[]
   readonly oneOf: readonly SchemaNode[]
   readonly not: SchemaNode | undefined
+  /** The built-in type whose values stand here; its node is `builtinNode`'s. Only validation looks into it: what is there stays as written. */
+  readonly builtin: BuiltinTypeName | undefined
+  /** This is the node of a built-in type, which all that refer to it share. */
+  readonly typeName: string | undefined
+  /**
+   * Part of a built-in type: Go decodes it, for which null is the same as nothing, and so is an empty text. Its list keys tell items
+   * apart; that they are unique is for the API server's own validation to demand, which mostly does not.
+   */
+  readonly decoded: boolean
 }
 
 /** Builds the node of a schema that `checkStructural` found nothing wrong with. */
@@ -84,6 +95,9 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     anyOf: (schema.anyOf ?? []).map(build),
     oneOf: (schema.oneOf ?? []).map(build),
     not: schema.not === undefined ? undefined : build(schema.not),
+    builtin: builtinTypeOf(schema),
+    typeName: undefined,
+    decoded: false,
   }
   return { ...node, default: prepareDefault(node, schema.default) }
 }

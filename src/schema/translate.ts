@@ -3,11 +3,12 @@
  * at the first failure and builds no messages.
  */
 import { _, Ajv } from 'ajv'
-import type { AnySchemaObject, ValidateFunction } from 'ajv'
+import type { AnySchemaObject, Options, ValidateFunction } from 'ajv'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { getOwn } from '../api/json.ts'
 import { codePoints } from './code-points.ts'
 import { isDeeperThan } from './depth.ts'
+import { builtinNode, isMissing } from './builtin-node.ts'
 import { embeddedResourceErrors } from './embedded-resource.ts'
 import { convertsForEnum, isInEnum } from './enum.ts'
 import { isProperList } from './list-types.ts'
@@ -16,13 +17,17 @@ import { inRange, maxInt32, maxInt64, numberErrors } from './numbers.ts'
 
 /** Compiles the check of a whole value. Compiling takes milliseconds, checking microseconds. */
 export function compileCheck(root: SchemaNode): ValidateFunction {
+  // Fields that objects inherit, such as `constructor`, are not there; asking costs, so that it is done only where it matters.
+  return createAjv({ ownProperties: namesInheritedField(root) }).compile(translate(root))
+}
+
+function createAjv(options: Options): Ajv {
   const ajv = new Ajv({
     strict: false,
     validateSchema: false,
     meta: false,
     logger: false,
-    // Fields that objects inherit, such as `constructor`, are not there; asking costs, so that it is done only where it matters.
-    ownProperties: namesInheritedField(root),
+    ...options,
   })
   // What JSON Schema has no word for: the keyword's value is the check itself, called from the compiled code without a detour.
   for (const type of ['value', 'string', 'number', 'array', 'object'] as const) {
@@ -42,10 +47,31 @@ export function compileCheck(root: SchemaNode): ValidateFunction {
       return (object: JsonObject) => !Object.hasOwn(object, '__proto__') || check(object.__proto__)
     },
   })
-  return ajv.compile(translate(root))
+  return ajv
+}
+
+const builtinChecks = new Map<string, ValidateFunction>()
+let builtinAjv: Ajv | undefined
+
+/** The check of a built-in type: compiled once in a process, and called wherever one of its values stands. */
+function builtinCheck(name: string): ValidateFunction {
+  let check = builtinChecks.get(name)
+  if (check === undefined) {
+    // Both would take longer than they save: the functions are many and small, and a Pod's are made in each process that knows a Pod.
+    builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
+    check = builtinAjv.compile(translateFully(builtinNode(name)))
+    builtinChecks.set(name, check)
+  }
+  return check
 }
 
 function translate(node: SchemaNode): AnySchemaObject {
+  if (node.typeName === undefined) return translateFully(node)
+  const check = builtinCheck(node.typeName)
+  return { type: node.nullable ? ['object', 'null'] : ['object'], objectCheck: check }
+}
+
+function translateFully(node: SchemaNode): AnySchemaObject {
   const checks: AnySchemaObject = {
     ...(node.enum === undefined ? {} : enumCheck(node.enum, node.types)),
     ...stringCheck(node),
@@ -54,6 +80,7 @@ function translate(node: SchemaNode): AnySchemaObject {
     ...objectChecks(node),
     ...(node.open ? { depthCheck: true } : {}),
     ...junctorChecks(node),
+    ...(node.builtin === undefined ? {} : { valueCheck: builtinCheck(node.builtin) }),
   }
   // A format by itself demands something that can have one; the API server lets lists pass.
   if (node.types.length === 0) return node.format === undefined ? checks : { type: ['string', 'array', 'null'], ...checks }
@@ -126,7 +153,7 @@ function arrayChecks(node: SchemaNode): AnySchemaObject {
     minItems,
     maxItems,
     items: node.items === undefined ? undefined : translate(node.items),
-    arrayCheck: node.listType === undefined ? undefined : (list: JsonValue[]) => isProperList(node, list),
+    arrayCheck: node.listType === undefined || node.decoded ? undefined : (list: JsonValue[]) => isProperList(node, list),
   })
 }
 
@@ -137,7 +164,7 @@ function objectChecks(node: SchemaNode): AnySchemaObject {
   return defined({
     minProperties,
     maxProperties,
-    required: required === undefined || required.length === 0 ? undefined : [...new Set(required)],
+    required: required === undefined || required.length === 0 || node.decoded ? undefined : [...new Set(required)],
     properties: properties.length === 0 ? undefined : Object.fromEntries(properties),
     // ajv knows no field of that name.
     protoProperty: proto === undefined ? undefined : translate(proto),
@@ -146,7 +173,9 @@ function objectChecks(node: SchemaNode): AnySchemaObject {
   })
 }
 
-function objectCheck({ embeddedResource, additional, properties, schema }: SchemaNode): ((object: JsonObject) => boolean) | undefined {
+function objectCheck(node: SchemaNode): ((object: JsonObject) => boolean) | undefined {
+  const { embeddedResource, additional, properties, schema } = node
+  if (node.decoded) return schema.required && requiredCheck(node, schema.required)
   // ajv does not miss a field without a name.
   const needsNameless = schema.required?.includes('') === true
   if (!embeddedResource && additional !== 'none' && !needsNameless) return undefined
@@ -154,6 +183,14 @@ function objectCheck({ embeddedResource, additional, properties, schema }: Schem
     (!embeddedResource || embeddedResourceErrors(object, '').length === 0) &&
     (additional !== 'none' || Object.keys(object).every((key) => properties.has(key))) &&
     (!needsNameless || getOwn(object, '') !== undefined)
+}
+
+/** Of a built-in type: none of its fields has a name that every object has. */
+function requiredCheck(node: SchemaNode, keys: readonly string[]): (object: JsonObject) => boolean {
+  return (object) => {
+    for (const key of keys) if (isMissing(node, object[key])) return false
+    return true
+  }
 }
 
 function junctorChecks(node: SchemaNode): AnySchemaObject {

@@ -23,6 +23,9 @@ export interface Completed {
   readonly errors: readonly FieldError[]
 }
 
+/** Of more, nobody reads the rest. */
+const maxUnknownFields = 32
+
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { schemaKind, version, refuseInvalidEarly, reads } = webhook
   const schema = schemaKind && schemaOf(schemaKind, version)
@@ -34,6 +37,7 @@ export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
     if (raw === undefined || request.operation === 'DELETE' || (isAboutObject && isExempt(request))) return { allowed: true }
     const handlers = webhook.handlers[request.operation]
     const context = new RequestContext(request, call)
+    if (schema !== undefined) for (const path of schema.unknownFields(raw, maxUnknownFields)) context.warn(`unknown field "${path}"`)
     const completed = await complete(schema, handlers, raw, request.oldObject, context)
     if (refuseInvalidEarly) {
       const verdict = await judgeEarly(handlers, completed, request.oldObject, context, () => call.cache.whenFilled(reads, call.signal))

@@ -79,7 +79,12 @@ async function errorsOfKind(
   if (metadata.error !== undefined) return [invalid('metadata', object.metadata ?? '', metadata.error)]
   const pruned = schema.prune(inNamespace(kind, { ...object, metadata: metadata.metadata }))
   if (pruned.malformed !== undefined) return [pruned.malformed]
-  const unknownPaths = [...metadata.unknown.map((path) => `metadata.${path}`), ...pruned.unknown]
+  const unknownPaths = [
+    ...metadata.unknown.map((path) => `metadata.${path}`),
+    ...pruned.unknown,
+    // The API server would keep these, and the webhook warns of them: in a file they are a mistake as any other.
+    ...schema.unknownFields(pruned.object),
+  ]
   const unknown = unknownPaths.map((path) => forbidden(path, 'unknown field'))
   const handlers = webhooks.flatMap((webhook) => webhook.handlers.CREATE)
   const { object: completed } = await complete(schema, handlers, pruned.object, undefined, context)

@@ -63,9 +63,38 @@ t.test('admission of MyPods', async (t) => {
         ],
       ],
     },
+    'what no Pod spec can be, in any of its fields': {
+      by: 'mutate',
+      spec: {
+        podSpec: {
+          restartPolicy: 'Sometimes',
+          containers: [
+            { ...main, env: [{ value: 'x' }], ports: [{ containerPort: '80' }], resources: { limits: { cpu: 0.5, memory: 'much' } } },
+          ],
+        },
+      },
+      causes: [
+        ['spec.podSpec.containers[0].env[0].name', 'FieldValueRequired', 'Required value'],
+        [
+          'spec.podSpec.containers[0].ports[0].containerPort',
+          'FieldValueTypeInvalid',
+          'Invalid value: "string": spec.podSpec.containers[0].ports[0].containerPort in body must be of type integer: "string"',
+        ],
+        [
+          'spec.podSpec.containers[0].resources.limits.memory',
+          'FieldValueInvalid',
+          `Invalid value: "much": spec.podSpec.containers[0].resources.limits.memory in body should match '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+        ],
+        [
+          'spec.podSpec.restartPolicy',
+          'FieldValueNotSupported',
+          'Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"',
+        ],
+      ],
+    },
     'what the API server refuses for Pods': {
       by: 'validate',
-      spec: { podSpec: { restartPolicy: 'Sometimes', containers: [{ name: 'Main', image: 'x', ports: [{ containerPort: 70_000 }] }] } },
+      spec: { podSpec: { containers: [{ name: 'Main', image: 'x', ports: [{ containerPort: 70_000 }] }] } },
       causes: [
         [
           'spec.podSpec.containers[0].name',
@@ -76,11 +105,6 @@ t.test('admission of MyPods', async (t) => {
           'spec.podSpec.containers[0].ports[0].containerPort',
           'FieldValueInvalid',
           'Invalid value: 70000: must be between 1 and 65535, inclusive',
-        ],
-        [
-          'spec.podSpec.restartPolicy',
-          'FieldValueNotSupported',
-          'Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"',
         ],
       ],
     },
@@ -188,6 +212,16 @@ t.test('admission of MyPods', async (t) => {
       'spec.podSpec.containers[0].securityContext.privileged: has full access to the node',
     ])
     await untilPod('n'.repeat(64), 'is there')
+  })
+
+  t.test('a field that no Pod has is warned about', async (t) => {
+    const warnings: string[] = []
+    const warned = createClient(controlPlane.connection, { onWarning: (text) => warnings.push(text) })
+    t.teardown(() => warned.close())
+    const podSpec = { restartpolicy: 'Never', containers: [{ name: 'main', image: 'x', envs: [] }] }
+    await warned.create(mypod, mypodNamed('misspelled', { podSpec }))
+    t.strictSame(warnings, ['unknown field "spec.podSpec.containers[0].envs"', 'unknown field "spec.podSpec.restartpolicy"'])
+    await untilPod('misspelled', 'is there')
   })
 
   t.test('the operator was allowed everything that it did', needsRequests, async (t) => {

@@ -1,4 +1,7 @@
 import t from 'tap'
+import { defineKind } from '../../src/api/kind.ts'
+import { Type } from '../../src/api/type.ts'
+import { webhook } from '../../src/webhook/definition.ts'
 import { jsonEqual } from '../../src/api/json.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { applyPatch } from '../support/webhook-apply-patch.ts'
@@ -46,6 +49,41 @@ t.test('a version without handlers gets the defaults of its schema', async (t) =
     object: widgetObject({ note: 'bad' }),
   })
   t.strictSame(patchOf(answer), [{ op: 'add', path: '/spec/size', value: 2 }])
+})
+
+t.test('embedded built-in types are judged in full, and their unknown fields warned about', async (t) => {
+  const kind = defineKind({
+    group: 'apps.example.com',
+    kind: 'Widget',
+    versions: [{ name: 'v1', spec: Type.Object({ pod: Type.Builtin('PodSpec') }) }],
+  })
+  const { ask } = await fixture(t, {}, { webhooks: [webhook(kind)] })
+  const main = { name: 'main', image: 'i', ports: [{ containerPort: 80 }], args: null }
+  const valid = widgetObject({ pod: { containers: [{ ...main, envs: [] }], restartpolicy: 'Never' } })
+  t.strictSame(
+    await ask('mutate', { object: valid }),
+    {
+      uid: 'uid-1',
+      allowed: true,
+      warnings: ['unknown field "spec.pod.containers[0].envs"', 'unknown field "spec.pod.restartpolicy"'],
+    },
+    'and nothing in them is filled in or taken away',
+  )
+  const manyFields = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field${index}`, index]))
+  const many = await ask('mutate', { object: widgetObject({ pod: { ...manyFields, containers: [main] } }) })
+  t.equal(many.warnings?.length, 32, 'of many, some')
+  const invalid = widgetObject({ pod: { containers: [{ ...main, image: 5 }] } })
+  for (const verb of ['mutate', 'validate'] as const) {
+    t.match(await ask(verb, { object: invalid }), {
+      allowed: false,
+      status: { details: { causes: [{ field: 'spec.pod.containers[0].image' }] } },
+    })
+  }
+  t.match(
+    await ask('mutate', { operation: 'UPDATE', object: invalid, oldObject: invalid }),
+    { allowed: true },
+    'what was there before may stay',
+  )
 })
 
 t.test('refuses an invalid object at once', async (t) => {

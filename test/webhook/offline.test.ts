@@ -1,4 +1,6 @@
 import t from 'tap'
+import { defineKind } from '../../src/api/kind.ts'
+import { Type } from '../../src/api/type.ts'
 import { webhook } from '../../src/webhook/definition.ts'
 import { reviewOffline } from '../../src/webhook/offline.ts'
 import { handlers, widget, widgetObject } from '../support/webhook-fixture.ts'
@@ -40,6 +42,25 @@ t.test('metadata that cannot be read, and what it has no field for', async (t) =
   t.match(unreadable.errors, [{ path: 'metadata', message: /json: cannot unmarshal number into Go struct field ObjectMeta.*labels/ }])
   const unknown = await reviewOffline(webhooks, widgetObject({ image: 'i' }, { name: 'w', label: 'x' } as never))
   t.match(unknown.errors, [{ path: 'metadata.label', message: 'Forbidden: unknown field' }])
+})
+
+t.test('embedded built-in types are checked in full, and their unknown fields are mistakes', async (t) => {
+  const holder = defineKind({
+    group: 'example.com',
+    kind: 'Holder',
+    versions: [{ name: 'v1', spec: Type.Object({ pod: Type.Builtin('PodSpec') }) }],
+  })
+  const pod = { containers: [{ name: 'a', ports: [{ containerPort: '80' }], envs: [] }] }
+  const review = await reviewOffline([webhook(holder)], {
+    apiVersion: 'example.com/v1',
+    kind: 'Holder',
+    metadata: { name: 'a' },
+    spec: { pod },
+  })
+  t.match(review.errors, [
+    { path: 'spec.pod.containers[0].envs', message: 'Forbidden: unknown field' },
+    { path: 'spec.pod.containers[0].ports[0].containerPort', reason: 'FieldValueTypeInvalid' },
+  ])
 })
 
 t.test("the kind's own rules", async (t) => {

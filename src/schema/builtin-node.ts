@@ -1,0 +1,88 @@
+/** Nodes of Kubernetes' own types: made when they are first needed, once in a process, and shared by all that refer to them. */
+import { ProreusError } from '../api/errors.ts'
+import type { JsonValue } from '../api/json.ts'
+import type { StructuralSchema } from '../api/structural-schema.ts'
+import type { BuiltinScalar, BuiltinValue } from '../builtin-schemas/types.ts'
+import { builtinFields } from '../builtin-schemas/types.ts'
+import type { SchemaNode } from './node.ts'
+import { buildNode } from './node.ts'
+import type { Pattern } from './patterns.ts'
+
+const nodes = new Map<string, SchemaNode>()
+
+/**
+ * The node of a built-in type.
+ *
+ * @throws {ProreusError} `PRO_INPUT` when there is no such type.
+ */
+export function builtinNode(name: string): SchemaNode {
+  const known = nodes.get(name)
+  if (known !== undefined) return known
+  const fields = builtinFields(name)
+  if (fields === undefined)
+    throw new ProreusError('PRO_INPUT', `There is no built-in type ${JSON.stringify(name)} that a kind could embed.`)
+  const required = fields.filter((field) => field.required).map((field) => field.name)
+  const node: SchemaNode = {
+    ...decodedNode({ type: 'object', ...(required.length > 0 && { required }) }),
+    typeName: name,
+    properties: new Map(fields.map((field) => [field.name, valueNode(field.value)])),
+    open: false,
+  }
+  nodes.set(name, node)
+  return node
+}
+
+function valueNode(value: BuiltinValue): SchemaNode {
+  switch (value.form) {
+    case 'scalar':
+      return scalarNode(value.scalar)
+    case 'enum': {
+      const values = [...value.values]
+      return { ...decodedNode({ type: 'string', enum: values }), enum: [...values, '', null] }
+    }
+    case 'type':
+      return builtinNode(value.name)
+    case 'list': {
+      const items = valueNode(value.items)
+      return {
+        ...decodedNode({ type: 'array' }),
+        // Of an item that is null, the fields are missing that every item needs.
+        items: items.typeName === undefined ? items : { ...items, nullable: false },
+        ...(value.keys.length > 0 && { listType: 'map', listMapKeys: value.keys }),
+      }
+    }
+    case 'map':
+      return { ...decodedNode({ type: 'object' }), additional: valueNode(value.values), open: false }
+  }
+}
+
+const schemas: Readonly<Record<Exclude<BuiltinScalar, 'quantity'>, StructuralSchema>> = {
+  string: { type: 'string' },
+  boolean: { type: 'boolean' },
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  bytes: { type: 'string', format: 'byte' },
+  time: { type: 'string', format: 'date-time' },
+  'int-or-string': { 'x-kubernetes-int-or-string': true },
+  object: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+}
+
+function scalarNode(scalar: BuiltinScalar): SchemaNode {
+  if (scalar === 'quantity') return { ...decodedNode({}), types: ['string', 'number'], pattern: quantity }
+  return decodedNode(schemas[scalar])
+}
+
+/** The expression is the one that the API server tells of; what it accepts is less. */
+const quantity: Pattern = {
+  source: '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$',
+  test: (text) => /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/.test(text),
+}
+
+/** Whether a required field is missing, with this value. */
+export function isMissing({ decoded }: SchemaNode, value: JsonValue | undefined): boolean {
+  return value === undefined || (decoded && (value === null || value === ''))
+}
+
+function decodedNode(schema: StructuralSchema): SchemaNode {
+  return { ...buildNode(schema), decoded: true, nullable: true }
+}

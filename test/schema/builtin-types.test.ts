@@ -1,0 +1,160 @@
+import t from 'tap'
+import { formatFieldError } from '../../src/api/field-error.ts'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import { defineKind } from '../../src/api/kind.ts'
+import { Type } from '../../src/api/type.ts'
+import { builtinNode } from '../../src/schema/builtin-node.ts'
+import { schemaOf } from '../../src/schema/kind-schema.ts'
+
+const kind = defineKind({
+  group: 'example.com',
+  kind: 'Holder',
+  versions: [
+    {
+      name: 'v1',
+      spec: Type.Object({
+        pod: Type.Optional(Type.Builtin('PodSpec')),
+        named: Type.Optional(
+          Type.Builtin('PodSpec', {
+            required: ['containers'],
+            properties: {
+              containers: Type.Array(Type.Object({ name: Type.String() }, { preserveUnknownFields: true }), {
+                listType: 'map',
+                listMapKeys: ['name'],
+              }),
+            },
+          }),
+        ),
+        env: Type.Optional(Type.Array(Type.Builtin('EnvVar'))),
+        byName: Type.Optional(Type.Record(Type.Builtin('ResourceRequirements'))),
+        maybe: Type.Optional(Type.Nullable(Type.Builtin('Affinity'))),
+        storage: Type.Optional(Type.Builtin('PersistentVolumeClaimSpec', { default: { accessModes: ['ReadWriteOnce'] } })),
+      }),
+    },
+  ],
+})
+const schema = schemaOf(kind)
+
+function holder(spec: JsonObject): JsonObject {
+  return { apiVersion: 'example.com/v1', kind: 'Holder', metadata: { name: 'a' }, spec }
+}
+
+function errorsOf(spec: JsonObject, old?: JsonObject): string[] {
+  return schema.validate(holder(spec), old && holder(old)).map(formatFieldError)
+}
+
+const main = { name: 'main', image: 'x' }
+const pod = (container: JsonObject, rest: JsonObject = {}): JsonObject => ({ pod: { containers: [{ ...main, ...container }], ...rest } })
+const inContainer = 'spec.pod.containers[0]'
+
+t.test('what is wrong with a value is told as of any schema', async (t) => {
+  const cases: readonly (readonly [name: string, spec: JsonObject, errors: readonly string[]])[] = [
+    ['nothing', pod({}), []],
+    ['a missing field', { pod: { containers: [{ image: 'x' }] } }, [`${inContainer}.name: Required value`]],
+    ['a missing list', { pod: {} }, ['spec.pod.containers: Required value']],
+    ['an empty text for a required one', pod({ env: [{ name: '' }] }), [`${inContainer}.env[0].name: Required value`]],
+    [
+      'a number for a text',
+      pod({ image: 5 }),
+      [`${inContainer}.image: Invalid value: "integer": ${inContainer}.image in body must be of type string: "integer"`],
+    ],
+    [
+      'a text for a number',
+      pod({ ports: [{ containerPort: '80' }] }),
+      [
+        `${inContainer}.ports[0].containerPort: Invalid value: "string": ${inContainer}.ports[0].containerPort in body must be of type integer: "string"`,
+      ],
+    ],
+    [
+      'an object for a list',
+      pod({}, { tolerations: {} }),
+      ['spec.pod.tolerations: Invalid value: "object": spec.pod.tolerations in body must be of type array: "object"'],
+    ],
+    [
+      'no quantity',
+      pod({ resources: { limits: { memory: 'much' } } }),
+      [
+        `${inContainer}.resources.limits.memory: Invalid value: "much": ${inContainer}.resources.limits.memory in body should match '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+      ],
+    ],
+    [
+      'an unknown text',
+      pod({}, { restartPolicy: 'Sometimes' }),
+      ['spec.pod.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"'],
+    ],
+    ['a wrong value of a list of embedded types', { env: [{ name: 'A' }, { value: 'x' }] }, ['spec.env[1].name: Required value']],
+    [
+      'a wrong value of a map of embedded types',
+      { byName: { a: { limits: 1 } } },
+      ['spec.byName.a.limits: Invalid value: "integer": spec.byName.a.limits in body must be of type object: "integer"'],
+    ],
+    [
+      'an item that is nothing',
+      { pod: { containers: [null] } },
+      ['spec.pod.containers[0]: Invalid value: "null": spec.pod.containers[0] in body must be of type object: "null"'],
+    ],
+  ]
+  for (const [name, spec, errors] of cases) t.strictSame(errorsOf(spec), errors, name)
+})
+
+t.test('what Go takes for nothing, or in another form, is accepted', async (t) => {
+  const cases: readonly (readonly [name: string, spec: JsonObject])[] = [
+    ['null', pod({ env: null, resources: { limits: null } }, { volumes: null, restartPolicy: null, hostNetwork: null })],
+    ['a null item', pod({ args: ['a', null] })],
+    ['an empty text where there are a few', pod({ imagePullPolicy: '' })],
+    ['numbers as quantities', pod({ resources: { limits: { cpu: 0.5, memory: 1024 }, requests: { cpu: '1e3', memory: '.5Gi' } } })],
+    ['ports by number and by name', pod({ livenessProbe: { httpGet: { port: 80 } }, readinessProbe: { tcpSocket: { port: 'http' } } })],
+    ['environment variables that come twice', pod({ env: [{ name: 'A' }, { name: 'A' }] })],
+    ['null where the kind allows it', { maybe: null }],
+    ['unknown fields', pod({ envs: [] })],
+  ]
+  for (const [name, spec] of cases) t.strictSame(errorsOf(spec), [], name)
+})
+
+t.test('what the CRD says of a field as well is told once', async (t) => {
+  t.strictSame(errorsOf({ named: { containers: [{ image: 'x' }, { name: 7 }] } }), [
+    'spec.named.containers[0].name: Required value',
+    'spec.named.containers[1].name: Invalid value: "integer": spec.named.containers[1].name in body must be of type string: "integer"',
+  ])
+  t.strictSame(errorsOf({ named: {} }), ['spec.named.containers: Required value'])
+})
+
+t.test('an update need not mend what it leaves as it is', async (t) => {
+  const old = pod({ image: 5 }, { noSuchField: 1 })
+  t.strictSame(errorsOf({ ...old, env: [] }, old), [], 'the whole value')
+  t.strictSame(errorsOf(pod({ image: 5 }, { hostname: 'new' }), old), [], 'a container')
+  t.match(errorsOf(pod({ image: 6 }), old), [/spec\.pod\.containers\[0\]\.image/])
+})
+
+t.test('values stay as they are written', async (t) => {
+  const object = holder({
+    ...pod({ ports: [{ containerPort: 80 }], args: null }, { noSuchField: { a: null } }),
+    storage: { resources: null },
+  })
+  t.equal(schema.default(object), object)
+  t.equal(schema.prune(object).object, object)
+  t.match(schema.default(holder({})), { spec: { storage: { accessModes: ['ReadWriteOnce'] } } }, 'but for the default of the field itself')
+})
+
+t.test('fields that the types do not have', async (t) => {
+  const cases: readonly (readonly [spec: JsonObject, unknown: readonly string[]])[] = [
+    [pod({}), []],
+    [
+      pod({ envs: [], securityContext: { runAsuser: 1 } }, { restartpolicy: 'x' }),
+      [`${inContainer}.envs`, `${inContainer}.securityContext.runAsuser`, 'spec.pod.restartpolicy'],
+    ],
+    [pod({}, { nodeSelector: { any: 'thing' } }), []],
+    [{ env: [{ name: 'A', val: 'x' }], byName: { a: { limit: {} } } }, ['spec.byName.a.limit', 'spec.env[0].val']],
+    [{ named: { containers: [{ name: 'a', img: 'x' }] } }, ['spec.named.containers[0].img']],
+    [{ pod: JSON.parse('{"containers":[],"__proto__":1,"constructor":2}') as JsonValue }, ['spec.pod.__proto__', 'spec.pod.constructor']],
+  ]
+  for (const [spec, unknown] of cases) t.strictSame(schema.unknownFields(holder(spec)), unknown)
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field${index}`, index]))
+  t.equal(schema.unknownFields(holder(pod({}, many)), 32).length, 32)
+})
+
+t.test('a type is made once, and shared', async (t) => {
+  t.equal(builtinNode('PodSpec'), builtinNode('PodSpec'))
+  t.equal(builtinNode('PodTemplateSpec').properties.get('spec'), builtinNode('PodSpec'))
+  t.throws(() => builtinNode('NoSuchType'), { code: 'PRO_INPUT', message: /no built-in type "NoSuchType"/ })
+})
