@@ -52,7 +52,7 @@ function entriesOf(webhooks: readonly WebhookDefinition[], target: WebhookTarget
   )
 }
 
-function clientConfig(target: WebhookTarget, path: string): JsonObject {
+export function clientConfig(target: WebhookTarget, path: string): JsonObject {
   if ('url' in target) return { url: target.url.replace(/\/$/, '') + path }
   const { namespace, name, port } = target.service
   return { service: { namespace, name, path, ...(port !== undefined && { port }) } }

@@ -14,3 +14,6 @@ export function mutatePath(type: GroupVersionKind): string {
 export function validatePath(type: GroupVersionKind): string {
   return pathOf('validate', type)
 }
+
+/** Where objects of every kind are converted. */
+export const conversionPath = '/convert'

@@ -1,0 +1,179 @@
+/** Carries one object from a version to another: through the hub, with the metadata rules, and without losing fields. */
+import { ProreusError, messageOf } from '../api/errors.ts'
+import { apiVersionOf, groupKindOf } from '../api/group-version-kind.ts'
+import type { JsonObject } from '../api/json.ts'
+import { deepFreeze, isObject, jsonEqual } from '../api/json.ts'
+import type { Kind } from '../api/kind.ts'
+import type { CompiledSchema } from '../schema/compile.ts'
+import { schemaOf } from '../schema/kind-schema.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { completeResult } from './converted-object.ts'
+import type { Convert, ConversionContext, ConversionDefinition } from './definition.ts'
+import { ExactNumbers } from './exact-numbers.ts'
+import { keptAnnotation, putKeptAnnotations, takeKeptAnnotations } from './kept-annotations.ts'
+import { readKeptFields, restoreWhatFits, writeKeptFields } from './kept-text.ts'
+
+/** What comes with one conversion besides the object. */
+export interface ConversionCall {
+  readonly signal: AbortSignal
+  readonly logger: Logger
+  /** The large integers of the object; where there are none, those of its annotations get a home of their own. */
+  readonly numbers?: ExactNumbers
+  /** Fields could not be kept, or were kept and are not restored. */
+  unkept?(reason: 'too large' | 'not accepted'): void
+}
+
+export interface ObjectConverter {
+  readonly kind: Kind
+  /** The versions between which it converts. */
+  readonly versions: ReadonlySet<string>
+  /**
+   * The object in another version. It is frozen by that; what comes out shares parts with it.
+   *
+   * @throws {Error} what a converter threw, with its cause; `PRO_INPUT` when it gave no object or changed what it may not.
+   */
+  convert(object: JsonObject, version: string, call: ConversionCall): Promise<JsonObject>
+}
+
+/** One way between the hub and a spoke. */
+interface Step {
+  readonly from: string
+  readonly to: string
+  readonly source: CompiledSchema
+  readonly target: CompiledSchema
+  readonly apiVersion: string
+  /** Undefined where both versions have the same fields. */
+  readonly converter: Convert | undefined
+  readonly inverse: Convert | undefined
+}
+
+export function createConverter({ kind, lossless, spokes }: ConversionDefinition): ObjectConverter {
+  const hub = kind.version
+  const step = (from: string, to: string, converter: Convert | undefined, inverse: Convert | undefined): Step => ({
+    from,
+    to,
+    source: schemaOf(kind, from),
+    target: schemaOf(kind, to),
+    apiVersion: apiVersionOf({ group: kind.group, version: to }),
+    converter,
+    inverse,
+  })
+  const steps = new Map(
+    kind.versions
+      .filter(({ name }) => name !== hub)
+      .map(({ name }) => {
+        const { toHub, fromHub } = spokes.get(name) ?? {}
+        return [name, { toHub: step(name, hub, toHub, fromHub), fromHub: step(hub, name, fromHub, toHub) }] as const
+      }),
+  )
+  const versions = new Set(kind.versions.map(({ name }) => name))
+  const prefix = `${kind.group}/`
+  return {
+    kind,
+    versions,
+    async convert(object, version, call) {
+      const { apiVersion } = object
+      const from = typeof apiVersion === 'string' && apiVersion.startsWith(prefix) ? apiVersion.slice(prefix.length) : ''
+      if (object.kind !== kind.kind || !versions.has(from) || !versions.has(version)) {
+        const found = `${JSON.stringify(object.kind)} of ${JSON.stringify(apiVersion)}`
+        throw new ProreusError('PRO_INPUT', `${found} cannot be converted to ${version}: ${groupKindOf(kind)} has ${[...versions].join(', ')}`)
+      }
+      if (from === version) return object
+      const inHub = from === hub ? object : await convertStep(kind, lossless, steps.get(from)!.toHub, object, call)
+      return version === hub ? inHub : convertStep(kind, lossless, steps.get(version)!.fromHub, inHub, call)
+    },
+  }
+}
+
+async function convertStep(kind: Kind, lossless: boolean, step: Step, object: JsonObject, call: ConversionCall): Promise<JsonObject> {
+  if (step.converter === undefined || step.inverse === undefined) return { ...object, apiVersion: step.apiVersion }
+  const taken = takeKeptAnnotations(kind, object.metadata)
+  const { metadata: _, ...content } = object
+  const source = deepFreeze(step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata }))
+  const there: ConversionContext = { from: step.from, to: step.to, signal: call.signal, logger: call.logger }
+  let result = await run(step.converter, source, there, step.apiVersion, step.target)
+  if (lossless) {
+    const numbers = call.numbers ?? new ExactNumbers()
+    const kept = taken.texts.get(step.to)
+    taken.texts.delete(step.to)
+    let back: JsonObject | undefined
+    if (kept !== undefined) ({ result, back } = await restoreInto(step, source, result, kept, numbers, call))
+    else back = await convertBack(step, source, result, call)
+    const text = back === undefined ? undefined : writeKeptFields(back, source, step.source.schema, numbers)
+    if (text !== undefined) taken.texts.set(step.from, text)
+  }
+  const { metadata, unkept } = putKeptAnnotations(kind, result.metadata as JsonObject | undefined, taken.texts)
+  for (const version of unkept) {
+    call.unkept?.('too large')
+    call.logger.warn(
+      { ...facts(object), version, bytes: taken.texts.get(version)?.length },
+      `what ${step.to} cannot express of ${version} is too large for the annotation ${keptAnnotation(kind, version)} and is left out`,
+    )
+  }
+  return metadata === undefined ? result : { ...result, metadata }
+}
+
+/** The result with what was kept for it, unless that would change what the source shows; and what comes back from it. */
+async function restoreInto(
+  step: Step,
+  source: JsonObject,
+  plain: JsonObject,
+  text: string,
+  numbers: ExactNumbers,
+  call: ConversionCall,
+): Promise<{ result: JsonObject; back: JsonObject | undefined }> {
+  const kept = readKeptFields(text, numbers)
+  const restored = kept === undefined ? plain : restoreWhatFits(plain, kept, step.target)
+  const plainBack = await convertBack(step, source, plain, call)
+  if (restored !== plain) {
+    const back = await convertBack(step, source, restored, call)
+    if (back !== undefined && plainBack !== undefined && jsonEqual(contentOf(back), contentOf(plainBack))) return { result: restored, back }
+  }
+  if (kept === undefined || restored !== plain) {
+    call.unkept?.('not accepted')
+    call.logger.warn(
+      facts(source),
+      `what was kept of ${step.to} in an annotation does not fit the object any more, or never did, and is not restored`,
+    )
+  }
+  return { result: plain, back: plainBack }
+}
+
+/** What the result would be in the version of the source; undefined when it cannot be converted back. */
+async function convertBack(step: Step, source: JsonObject, result: JsonObject, call: ConversionCall): Promise<JsonObject | undefined> {
+  const { apiVersion } = source
+  try {
+    const context: ConversionContext = { from: step.to, to: step.from, signal: call.signal, logger: call.logger }
+    return await run(step.inverse!, deepFreeze(result), context, apiVersion as string, step.source)
+  } catch (error) {
+    call.logger.warn(
+      { ...facts(source), err: error },
+      `an object that was converted from ${step.from} to ${step.to} cannot be converted back, so that nothing is kept: ${messageOf(error)}`,
+    )
+    return undefined
+  }
+}
+
+/** Calls a converter. What a manager owns of an object may have no spec at all: then there is an empty one, as the types promise. */
+async function run(
+  converter: Convert,
+  source: JsonObject,
+  context: ConversionContext,
+  apiVersion: string,
+  target: CompiledSchema,
+): Promise<JsonObject> {
+  if (source.spec !== undefined) return completeResult(source, await converter(source, context), apiVersion, target)
+  const result = await converter(deepFreeze({ ...source, spec: {} }), context)
+  const empty = isObject(result) && isObject(result.spec) && Object.keys(result.spec).length === 0
+  return completeResult(source, empty ? { ...result, spec: undefined } : result, apiVersion, target)
+}
+
+function contentOf({ spec, status }: JsonObject): object {
+  return { spec, status }
+}
+
+/** Which object a log line is about. */
+export function facts(object: JsonObject): object {
+  const { name, namespace } = (object.metadata ?? {}) as { name?: string; namespace?: string }
+  return { apiVersion: object.apiVersion, kind: object.kind, namespace, name }
+}
