@@ -123,20 +123,21 @@ async function restoreInto(
   call: ConversionCall,
 ): Promise<{ result: JsonObject; back: JsonObject | undefined }> {
   const kept = readKeptFields(text, numbers)
-  const restored = kept === undefined ? plain : restoreWhatFits(plain, kept, step.target)
+  const { restored, refused } = kept === undefined ? { restored: plain, refused: [] } : restoreWhatFits(plain, kept, step.target)
+  if (kept === undefined) giveUp('is malformed')
+  else if (refused.length > 0) giveUp(`is refused by the schema: ${refused.join(', ')}`)
   const plainBack = await convertBack(step, source, plain, call)
-  if (restored !== plain) {
-    const back = await convertBack(step, source, restored, call)
-    if (back !== undefined && plainBack !== undefined && jsonEqual(contentOf(back), contentOf(plainBack))) return { result: restored, back }
-  }
-  if (kept === undefined || restored !== plain) {
-    call.unkept?.('not accepted')
-    call.logger.warn(
-      facts(source),
-      `what was kept of ${step.to} in an annotation does not fit the object any more, or never did, and is not restored`,
-    )
-  }
+  if (restored === plain) return { result: plain, back: plainBack }
+  const back = await convertBack(step, source, restored, call)
+  if (back !== undefined && (showsSame(back, source) || (plainBack !== undefined && showsSame(back, plainBack))))
+    return { result: restored, back }
+  giveUp(`would change what ${step.from} shows`)
   return { result: plain, back: plainBack }
+
+  function giveUp(why: string): void {
+    call.unkept?.('not accepted')
+    call.logger.warn(facts(source), `what an annotation has kept of ${step.to} ${why}, and is not restored`)
+  }
 }
 
 /** What the result would be in the version of the source; undefined when it cannot be converted back. */
@@ -168,8 +169,8 @@ async function run(
   return completeResult(source, empty ? { ...result, spec: undefined } : result, apiVersion, target)
 }
 
-function contentOf({ spec, status }: JsonObject): object {
-  return { spec, status }
+function showsSame(a: JsonObject, b: JsonObject): boolean {
+  return jsonEqual(a.spec, b.spec) && jsonEqual(a.status, b.status)
 }
 
 /** Which object a log line is about. */

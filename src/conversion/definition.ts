@@ -17,7 +17,7 @@ export interface ConversionContext {
   readonly logger: Logger
 }
 
-type Awaitable<T> = T | Promise<T>
+type Awaitable<T> = T | Literal | Promise<T | Literal>
 
 interface WrittenMetadata {
   /** Left out: those of the object stay. */
@@ -42,6 +42,19 @@ export type Converted<From, To, ToInput extends { spec: unknown }> = {
   readonly spec: DeepReadonly<ToInput['spec']>
   readonly metadata?: WrittenMetadata
 } & ConvertedStatus<From, To>
+
+/**
+ * Never given, and only here for the compiler: while it still infers the kind, this alone tells it that a literal such as 'Running' in
+ * what a converter gives is meant as that literal, and not as any string.
+ */
+interface Literal {
+  readonly '~never': never
+  readonly spec: Literals
+  readonly status: Literals
+}
+interface Literals {
+  readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[]
+}
 
 /** Both ways between the stored version, the hub, and one other, the spoke. Objects are frozen; the schema's defaults are filled in. */
 export interface VersionConverter<K extends Kind, Version extends string> {

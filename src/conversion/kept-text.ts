@@ -38,10 +38,14 @@ export function readKeptFields(text: string, numbers: ExactNumbers): JsonObject 
 }
 
 /**
- * The object with the kept fields that still have their place there and that the schema accepts.
+ * The object with the kept fields that still have their place there and that the schema accepts, and the paths of those that it refuses.
  * The API server validates an object in the version in which it is written: what comes from an annotation it would never look at.
  */
-export function restoreWhatFits(object: JsonObject, kept: JsonObject, target: CompiledSchema): JsonObject {
+export function restoreWhatFits(
+  object: JsonObject,
+  kept: JsonObject,
+  target: CompiledSchema,
+): { restored: JsonObject; refused: readonly string[] } {
   const before = new Set(target.validate(object).map(keyOf))
   const refusedIn = (candidate: JsonObject): string[] =>
     target
@@ -53,11 +57,11 @@ export function restoreWhatFits(object: JsonObject, kept: JsonObject, target: Co
     return restored === object ? object : target.default(target.convert(restored))
   }
   const all = restore([])
-  if (all === object) return object
+  if (all === object) return { restored: object, refused: [] }
   const refused = refusedIn(all)
-  if (refused.length === 0) return all
+  if (refused.length === 0) return { restored: all, refused }
   const accepted = restore(refused)
-  return refusedIn(accepted).length === 0 ? accepted : object
+  return { restored: refusedIn(accepted).length === 0 ? accepted : object, refused }
 }
 
 function keyOf({ path, message }: FieldError): string {

@@ -74,10 +74,11 @@ for (const [definition, from, to] of cases) {
   const { kind } = definition
   t.test(`${kind.kind}: ${from} → ${to} → ${from} is the identity`, async (t) => {
     const convert = converting(definition)
-    // A time that no converter takes is refused, not lost.
-    const objects = objectsOf(kind, from).filter((object) => !JSON.stringify(object).includes('never'))
+    const hub = schemaOf(kind)
     await fc.assert(
-      fc.asyncProperty(objects, async (object) => {
+      fc.asyncProperty(objectsOf(kind, from), async (object) => {
+        // What the hub's schema refuses is not restored into it.
+        fc.pre(hub.validate(await convert(structuredClone(object), kind.version)).length === 0)
         const there = await convert(structuredClone(object), to)
         // As the API server does it between two requests.
         const back = await convert(JSON.parse(JSON.stringify(there)) as JsonObject, from)

@@ -79,7 +79,7 @@ export const jobConversion = conversion(job, {
   v1alpha1: {
     toHub: async ({ spec, status }) => ({
       spec: { schedule: { hour: spec.every.hour } },
-      status: status && { phase: status.running === true ? ('Running' as const) : ('Waiting' as const), runs: 0 },
+      status: status && { phase: status.running === true ? 'Running' : 'Waiting', runs: 0 },
     }),
     fromHub: async ({ spec, status }) => ({
       spec: { every: { hour: spec.schedule.hour } },
