@@ -9,7 +9,7 @@ import { schemaOf } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { completeResult } from './converted-object.ts'
 import type { Convert, ConversionContext, ConversionDefinition } from './definition.ts'
-import { ExactNumbers } from './exact-numbers.ts'
+import type { ExactNumbers } from './exact-numbers.ts'
 import { keptAnnotation, putKeptAnnotations, takeKeptAnnotations } from './kept-annotations.ts'
 import { readKeptFields, restoreWhatFits, writeKeptFields } from './kept-text.ts'
 
@@ -17,8 +17,8 @@ import { readKeptFields, restoreWhatFits, writeKeptFields } from './kept-text.ts
 export interface ConversionCall {
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** The large integers of the object; where there are none, those of its annotations get a home of their own. */
-  readonly numbers?: ExactNumbers
+  /** The large integers of the object; those of its annotations are added. */
+  readonly numbers: ExactNumbers
   /** Fields could not be kept, or were kept and are not restored. */
   unkept?(reason: 'too large' | 'not accepted'): void
 }
@@ -93,13 +93,12 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const there: ConversionContext = { from: step.from, to: step.to, signal: call.signal, logger: call.logger }
   let result = await run(step.converter, source, there, step.apiVersion, step.target)
   if (lossless) {
-    const numbers = call.numbers ?? new ExactNumbers()
     const kept = taken.texts.get(step.to)
     taken.texts.delete(step.to)
     let back: JsonObject | undefined
-    if (kept !== undefined) ({ result, back } = await restoreInto(step, source, result, kept, numbers, call))
+    if (kept !== undefined) ({ result, back } = await restoreInto(step, source, result, kept, call))
     else back = await convertBack(step, source, result, call)
-    const text = back === undefined ? undefined : writeKeptFields(back, source, step.source.schema, numbers)
+    const text = back === undefined ? undefined : writeKeptFields(back, source, step.source.schema, call.numbers)
     if (text !== undefined) taken.texts.set(step.from, text)
   }
   const { metadata, unkept } = putKeptAnnotations(kind, result.metadata as JsonObject | undefined, taken.texts)
@@ -119,10 +118,9 @@ async function restoreInto(
   source: JsonObject,
   plain: JsonObject,
   text: string,
-  numbers: ExactNumbers,
   call: ConversionCall,
 ): Promise<{ result: JsonObject; back: JsonObject | undefined }> {
-  const kept = readKeptFields(text, numbers)
+  const kept = readKeptFields(text, call.numbers)
   const { restored, refused } = kept === undefined ? { restored: plain, refused: [] } : restoreWhatFits(plain, kept, step.target)
   if (kept === undefined) giveUp('is malformed')
   else if (refused.length > 0) giveUp(`is refused by the schema: ${refused.join(', ')}`)

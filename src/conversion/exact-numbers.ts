@@ -15,7 +15,7 @@ export function mayHoldLargeIntegers(text: string): boolean {
 
 /** The large integers of one object and of all that is kept about it. */
 export class ExactNumbers {
-  readonly #texts = new Map<number, string>()
+  #texts: Map<number, string> | undefined
 
   /** @throws {Error} when the text is no JSON, or has two large integers that JavaScript cannot tell apart. */
   parse(text: string): JsonValue {
@@ -26,16 +26,18 @@ export class ExactNumbers {
   }
 
   stringify(value: unknown): string {
-    if (this.#texts.size === 0) return JSON.stringify(value)
+    const texts = this.#texts
+    if (texts === undefined) return JSON.stringify(value)
     return JSON.stringify(value, (_key, item: unknown) => {
-      const text = typeof item === 'number' ? this.#texts.get(item) : undefined
+      const text = typeof item === 'number' ? texts.get(item) : undefined
       return text === undefined ? item : rawJson(text)
     })
   }
 
   #note(value: number, source: string): void {
-    const known = this.#texts.get(value)
+    const texts = (this.#texts ??= new Map())
+    const known = texts.get(value)
     if (known !== undefined && known !== source) throw new Error(`the integers ${known} and ${source} cannot be told apart here`)
-    this.#texts.set(value, source)
+    texts.set(value, source)
   }
 }

@@ -70,7 +70,7 @@ export type ObjectConverted = (converter: ObjectConverter | undefined, failed: b
 export async function answerConversion(
   request: ConversionRequest,
   find: FindConverter,
-  call: ConversionCall,
+  call: Omit<ConversionCall, 'numbers'>,
   turns: Turns,
   converted: ObjectConverted,
 ): Promise<ConversionAnswer> {
@@ -81,7 +81,7 @@ export async function answerConversion(
   let piece = ''
   let separator = ''
   for (const span of request.objects) {
-    const numbers = span.longNumbers ? new ExactNumbers() : undefined
+    const numbers = new ExactNumbers()
     let object: JsonValue = null
     let converter: ObjectConverter | undefined
     try {
@@ -89,8 +89,8 @@ export async function answerConversion(
       converter = isObject(object) ? find(group, object.kind) : undefined
       if (!isObject(object)) throw new TypeError('it is no object')
       if (converter === undefined) throw new TypeError(`its kind is not converted to ${request.desiredAPIVersion} here`)
-      const result = await converter.convert(object, version, numbers === undefined ? call : { ...call, numbers })
-      if (failed === 0) piece += separator + (numbers === undefined ? JSON.stringify(result) : numbers.stringify(result))
+      const result = await converter.convert(object, version, { ...call, numbers })
+      if (failed === 0) piece += separator + numbers.stringify(result)
       converted(converter, false)
     } catch (error) {
       if (error instanceof MalformedConversionReview) throw error
@@ -126,10 +126,10 @@ function beginningOf(uid: string): string {
   return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":${JSON.stringify(uid)},`
 }
 
-function readObject(body: Buffer, { start, end }: Span, numbers: ExactNumbers | undefined): JsonValue {
+function readObject(body: Buffer, { start, end, longNumbers }: Span, numbers: ExactNumbers): JsonValue {
   const text = body.toString('utf8', start, end)
   try {
-    return numbers === undefined ? (JSON.parse(text) as JsonValue) : numbers.parse(text)
+    return longNumbers ? numbers.parse(text) : (JSON.parse(text) as JsonValue)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw new MalformedConversionReview(`An object of the ConversionReview cannot be read: ${messageOf(error)}.`)
