@@ -12,6 +12,7 @@ import type { Convert, ConversionContext, ConversionDefinition } from './definit
 import type { ExactNumbers } from './exact-numbers.ts'
 import { keptAnnotation, putKeptAnnotations, takeKeptAnnotations } from './kept-annotations.ts'
 import { readKeptFields, restoreWhatFits, writeKeptFields } from './kept-text.ts'
+import { sharedFields } from './shared-fields.ts'
 
 /** What comes with one conversion besides the object. */
 export interface ConversionCall {
@@ -90,8 +91,8 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const taken = takeKeptAnnotations(kind, object.metadata)
   const { metadata: _, ...content } = object
   const source = deepFreeze(step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata }))
-  const there: ConversionContext = { from: step.from, to: step.to, signal: call.signal, logger: call.logger }
-  let result = await run(step.converter, source, there, step.apiVersion, step.target)
+  const { converter, from, to, apiVersion, target } = step
+  let result = await run({ converter, from, to, apiVersion, source: step.source, target, signal: call.signal, logger: call.logger }, source)
   if (lossless) {
     const kept = taken.texts.get(step.to)
     taken.texts.delete(step.to)
@@ -140,10 +141,11 @@ async function restoreInto(
 
 /** What the result would be in the version of the source; undefined when it cannot be converted back. */
 async function convertBack(step: Step, source: JsonObject, result: JsonObject, call: ConversionCall): Promise<JsonObject | undefined> {
-  const { apiVersion } = source
+  const { inverse, from, to, source: target, target: schema } = step
+  const apiVersion = source.apiVersion as string
+  const { signal, logger } = call
   try {
-    const context: ConversionContext = { from: step.to, to: step.from, signal: call.signal, logger: call.logger }
-    return await run(step.inverse!, deepFreeze(result), context, apiVersion as string, step.source)
+    return await run({ converter: inverse!, from: to, to: from, apiVersion, source: schema, target, signal, logger }, deepFreeze(result))
   } catch (error) {
     call.logger.warn(
       { ...facts(source), err: error },
@@ -153,18 +155,37 @@ async function convertBack(step: Step, source: JsonObject, result: JsonObject, c
   }
 }
 
-/** Calls a converter. What a manager owns of an object may have no spec at all: then there is an empty one, as the types promise. */
-async function run(
-  converter: Convert,
-  source: JsonObject,
-  context: ConversionContext,
-  apiVersion: string,
-  target: CompiledSchema,
-): Promise<JsonObject> {
-  if (source.spec !== undefined) return completeResult(source, await converter(source, context), apiVersion, target)
-  const result = await converter(deepFreeze({ ...source, spec: {} }), context)
-  const empty = isObject(result) && isObject(result.spec) && Object.keys(result.spec).length === 0
-  return completeResult(source, empty ? { ...result, spec: undefined } : result, apiVersion, target)
+/** One way of a step, to be called. */
+interface Way extends ConversionContext {
+  readonly converter: Convert
+  readonly source: CompiledSchema
+  readonly target: CompiledSchema
+  readonly apiVersion: string
+}
+
+/**
+ * Calls a converter. It may be given less than its types promise: server-side apply takes the fields of one manager out of an object and
+ * has the rest converted to see what of it other managers own in their versions. A converter that fails for such an object has nothing
+ * to say about it, and that must not fail the apply: what both versions have in common is enough then.
+ */
+async function run(way: Way, source: JsonObject): Promise<JsonObject> {
+  const { converter, from, to, signal, logger } = way
+  const given = source.spec === undefined ? deepFreeze({ ...source, spec: {} }) : source
+  let result: unknown
+  try {
+    result = await converter(given, { from, to, signal, logger })
+  } catch (error) {
+    if (!way.source.validateStructure(given).some(({ reason }) => reason === 'FieldValueRequired')) throw error
+    logger.debug({ ...facts(source), err: error }, `an object that is not whole was converted to ${to} by what it has in common with it`)
+    result = sharedFields(contentOf(given), way.source.schema, way.target.schema)
+  }
+  if (source.spec === undefined && isObject(result) && isObject(result.spec) && Object.keys(result.spec).length === 0)
+    result = { ...result, spec: undefined }
+  return completeResult(source, result, way.apiVersion, way.target)
+}
+
+function contentOf({ spec, status }: JsonObject): JsonObject {
+  return { ...(spec === undefined ? {} : { spec }), ...(status === undefined ? {} : { status }) }
 }
 
 function showsSame(a: JsonObject, b: JsonObject): boolean {
