@@ -1,6 +1,6 @@
 /** The public API of Proreus. */
 export { defineKind, Conditions } from './api/kind.ts'
-export type { Infer, InferInput, Kind, KindDefinition, PrinterColumn, VersionDefinition } from './api/kind.ts'
+export type { Infer, InferInput, Kind, KindDefinition, PrinterColumn, SpokeOf, VersionDefinition } from './api/kind.ts'
 export { Type } from './api/type.ts'
 export type { Static, TSchema } from './api/type.ts'
 export type { BuiltinTypeName, BuiltinTypes } from './api/builtin-types.ts'
@@ -63,6 +63,15 @@ export type { ControllerDefinition, ControllerSettings, OwnedType, WatchedType }
 export * from './controller/predicates.ts'
 export { TerminalError } from './controller/reconciler.ts'
 export type { CacheReader, ReconcileContext, Result } from './controller/reconciler.ts'
+export { conversion } from './conversion/definition.ts'
+export type {
+  ConversionContext,
+  ConversionDefinition,
+  ConversionSettings,
+  Converted,
+  VersionConverter,
+  VersionConverters,
+} from './conversion/definition.ts'
 export { webhook } from './webhook/definition.ts'
 export type { Verdict, WebhookDefinition, WebhookHandlers } from './webhook/definition.ts'
 export type { AdmissionContext, GroupVersionResource, Operation, OperationOptions, ReviewContext, UserInfo } from './webhook/context.ts'

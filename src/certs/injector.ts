@@ -1,9 +1,9 @@
 /**
- * Keeps the `caBundle` of webhook configurations such that the API server trusts this process:
+ * Keeps the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook, such that the API server trusts this process:
  * adds what is missing, drops what has expired, and leaves certificates of others alone.
  */
-import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
-import type { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../api/builtin.ts'
+import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
+import type { CustomResourceDefinition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../api/builtin.ts'
 import type { Clock } from '../api/clock.ts'
 import { sleep } from '../api/clock.ts'
 import { messageOf } from '../api/errors.ts'
@@ -21,12 +21,19 @@ export interface InjectorOptions {
   readonly mutating: readonly string[]
   /** Names of ValidatingWebhookConfigurations. */
   readonly validating: readonly string[]
+  /** Names of CustomResourceDefinitions. Default: none. */
+  readonly definitions?: readonly string[]
   readonly source: CertificateSource
   readonly logger: Logger
   readonly clock: Clock
 }
 
 type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
+type Trusting = WebhookConfiguration | CustomResourceDefinition
+type TrustingType =
+  | ResourceType<MutatingWebhookConfiguration>
+  | ResourceType<ValidatingWebhookConfiguration>
+  | ResourceType<CustomResourceDefinition>
 
 /** Somebody may apply a manifest over what was injected at any time. */
 const checkEveryMs = 10_000
@@ -44,6 +51,7 @@ export async function injectCaBundle(options: InjectorOptions, signal: AbortSign
   const targets = [
     ...options.mutating.map((name) => new Target(mutatingWebhookConfiguration, name, options)),
     ...options.validating.map((name) => new Target(validatingWebhookConfiguration, name, options)),
+    ...(options.definitions ?? []).map((name) => new Target(customResourceDefinition, name, options)),
   ]
   let wake = new AbortController()
   const unsubscribe = source.onChange(() => wake.abort())
@@ -62,16 +70,12 @@ export async function injectCaBundle(options: InjectorOptions, signal: AbortSign
 
 /** One configuration, and what was said about it last. */
 class Target {
-  readonly #type: ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration>
+  readonly #type: TrustingType
   readonly #name: string
   readonly #options: InjectorOptions
   #said = ''
 
-  constructor(
-    type: ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration>,
-    name: string,
-    options: InjectorOptions,
-  ) {
+  constructor(type: TrustingType, name: string, options: InjectorOptions) {
     this.#type = type
     this.#name = name
     this.#options = options
@@ -102,15 +106,19 @@ class Target {
 
   async #injectOnce(title: string, signal: AbortSignal): Promise<void> {
     const { client, source, clock, logger } = this.#options
-    const found: WebhookConfiguration = await client.get(this.#type as ResourceType<WebhookConfiguration>, { name: this.#name }, { signal })
+    const found: Trusting = await client.get(this.#type as ResourceType<Trusting>, { name: this.#name }, { signal })
     const owner = certManagerAnnotations.find((annotation) => found.metadata.annotations?.[annotation] !== undefined)
     if (owner !== undefined) {
       this.#say('info', `the caBundle of ${title} is left to cert-manager (annotation ${owner})`)
       return
     }
-    const patch = patchFor(found, source.current().caBundle, clock.now())
+    if ('spec' in found && found.spec.conversion?.strategy !== 'Webhook') {
+      this.#say('warn', `${title} has no conversion webhook, so that its versions lose each other's fields: apply the generated one`)
+      return
+    }
+    const patch = 'spec' in found ? patchForDefinition(found, source.current().caBundle, clock.now()) : patchFor(found, source.current().caBundle, clock.now())
     if (patch !== undefined) {
-      await client.patch(this.#type as ResourceType<WebhookConfiguration>, { name: this.#name }, patch, {
+      await client.patch(this.#type as ResourceType<Trusting>, { name: this.#name }, patch, {
         type: 'json',
         fieldManager: 'proreus-cabundle',
         signal,
@@ -144,6 +152,18 @@ export function patchFor(configuration: WebhookConfiguration, bundle: string, no
   })
   if (operations.length === 0) return undefined
   return [{ op: 'test', path: '/metadata/resourceVersion', value: configuration.metadata.resourceVersion }, ...operations]
+}
+
+/** The same for the conversion webhook of a CustomResourceDefinition. */
+export function patchForDefinition(definition: CustomResourceDefinition, bundle: string, now: number): object[] | undefined {
+  const clientConfig = definition.spec.conversion?.webhook?.clientConfig
+  if (clientConfig === undefined) return undefined
+  const after = mergeBundle(Buffer.from(clientConfig.caBundle ?? '', 'base64').toString(), bundle, now)
+  if (after === undefined) return undefined
+  return [
+    { op: 'test', path: '/metadata/resourceVersion', value: definition.metadata.resourceVersion },
+    { op: 'add', path: '/spec/conversion/webhook/clientConfig/caBundle', value: Buffer.from(after).toString('base64') },
+  ]
 }
 
 /**

@@ -140,7 +140,7 @@ export function runCommand(): Command {
 }
 
 function enabled(operators: readonly Operator[], { enableWebhooks }: Options): readonly Operator[] {
-  return enableWebhooks ? operators : operators.map((operator) => ({ ...operator, webhooks: [] }))
+  return enableWebhooks ? operators : operators.map((operator) => ({ ...operator, webhooks: [], conversions: [] }))
 }
 
 function runOptions(connection: Connection, options: Options): Omit<RunOptions, 'signal' | 'logger'> {

@@ -2,11 +2,13 @@
 import type { Kind } from '../api/kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { ControllerDefinition } from '../controller/builder.ts'
+import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { WebhookDefinition } from '../webhook/definition.ts'
 import { ProreusError } from '../api/errors.ts'
-import { groupKindOf } from '../api/group-version-kind.ts'
+import { groupKindOf, groupResourceOf } from '../api/group-version-kind.ts'
 import { dns1123Label } from '../api/names.ts'
 import { combineWebhooks } from '../webhook/combine.ts'
+import { missingConverters } from '../conversion/definition.ts'
 
 export interface OperatorDefinition {
   /** Lower case, digits and dashes; how `--operators` names it. */
@@ -14,6 +16,8 @@ export interface OperatorDefinition {
   /** The custom kinds that it brings along. */
   readonly kinds: readonly Kind[]
   readonly webhooks?: readonly WebhookDefinition[]
+  /** How objects get from one version of a kind to another: one for each kind whose versions have different fields. */
+  readonly conversions?: readonly ConversionDefinition[]
   readonly controllers?: readonly ControllerDefinition[]
   /** What it needs to be allowed beyond what its webhooks and controllers declare. */
   readonly rbac?: readonly PolicyRule[]
@@ -24,6 +28,7 @@ export interface Operator {
   readonly name: string
   readonly kinds: readonly Kind[]
   readonly webhooks: readonly WebhookDefinition[]
+  readonly conversions: readonly ConversionDefinition[]
   readonly controllers: readonly ControllerDefinition[]
   readonly rbac: readonly PolicyRule[]
 }
@@ -39,13 +44,21 @@ export interface Operator {
  *   controllers: [controller(memcached, { reconcile, owns: [deployment] })],
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, something is there twice, or its webhooks contradict each other.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, something is there twice, its webhooks contradict each other, or
+ * the versions of a kind have different fields and no conversion.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
-  const { name, kinds, webhooks = [], controllers = [], rbac = [] } = definition
+  const { name, kinds, webhooks = [], conversions = [], controllers = [], rbac = [] } = definition
   const problems = [
     ...dns1123Label(name).map((message) => `name: ${message}`),
     ...duplicates(kinds.map(groupKindOf)).map((kind) => `kinds: ${kind} is there twice`),
+    ...duplicates(conversions.map(({ kind }) => groupKindOf(kind))).map((kind) => `conversions: there are two for ${kind}: define one`),
+    ...conversions
+      .filter(({ kind }) => !kinds.includes(kind))
+      .map(({ kind }) => `conversions: ${groupKindOf(kind)} is none of the operator's kinds`),
+    ...kinds
+      .filter((kind) => !conversions.some((conversion) => conversion.kind === kind))
+      .flatMap((kind) => missingConverters(kind).map((problem) => `conversions: there is none for ${groupKindOf(kind)}: ${problem}`)),
     ...duplicates(controllers.map((controller) => controller.name)).map(
       (controller) => `controllers: two are called "${controller}": give one another name`,
     ),
@@ -57,6 +70,7 @@ export function defineOperator(definition: OperatorDefinition): Operator {
     name,
     kinds: Object.freeze([...kinds]),
     webhooks: Object.freeze([...webhooks]),
+    conversions: Object.freeze([...conversions]),
     controllers: Object.freeze([...controllers]),
     rbac: Object.freeze([...rbac]),
   })
@@ -65,8 +79,15 @@ export function defineOperator(definition: OperatorDefinition): Operator {
 /** Whether a value is an operator, also one that another copy of this package has defined. */
 export function isOperator(value: unknown): value is Operator {
   if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return false
-  const { name, kinds, webhooks, controllers, rbac } = value as Partial<Record<keyof Operator, unknown>>
-  return typeof name === 'string' && [kinds, webhooks, controllers, rbac].every((part) => Array.isArray(part))
+  const { name, kinds, webhooks, conversions, controllers, rbac } = value as Partial<Record<keyof Operator, unknown>>
+  return typeof name === 'string' && [kinds, webhooks, conversions, controllers, rbac].every((part) => Array.isArray(part))
+}
+
+/** The names of the CustomResourceDefinitions whose objects the operators' webhooks convert. */
+export function convertedDefinitions(operators: readonly Operator[]): readonly string[] {
+  return operators.flatMap(({ conversions }) =>
+    conversions.filter(({ spokes }) => spokes.size > 0).map(({ kind }) => groupResourceOf(kind)),
+  )
 }
 
 /** Refuses operators that cannot be in one process: two of one name, with controllers of one name, or with webhooks that contradict each other. */

@@ -29,6 +29,8 @@ export interface WebhookOptions {
 export interface InjectionTargets {
   readonly mutating: readonly string[]
   readonly validating: readonly string[]
+  /** CustomResourceDefinitions, whose conversion webhooks need one too. Default: those of the operators' kinds with a conversion. */
+  readonly definitions?: readonly string[]
 }
 
 /** Where the process can be reached. */

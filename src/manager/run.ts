@@ -20,7 +20,7 @@ import { warningLog } from './api-warnings.ts'
 import { inBackground } from './background.ts'
 import { certificateNames, openCertificates } from './certificates.ts'
 import { drain } from './drain.ts'
-import { checkOperators } from './operator.ts'
+import { checkOperators, convertedDefinitions } from './operator.ts'
 import { checkPermissions } from './permissions.ts'
 import { startProbes } from './probes.ts'
 import { withDefaults } from './run-options.ts'
@@ -105,25 +105,25 @@ export async function runWith(parts: Parts, operators: readonly Operator[], runO
  */
 async function start(operators: readonly Operator[], options: CompleteOptions, parts: Parts, running: Running): Promise<void> {
   const { signal, metrics, logger, connection, namespaces } = options
-  const webhooks = operators.flatMap((operator) => operator.webhooks)
+  const hasWebhooks = operators.some(({ webhooks, conversions }) => webhooks.length + conversions.length > 0)
   const { probeBindAddress, metricsBindAddress } = options
   running.probes = await startProbes({
     probeBindAddress,
     metricsBindAddress,
     metrics,
     liveness: () => livenessChecks(running),
-    readiness: () => readinessChecks(running, webhooks.length > 0),
+    readiness: () => readinessChecks(running, hasWebhooks),
     logger,
   })
   signal.throwIfAborted()
   await parts.checkPermissions({ operators, client: running.client, namespaces, connection, logger, signal })
   const cache = createCache(operators, options, parts, running)
-  const webhook = webhooks.length > 0 ? await startWebhooks(operators, cache, options, parts, running) : undefined
+  const webhook = hasWebhooks ? await startWebhooks(operators, cache, options, parts, running) : undefined
   const endpoints = { webhook, probes: running.probes.probes, metrics: running.probes.metrics }
   signal.throwIfAborted()
   await options.onServing?.(endpoints, running.client)
   signal.throwIfAborted()
-  running.injection = startInjection(options, parts, running)
+  running.injection = startInjection(operators, options, parts, running)
   startCache(cache, options, running)
   if (cache !== undefined) startControllers(operators, cache, options, parts, running)
   logger.info({ operators: operators.map(({ name }) => name), ...addresses(endpoints) }, 'started')
@@ -156,6 +156,7 @@ async function startWebhooks(
   const { host, port, reviewLogSampling } = webhook
   const server = parts.createWebhookServer({
     webhooks: operators.flatMap((operator) => operator.webhooks),
+    conversions: operators.flatMap((operator) => operator.conversions),
     client,
     cache,
     certificates: source,
@@ -173,14 +174,19 @@ async function startWebhooks(
 }
 
 /** After `onServing`, which may have installed the configurations: they then need not wait for a second look. */
-function startInjection(options: CompleteOptions, parts: Parts, { client, certificates }: Running): BackgroundTask | undefined {
+function startInjection(
+  operators: readonly Operator[],
+  options: CompleteOptions,
+  parts: Parts,
+  { client, certificates }: Running,
+): BackgroundTask | undefined {
   const { webhookConfigurations, clock, logger } = options
-  const { mutating, validating } = webhookConfigurations
-  if (certificates === undefined || mutating.length + validating.length === 0) return undefined
+  const { mutating, validating, definitions = convertedDefinitions(operators) } = webhookConfigurations
+  if (certificates === undefined || mutating.length + validating.length + definitions.length === 0) return undefined
   const { source } = certificates
   return inBackground(
     'injecting caBundle',
-    (stop) => parts.injectCaBundle({ client, mutating, validating, source, logger, clock }, stop),
+    (stop) => parts.injectCaBundle({ client, mutating, validating, definitions, source, logger, clock }, stop),
     logger,
   )
 }

@@ -1,13 +1,20 @@
 /** The CustomResourceDefinition of a kind. */
 import type { JsonObject } from '../api/json.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { Kind, KindVersion } from '../api/kind.ts'
+import { conversionPath } from '../webhook/paths.ts'
+import type { WebhookTarget } from './webhook-configuration.ts'
+import { clientConfig } from './webhook-configuration.ts'
 
-/** The CRD as `kubectl apply` takes it. Names and values that the API server would fill in are left out. */
-export function crdOf(kind: Kind): JsonObject {
+/**
+ * The CRD as `kubectl apply` takes it. Names and values that the API server would fill in are left out.
+ * `target` is where a webhook converts the kind's objects; without it a version differs from another by its name alone.
+ */
+export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${kind.plural}.${kind.group}` },
+    metadata: { name: groupResourceOf(kind) },
     spec: {
       group: kind.group,
       names: {
@@ -20,7 +27,16 @@ export function crdOf(kind: Kind): JsonObject {
       },
       scope: kind.namespaced ? 'Namespaced' : 'Cluster',
       versions: kind.versions.map(versionOf),
+      ...(target && { conversion: webhookConversion(target) }),
     },
+  }
+}
+
+/** `spec.conversion` with a webhook. Like the webhook configurations it carries no `caBundle`. */
+export function webhookConversion(target: WebhookTarget): JsonObject {
+  return {
+    strategy: 'Webhook',
+    webhook: { conversionReviewVersions: ['v1'], clientConfig: clientConfig(target, conversionPath) },
   }
 }
 

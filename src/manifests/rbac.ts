@@ -3,6 +3,7 @@ import type { JsonObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { Operator } from '../manager/operator.ts'
+import { convertedDefinitions } from '../manager/operator.ts'
 
 const readVerbs = ['get', 'list', 'watch'] as const
 
@@ -40,7 +41,14 @@ export function managerRole(operators: readonly Operator[], name: string, webhoo
     resourceNames: [...webhookConfigurations],
     verbs: ['get', 'patch'],
   }
-  return clusterRole(name, mergeRules([...rulesOf(operators), injection]))
+  return clusterRole(name, mergeRules([...rulesOf(operators), injection, ...definitionInjection(operators)]))
+}
+
+/** For the `caBundle` of conversion webhooks. */
+function definitionInjection(operators: readonly Operator[]): PolicyRule[] {
+  const resourceNames = convertedDefinitions(operators)
+  if (resourceNames.length === 0) return []
+  return [{ apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], resourceNames, verbs: ['get', 'patch'] }]
 }
 
 /** A viewer and an editor role for each kind, aggregated into the cluster's own `view`, `edit` and `admin`. */

@@ -2,8 +2,10 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
+import { groupResourceOf } from '../api/group-version-kind.ts'
 import { mutatingName, operatorNamespace, validatingName, webhookServiceName } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
+import { convertedDefinitions } from '../manager/operator.ts'
 import { crdOf } from './crd.ts'
 import { managerRole, userRoles } from './rbac.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
@@ -15,8 +17,12 @@ const crdFolder = 'crd/bases'
 /** Paths below the configuration folder and their texts. */
 export function generatedFiles(operators: readonly Operator[]): ReadonlyMap<string, string> {
   const kinds = operators.flatMap((operator) => operator.kinds)
-  const crds = kinds.map((kind) => [`${crdFolder}/${kind.group}_${kind.plural}.yaml`, manifestText(crdOf(kind))] as const)
   const service = { namespace: operatorNamespace, name: webhookServiceName }
+  const converted = new Set(convertedDefinitions(operators))
+  const crds = kinds.map((kind) => {
+    const crd = converted.has(groupResourceOf(kind)) ? crdOf(kind, { service }) : crdOf(kind)
+    return [`${crdFolder}/${kind.group}_${kind.plural}.yaml`, manifestText(crd)] as const
+  })
   return new Map([
     ...crds,
     [

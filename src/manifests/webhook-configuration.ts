@@ -90,7 +90,7 @@ function asJson(value: object): JsonValue {
   return structuredClone(value) as JsonValue
 }
 
-function clientConfig(target: WebhookTarget, path: string): JsonObject {
+export function clientConfig(target: WebhookTarget, path: string): JsonObject {
   if ('url' in target) return { url: target.url.replace(/\/$/, '') + path }
   const { namespace, name, port } = target.service
   return { service: { namespace, name, path, ...(port !== undefined && { port }) } }

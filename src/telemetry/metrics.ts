@@ -3,6 +3,7 @@
  * so that the dashboards and alerts that people already have work unchanged.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { ConversionMetrics } from './conversion-metrics.ts'
 import type { ReviewedKind } from './webhook-metrics.ts'
 import { WebhookMetrics, WebhookMetricSet } from './webhook-metrics.ts'
 
@@ -65,6 +66,7 @@ const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue'
 /** The metrics of one process, in a registry of its own. */
 export class Metrics {
   readonly registry = new Registry()
+  readonly conversion = new ConversionMetrics(this.registry)
 
   readonly #reconciles = this.#counter('controller_runtime_reconcile_total', 'Total number of reconciliations per controller', [
     'controller',

@@ -24,3 +24,6 @@ export function mutatePath(target: PathTarget): string {
 export function validatePath(target: PathTarget): string {
   return pathOf('validate', target)
 }
+
+/** Where objects of every kind are converted. */
+export const conversionPath = '/convert'

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../api/clock.ts'
 import { systemClock } from '../api/clock.ts'
+import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { CertificateSource, ServingCertificate } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
@@ -16,15 +17,19 @@ import { admissionRoute } from './admission-route.ts'
 import type { CombinedWebhook } from './combine.ts'
 import { combineWebhooks } from './combine.ts'
 import { Connections } from './connections.ts'
+import { serveConversions } from './conversion-route.ts'
 import type { WebhookDefinition } from './definition.ts'
 import { createHttpApp, maxReviewBytes, minTlsVersion } from './http.ts'
 import { listen } from './listen.ts'
 import { mutatingHandler } from './mutating.ts'
+import { conversionPath } from './paths.ts'
 import { mismatchAt } from './target.ts'
 import { validatingHandler } from './validating.ts'
 
 export interface WebhookServerOptions {
   readonly webhooks: readonly WebhookDefinition[]
+  /** Default: none, and no `/convert`. */
+  readonly conversions?: readonly ConversionDefinition[]
   readonly client: Client
   /** What handlers read through `context.cache`. */
   readonly cache?: ProcessCache | undefined
@@ -34,7 +39,7 @@ export interface WebhookServerOptions {
   /** Default 9443; 0 takes any free one. */
   readonly port?: number
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'webhook'>
+  readonly metrics: Pick<Metrics, 'webhook' | 'conversion'>
   readonly clock?: Clock
   /** Default 7 MiB. */
   readonly maxBodyBytes?: number
@@ -60,18 +65,20 @@ export interface WebhookServer {
 }
 
 export function createWebhookServer(options: WebhookServerOptions): WebhookServer {
-  const { certificates, logger, clock = systemClock, maxBodyBytes = maxReviewBytes } = options
+  const { certificates, logger, metrics, conversions = [], clock = systemClock, maxBodyBytes = maxReviewBytes } = options
   const webhooks = combineWebhooks(options.webhooks)
   const routes = createRoutes(webhooks, options, clock)
+  const paths = [...routes.keys(), ...(conversions.length > 0 ? [conversionPath] : [])]
   let draining = false
   const app = createHttpApp({
     tls: certificates.current(),
     maxBodyBytes,
     logger,
     draining: () => draining,
-    paths: new Set(routes.keys()),
-    onRefused: (path, code) => options.metrics.webhook(path).refused(code),
+    paths: new Set(paths),
+    onRefused: (path, code) => metrics.webhook(path).refused(code),
   })
+  serveConversions(app, { conversions, clock, logger, metrics })
   for (const [path, route] of routes) {
     app.post<{ Querystring: { timeout?: string } }>(path, async (request, reply) => {
       const onClose = (listener: () => void): void => void reply.raw.once('close', () => !reply.raw.writableFinished && listener())
@@ -92,7 +99,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
 
   return {
     app: app as unknown as FastifyInstance,
-    paths: [...routes.keys()],
+    paths,
     get inFlight() {
       return connections.inFlight
     },
@@ -105,7 +112,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       const address = await listen(app.server, options.port ?? 9443, options.host)
       // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
       app.server.on('error', (error) => logger.warn({ err: error }, 'the webhook server could not accept a connection'))
-      logger.info({ port: address.port, paths: [...routes.keys()] }, 'the webhook server listens')
+      logger.info({ port: address.port, paths }, 'the webhook server listens')
       return address
     },
     beginDrain() {

@@ -1,0 +1,65 @@
+/** What a converter gave, as a whole object: the metadata rules, and what the schema of its version makes of it. */
+import { ProreusError } from '../api/errors.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { isObject, jsonEqual } from '../api/json.ts'
+import type { CompiledSchema } from '../schema/compile.ts'
+
+/** What a converter may write of the metadata: more, and the API server would refuse the answer or undo it. */
+const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
+
+/**
+ * The object that a converter means: apiVersion, kind and metadata of the source, with the given spec, status, labels and annotations;
+ * pruned and defaulted by the schema, as the API server would show it.
+ *
+ * @throws {ProreusError} `PRO_INPUT` when it gave no object, or changed what it may not.
+ */
+export function completeResult(source: JsonObject, result: unknown, apiVersion: string, schema: CompiledSchema): JsonObject {
+  if (!isObject(result)) throw wrong(`gave ${describe(result)} instead of an object with spec and status`)
+  for (const key of Object.keys(result)) {
+    const value = result[key]
+    if (key === 'spec' || key === 'status' || value === undefined) continue
+    if (key === 'apiVersion' && (value === apiVersion || value === source.apiVersion)) continue
+    if (key === 'kind' && value === source.kind) continue
+    if (key !== 'metadata') throw wrong(`wrote ${key}, and may write spec and status, and of the metadata labels and annotations`)
+  }
+  if (result.spec !== undefined && !isObject(result.spec)) throw wrong(`gave ${describe(result.spec)} as spec`)
+  const metadata = mergedMetadata(source.metadata, result.metadata)
+  const status = 'status' in result ? result.status : source.status
+  const object: JsonObject = {
+    apiVersion,
+    kind: source.kind!,
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(result.spec === undefined ? {} : { spec: result.spec }),
+    ...(status === undefined ? {} : { status }),
+  }
+  return schema.default(schema.convert(object))
+}
+
+function mergedMetadata(source: JsonValue | undefined, given: JsonValue | undefined): JsonValue | undefined {
+  if (given === undefined) return source
+  if (!isObject(given)) throw wrong(`gave ${describe(given)} as metadata`)
+  const before = isObject(source) ? source : {}
+  let copy: JsonObject | undefined
+  for (const key of Object.keys(given)) {
+    const value = given[key]
+    if (value === undefined || jsonEqual(value, before[key])) continue
+    if (!writable.has(key)) {
+      const change = `from ${JSON.stringify(before[key]) ?? 'nothing'} to ${JSON.stringify(value)}`
+      throw wrong(`changed metadata.${key} ${change}: only labels and annotations may change`)
+    }
+    if (!isObject(value) || Object.values(value).some((text) => typeof text !== 'string'))
+      throw wrong(`gave metadata.${key} that are not all texts`)
+    copy ??= { ...before }
+    copy[key] = value
+  }
+  return copy ?? source
+}
+
+function wrong(text: string): ProreusError {
+  return new ProreusError('PRO_INPUT', `the converter ${text}`)
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  return Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`
+}

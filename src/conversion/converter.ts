@@ -1,0 +1,199 @@
+/** Carries one object from a version to another: through the hub, with the metadata rules, and without losing fields. */
+import { ProreusError, messageOf } from '../api/errors.ts'
+import { apiVersionOf, groupKindOf } from '../api/group-version-kind.ts'
+import type { JsonObject } from '../api/json.ts'
+import { deepFreeze, isObject, jsonEqual } from '../api/json.ts'
+import type { Kind } from '../api/kind.ts'
+import type { CompiledSchema } from '../schema/compile.ts'
+import { schemaOf } from '../schema/kind-schema.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { completeResult } from './converted-object.ts'
+import type { Convert, ConversionContext, ConversionDefinition } from './definition.ts'
+import type { ExactNumbers } from './exact-numbers.ts'
+import { keptAnnotation, putKeptAnnotations, takeKeptAnnotations } from './kept-annotations.ts'
+import { readKeptFields, restoreWhatFits, writeKeptFields } from './kept-text.ts'
+import { sharedFields } from './shared-fields.ts'
+
+/** What comes with one conversion besides the object. */
+export interface ConversionCall {
+  readonly signal: AbortSignal
+  readonly logger: Logger
+  /** The large integers of the object; those of its annotations are added. */
+  readonly numbers: ExactNumbers
+  /** Fields could not be kept, or were kept and are not restored. */
+  unkept?(reason: 'too large' | 'not accepted'): void
+}
+
+export interface ObjectConverter {
+  readonly kind: Kind
+  /** The versions between which it converts. */
+  readonly versions: ReadonlySet<string>
+  /**
+   * The object in another version. It is frozen by that; what comes out shares parts with it.
+   *
+   * @throws {Error} what a converter threw, with its cause; `PRO_INPUT` when it gave no object or changed what it may not.
+   */
+  convert(object: JsonObject, version: string, call: ConversionCall): Promise<JsonObject>
+}
+
+/** One way between the hub and a spoke. */
+interface Step {
+  readonly from: string
+  readonly to: string
+  readonly source: CompiledSchema
+  readonly target: CompiledSchema
+  readonly apiVersion: string
+  /** Undefined where both versions have the same fields. */
+  readonly converter: Convert | undefined
+  readonly inverse: Convert | undefined
+}
+
+export function createConverter({ kind, lossless, spokes }: ConversionDefinition): ObjectConverter {
+  const hub = kind.version
+  const step = (from: string, to: string, converter: Convert | undefined, inverse: Convert | undefined): Step => ({
+    from,
+    to,
+    source: schemaOf(kind, from),
+    target: schemaOf(kind, to),
+    apiVersion: apiVersionOf({ group: kind.group, version: to }),
+    converter,
+    inverse,
+  })
+  const steps = new Map(
+    kind.versions
+      .filter(({ name }) => name !== hub)
+      .map(({ name }) => {
+        const { toHub, fromHub } = spokes.get(name) ?? {}
+        return [name, { toHub: step(name, hub, toHub, fromHub), fromHub: step(hub, name, fromHub, toHub) }] as const
+      }),
+  )
+  const versions = new Set(kind.versions.map(({ name }) => name))
+  const prefix = `${kind.group}/`
+  return {
+    kind,
+    versions,
+    async convert(object, version, call) {
+      const { apiVersion } = object
+      const from = typeof apiVersion === 'string' && apiVersion.startsWith(prefix) ? apiVersion.slice(prefix.length) : ''
+      if (object.kind !== kind.kind || !versions.has(from) || !versions.has(version)) {
+        const found = `${JSON.stringify(object.kind)} of ${JSON.stringify(apiVersion)}`
+        throw new ProreusError('PRO_INPUT', `${found} cannot be converted to ${version}: ${groupKindOf(kind)} has ${[...versions].join(', ')}`)
+      }
+      if (from === version) return object
+      const inHub = from === hub ? object : await convertStep(kind, lossless, steps.get(from)!.toHub, object, call)
+      return version === hub ? inHub : convertStep(kind, lossless, steps.get(version)!.fromHub, inHub, call)
+    },
+  }
+}
+
+async function convertStep(kind: Kind, lossless: boolean, step: Step, object: JsonObject, call: ConversionCall): Promise<JsonObject> {
+  if (step.converter === undefined || step.inverse === undefined) return { ...object, apiVersion: step.apiVersion }
+  const taken = takeKeptAnnotations(kind, object.metadata)
+  const { metadata: _, ...content } = object
+  const source = deepFreeze(step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata }))
+  const { converter, from, to, apiVersion, target } = step
+  let result = await run({ converter, from, to, apiVersion, source: step.source, target, signal: call.signal, logger: call.logger }, source)
+  if (lossless) {
+    const kept = taken.texts.get(step.to)
+    taken.texts.delete(step.to)
+    let back: JsonObject | undefined
+    if (kept !== undefined) ({ result, back } = await restoreInto(step, source, result, kept, call))
+    else back = await convertBack(step, source, result, call)
+    const text = back === undefined ? undefined : writeKeptFields(back, source, step.source.schema, call.numbers)
+    if (text !== undefined) taken.texts.set(step.from, text)
+  }
+  const { metadata, unkept } = putKeptAnnotations(kind, result.metadata as JsonObject | undefined, taken.texts)
+  for (const version of unkept) {
+    call.unkept?.('too large')
+    call.logger.warn(
+      { ...facts(object), version, bytes: taken.texts.get(version)?.length },
+      `what ${step.to} cannot express of ${version} is too large for the annotation ${keptAnnotation(kind, version)} and is left out`,
+    )
+  }
+  return metadata === undefined ? result : { ...result, metadata }
+}
+
+/** The result with what was kept for it, unless that would change what the source shows; and what comes back from it. */
+async function restoreInto(
+  step: Step,
+  source: JsonObject,
+  plain: JsonObject,
+  text: string,
+  call: ConversionCall,
+): Promise<{ result: JsonObject; back: JsonObject | undefined }> {
+  const kept = readKeptFields(text, call.numbers)
+  const { restored, refused } = kept === undefined ? { restored: plain, refused: [] } : restoreWhatFits(plain, kept, step.target)
+  if (kept === undefined) giveUp('is malformed')
+  else if (refused.length > 0) giveUp(`is refused by the schema: ${refused.join(', ')}`)
+  const plainBack = await convertBack(step, source, plain, call)
+  if (restored === plain) return { result: plain, back: plainBack }
+  const back = await convertBack(step, source, restored, call)
+  if (back !== undefined && (showsSame(back, source) || (plainBack !== undefined && showsSame(back, plainBack))))
+    return { result: restored, back }
+  giveUp(`would change what ${step.from} shows`)
+  return { result: plain, back: plainBack }
+
+  function giveUp(why: string): void {
+    call.unkept?.('not accepted')
+    call.logger.warn(facts(source), `what an annotation has kept of ${step.to} ${why}, and is not restored`)
+  }
+}
+
+/** What the result would be in the version of the source; undefined when it cannot be converted back. */
+async function convertBack(step: Step, source: JsonObject, result: JsonObject, call: ConversionCall): Promise<JsonObject | undefined> {
+  const { inverse, from, to, source: target, target: schema } = step
+  const apiVersion = source.apiVersion as string
+  const { signal, logger } = call
+  try {
+    return await run({ converter: inverse!, from: to, to: from, apiVersion, source: schema, target, signal, logger }, deepFreeze(result))
+  } catch (error) {
+    call.logger.warn(
+      { ...facts(source), err: error },
+      `an object that was converted from ${step.from} to ${step.to} cannot be converted back, so that nothing is kept: ${messageOf(error)}`,
+    )
+    return undefined
+  }
+}
+
+/** One way of a step, to be called. */
+interface Way extends ConversionContext {
+  readonly converter: Convert
+  readonly source: CompiledSchema
+  readonly target: CompiledSchema
+  readonly apiVersion: string
+}
+
+/**
+ * Calls a converter. It may be given less than its types promise: server-side apply takes the fields of one manager out of an object and
+ * has the rest converted to see what of it other managers own in their versions. A converter that fails for such an object has nothing
+ * to say about it, and that must not fail the apply: what both versions have in common is enough then.
+ */
+async function run(way: Way, source: JsonObject): Promise<JsonObject> {
+  const { converter, from, to, signal, logger } = way
+  const given = source.spec === undefined ? deepFreeze({ ...source, spec: {} }) : source
+  let result: unknown
+  try {
+    result = await converter(given, { from, to, signal, logger })
+  } catch (error) {
+    if (!way.source.validateStructure(given).some(({ reason }) => reason === 'FieldValueRequired')) throw error
+    logger.debug({ ...facts(source), err: error }, `an object that is not whole was converted to ${to} by what it has in common with it`)
+    result = sharedFields(contentOf(given), way.source.schema, way.target.schema)
+  }
+  if (source.spec === undefined && isObject(result) && isObject(result.spec) && Object.keys(result.spec).length === 0)
+    result = { ...result, spec: undefined }
+  return completeResult(source, result, way.apiVersion, way.target)
+}
+
+function contentOf({ spec, status }: JsonObject): JsonObject {
+  return { ...(spec === undefined ? {} : { spec }), ...(status === undefined ? {} : { status }) }
+}
+
+function showsSame(a: JsonObject, b: JsonObject): boolean {
+  return jsonEqual(a.spec, b.spec) && jsonEqual(a.status, b.status)
+}
+
+/** Which object a log line is about. */
+export function facts(object: JsonObject): object {
+  const { name, namespace } = (object.metadata ?? {}) as { name?: string; namespace?: string }
+  return { apiVersion: object.apiVersion, kind: object.kind, namespace, name }
+}

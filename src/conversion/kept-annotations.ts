@@ -1,0 +1,69 @@
+/** The annotations `conversion.GROUP/VERSION`, in which an object carries what its version cannot express of another one. */
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { isObject } from '../api/json.ts'
+import type { Kind } from '../api/kind.ts'
+import { maxAnnotationBytes } from '../api/object-meta.ts'
+
+/** For each version. An object's other annotations, kubectl's copy of it among them, need their share of the 256 KiB for all. */
+export const maxKeptBytes = 64 * 1024
+
+/** Metadata without these annotations, and their texts by version. */
+export interface TakenAnnotations {
+  readonly metadata: JsonObject | undefined
+  readonly texts: Map<string, string>
+}
+
+export function keptAnnotation({ group }: Pick<Kind, 'group'>, version: string): string {
+  return `conversion.${group}/${version}`
+}
+
+/** Takes the annotations of a kind's versions off. The same metadata where there are none. */
+export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined): TakenAnnotations {
+  const texts = new Map<string, string>()
+  if (!isObject(metadata)) return { metadata: undefined, texts }
+  const { annotations } = metadata
+  if (!isObject(annotations)) return { metadata, texts }
+  let rest: JsonObject | undefined
+  for (const { name } of kind.versions) {
+    const key = keptAnnotation(kind, name)
+    if (!Object.hasOwn(annotations, key)) continue
+    const text = annotations[key]
+    if (typeof text === 'string') texts.set(name, text)
+    rest ??= { ...annotations }
+    delete rest[key]
+  }
+  if (rest === undefined) return { metadata, texts }
+  const { annotations: _, ...others } = metadata
+  return { metadata: Object.keys(rest).length === 0 ? others : { ...others, annotations: rest }, texts }
+}
+
+/** Puts such annotations on, as far as there is room; gives the versions for which there is none. */
+export function putKeptAnnotations(
+  kind: Kind,
+  metadata: JsonObject | undefined,
+  texts: ReadonlyMap<string, string>,
+): { metadata: JsonObject | undefined; unkept: readonly string[] } {
+  if (texts.size === 0) return { metadata, unkept: [] }
+  const annotations = isObject(metadata?.annotations) ? { ...metadata.annotations } : {}
+  let room = maxAnnotationBytes - bytesOf(annotations)
+  const unkept: string[] = []
+  for (const [version, text] of texts) {
+    const key = keptAnnotation(kind, version)
+    const bytes = Buffer.byteLength(text)
+    const needed = bytes + Buffer.byteLength(key)
+    if (bytes > maxKeptBytes || needed > room) {
+      unkept.push(version)
+      continue
+    }
+    room -= needed
+    annotations[key] = text
+  }
+  return { metadata: Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations }, unkept }
+}
+
+function bytesOf(annotations: JsonObject): number {
+  let bytes = 0
+  for (const [key, value] of Object.entries(annotations))
+    bytes += Buffer.byteLength(key) + (typeof value === 'string' ? Buffer.byteLength(value) : 0)
+  return bytes
+}

@@ -1,0 +1,161 @@
+/** What a version cannot express of an object: found by comparing it with what would come back, and put back in its place. */
+import { hash } from 'node:crypto'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { canonicalJson, getOwn, isObject, jsonEqual, setOwn } from '../api/json.ts'
+import type { StructuralSchema } from '../api/structural-schema.ts'
+import { childPath, indexPath } from '../schema/path.ts'
+
+/**
+ * A tree as deep as the object: at its leaves what belongs there (absent: nothing does) and a digest of what was shown in its place
+ * (absent: nothing was). A tree, unlike a list of paths, cannot make anybody look at the same part of an object twice.
+ */
+export type KeptFields =
+  | { readonly fields: { readonly [key: string]: KeptFields } }
+  /** Items of a list map by their keys. */
+  | { readonly items: readonly (readonly [JsonValue[], KeptFields])[] }
+  | { readonly value?: JsonValue; readonly shown?: string }
+
+/** What has to be changed in `shown` to get `original`; undefined when they are equal. */
+export function findKeptFields(
+  shown: JsonValue | undefined,
+  original: JsonValue | undefined,
+  schema: StructuralSchema | undefined,
+): KeptFields | undefined {
+  if (shown === original) return undefined
+  if (isObject(shown) && isObject(original) && schema?.['x-kubernetes-map-type'] !== 'atomic') return keptInObject(shown, original, schema)
+  if (jsonEqual(shown, original)) return undefined
+  if (Array.isArray(shown) && Array.isArray(original)) {
+    const keys = listMapKeys(schema)
+    if (keys !== undefined && haveSameItems(shown, original, keys)) return keptInListMap(shown, original, keys, schema?.items)
+  }
+  return {
+    ...(original === undefined ? {} : { value: original }),
+    ...(shown === undefined ? {} : { shown: digestOf(shown) }),
+  }
+}
+
+function keptInObject(shown: JsonObject, original: JsonObject, schema: StructuralSchema | undefined): KeptFields | undefined {
+  let fields: { [key: string]: KeptFields } | undefined
+  const visit = (key: string): void => {
+    const kept = findKeptFields(getOwn(shown, key), getOwn(original, key), childSchema(schema, key))
+    if (kept !== undefined) setOwn((fields ??= {}) as JsonObject, key, kept as JsonValue)
+  }
+  for (const key of Object.keys(original)) visit(key)
+  for (const key of Object.keys(shown)) if (!Object.hasOwn(original, key)) visit(key)
+  return fields === undefined ? undefined : { fields }
+}
+
+function keptInListMap(
+  shown: readonly JsonValue[],
+  original: readonly JsonValue[],
+  keys: readonly string[],
+  schema: StructuralSchema | undefined,
+): KeptFields | undefined {
+  const items = original.flatMap((item, index): [JsonValue[], KeptFields][] => {
+    const kept = findKeptFields(shown[index], item, schema)
+    return kept === undefined ? [] : [[identityOf(item, keys), kept]]
+  })
+  return items.length === 0 ? undefined : { items }
+}
+
+/** Where not to restore anything: paths that the schema has refused after all was restored. */
+export type Refused = readonly string[]
+
+const absent = Symbol('absent')
+
+/**
+ * `value` with the kept fields in their places, as far as what was shown there is still shown. The same value when nothing is restored.
+ * `kept` may be anything: what does not fit is passed over.
+ */
+export function restoreKeptFields(value: JsonObject, kept: unknown, schema: StructuralSchema, refused: Refused = []): JsonObject {
+  const restored = restore(value, kept, schema, '', refused)
+  return isObject(restored) ? restored : value
+}
+
+function restore(
+  value: JsonValue | undefined,
+  kept: unknown,
+  schema: StructuralSchema | undefined,
+  path: string,
+  refused: Refused,
+): JsonValue | undefined | typeof absent {
+  if (!isObject(kept)) return value
+  const { fields, items } = kept
+  if (fields !== undefined) return isObject(fields) && isObject(value) ? restoreFields(value, fields, schema, path, refused) : value
+  if (items !== undefined) return Array.isArray(items) && Array.isArray(value) ? restoreItems(value, items, schema, path, refused) : value
+  if (refused.some((place) => isWithin(place, path) || isWithin(path, place))) return value
+  if ((value === undefined ? undefined : digestOf(value)) !== kept.shown) return value
+  return Object.hasOwn(kept, 'value') ? kept.value : absent
+}
+
+function restoreFields(
+  object: JsonObject,
+  fields: JsonObject,
+  schema: StructuralSchema | undefined,
+  path: string,
+  refused: Refused,
+): JsonObject {
+  let copy: JsonObject | undefined
+  for (const [key, kept] of Object.entries(fields)) {
+    const before = getOwn(object, key)
+    const after = restore(before, kept, childSchema(schema, key), childPath(path, key), refused)
+    if (after === before) continue
+    copy ??= { ...object }
+    if (after === absent || after === undefined) delete copy[key]
+    else setOwn(copy, key, after as JsonValue)
+  }
+  return copy ?? object
+}
+
+function restoreItems(
+  list: JsonValue[],
+  items: readonly JsonValue[],
+  schema: StructuralSchema | undefined,
+  path: string,
+  refused: Refused,
+): JsonValue[] {
+  const keys = listMapKeys(schema)
+  if (keys === undefined) return list
+  const places = new Map(list.map((item, index) => [canonicalJson(identityOf(item, keys)), index]))
+  let copy: JsonValue[] | undefined
+  for (const entry of items) {
+    if (!Array.isArray(entry)) continue
+    const index = places.get(canonicalJson(entry[0]))
+    if (index === undefined) continue
+    const after = restore(list[index], entry[1], schema?.items, indexPath(path, index), refused)
+    if (after === list[index] || after === absent || after === undefined) continue
+    copy ??= [...list]
+    copy[index] = after as JsonValue
+  }
+  return copy ?? list
+}
+
+/** `spec.list[0].a` is within `spec.list`, `spec.list[0]` and `spec`, but not within `spec.li`. */
+function isWithin(path: string, place: string): boolean {
+  return path.startsWith(place) && (path.length === place.length || path[place.length] === '.' || path[place.length] === '[')
+}
+
+function childSchema(schema: StructuralSchema | undefined, key: string): StructuralSchema | undefined {
+  if (schema?.properties !== undefined && Object.hasOwn(schema.properties, key)) return schema.properties[key]
+  return typeof schema?.additionalProperties === 'object' ? schema.additionalProperties : undefined
+}
+
+function listMapKeys(schema: StructuralSchema | undefined): readonly string[] | undefined {
+  return schema?.['x-kubernetes-list-type'] === 'map' ? schema['x-kubernetes-list-map-keys'] : undefined
+}
+
+function identityOf(item: JsonValue | undefined, keys: readonly string[]): JsonValue[] {
+  return keys.map((key) => (isObject(item) ? (getOwn(item, key) ?? null) : null))
+}
+
+/** The same items in the same order, each there once. */
+function haveSameItems(a: readonly JsonValue[], b: readonly JsonValue[], keys: readonly string[]): boolean {
+  if (a.length !== b.length) return false
+  const identities = a.map((item) => canonicalJson(identityOf(item, keys)))
+  return new Set(identities).size === a.length && b.every((item, index) => canonicalJson(identityOf(item, keys)) === identities[index])
+}
+
+/** Equal for equal values; 128 bits, so that nobody meets another value by chance. */
+function digestOf(value: JsonValue): string {
+  return hash('sha256', canonicalJson(value), 'base64url').slice(0, 22)
+}

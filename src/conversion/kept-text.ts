@@ -1,0 +1,69 @@
+/** Kept fields as the text of an annotation. Whoever may write the object may write that text: it is read as hostile. */
+import type { FieldError } from '../api/field-error.ts'
+import type { JsonObject } from '../api/json.ts'
+import { isObject } from '../api/json.ts'
+import type { StructuralSchema } from '../api/structural-schema.ts'
+import type { CompiledSchema } from '../schema/compile.ts'
+import { mayHoldLargeIntegers } from './exact-numbers.ts'
+import type { ExactNumbers } from './exact-numbers.ts'
+import { maxKeptBytes } from './kept-annotations.ts'
+import { findKeptFields, restoreKeptFields } from './kept-fields.ts'
+import type { KeptFields } from './kept-fields.ts'
+
+/** What `back` lacks to be `original` again, as text; undefined when it lacks nothing. */
+export function writeKeptFields(
+  back: JsonObject,
+  original: JsonObject,
+  schema: StructuralSchema,
+  numbers: ExactNumbers,
+): string | undefined {
+  const fields: { [key: string]: KeptFields } = {}
+  for (const part of ['spec', 'status'] as const) {
+    const kept = findKeptFields(back[part], original[part], schema.properties?.[part])
+    if (kept !== undefined) fields[part] = kept
+  }
+  return fields.spec === undefined && fields.status === undefined ? undefined : numbers.stringify({ fields })
+}
+
+/** The kept fields that a text holds; undefined when it is none that this could have written. */
+export function readKeptFields(text: string, numbers: ExactNumbers): JsonObject | undefined {
+  if (text.length > maxKeptBytes) return undefined
+  try {
+    const kept = mayHoldLargeIntegers(text) ? numbers.parse(text) : (JSON.parse(text) as unknown)
+    if (!isObject(kept) || !isObject(kept.fields)) return undefined
+    return Object.keys(kept.fields).every((key) => key === 'spec' || key === 'status') ? kept : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The object with the kept fields that still have their place there and that the schema accepts, and the paths of those that it refuses.
+ * The API server validates an object in the version in which it is written: what comes from an annotation it would never look at.
+ */
+export function restoreWhatFits(
+  object: JsonObject,
+  kept: JsonObject,
+  target: CompiledSchema,
+): { restored: JsonObject; refused: readonly string[] } {
+  const before = new Set(target.validate(object).map(keyOf))
+  const refusedIn = (candidate: JsonObject): string[] =>
+    target
+      .validate(candidate)
+      .filter((error) => !before.has(keyOf(error)))
+      .map(({ path }) => path)
+  const restore = (refused: readonly string[]): JsonObject => {
+    const restored = restoreKeptFields(object, kept, target.schema, refused)
+    return restored === object ? object : target.default(target.convert(restored))
+  }
+  const all = restore([])
+  if (all === object) return { restored: object, refused: [] }
+  const refused = refusedIn(all)
+  if (refused.length === 0) return { restored: all, refused }
+  const accepted = restore(refused)
+  return { restored: refusedIn(accepted).length === 0 ? accepted : object, refused }
+}
+
+function keyOf({ path, message }: FieldError): string {
+  return `${path} ${message}`
+}

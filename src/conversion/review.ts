@@ -1,0 +1,147 @@
+/** The ConversionReview of `apiextensions.k8s.io/v1`: from the bytes of a request to the text of its answer. */
+import { messageOf } from '../api/errors.ts'
+import { groupKindOf, parseApiVersion } from '../api/group-version-kind.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { isObject } from '../api/json.ts'
+import { formatKey } from '../api/object.ts'
+import { failure } from '../api/status.ts'
+import type { ConversionCall, ObjectConverter } from './converter.ts'
+import { facts } from './converter.ts'
+import { ExactNumbers } from './exact-numbers.ts'
+import type { ScannedReview, Span } from './review-scan.ts'
+import { MalformedConversionReview, scanReview } from './review-scan.ts'
+import type { Turns } from './turns.ts'
+
+/** A review whose envelope has been read. */
+export interface ConversionRequest {
+  readonly uid: string
+  readonly desiredAPIVersion: string
+  readonly body: Buffer
+  readonly objects: readonly Span[]
+}
+
+/** An answer in pieces of text, to be written one after the other. */
+export interface ConversionAnswer {
+  readonly pieces: readonly string[]
+  readonly failed: boolean
+}
+
+/** How many failed objects are named; the others are counted. */
+const maxNamed = 3
+/** Pieces of an answer are joined up to this length, so that few of them are written. */
+const pieceLength = 64 * 1024
+
+/**
+ * Reads all of a review but its objects.
+ *
+ * @throws {MalformedConversionReview} when it is none.
+ */
+export async function decodeConversionReview(body: Buffer | undefined, turns: Turns): Promise<ConversionRequest> {
+  if (body === undefined || body.length === 0)
+    throw new MalformedConversionReview('The request has no body: a ConversionReview is expected.')
+  const { envelope, objects }: ScannedReview = await scanReview(body, turns)
+  if (!isObject(envelope) || envelope.kind !== 'ConversionReview') throw new MalformedConversionReview('The body is no ConversionReview.')
+  if (envelope.apiVersion !== 'apiextensions.k8s.io/v1') {
+    const found = JSON.stringify(envelope.apiVersion) ?? 'missing'
+    throw new MalformedConversionReview(`The apiVersion of the ConversionReview is ${found}: only apiextensions.k8s.io/v1 is served.`)
+  }
+  const { request } = envelope
+  if (!isObject(request)) throw new MalformedConversionReview('The ConversionReview has no request.')
+  const { uid, desiredAPIVersion } = request
+  if (typeof uid !== 'string' || uid === '') throw new MalformedConversionReview('The request of the ConversionReview has no uid.')
+  if (typeof desiredAPIVersion !== 'string')
+    throw new MalformedConversionReview('The request of the ConversionReview has no desiredAPIVersion.')
+  if (!Array.isArray(request.objects)) throw new MalformedConversionReview('The request of the ConversionReview has no list of objects.')
+  return { uid, desiredAPIVersion, body, objects }
+}
+
+/** Finds the converter of an object by its group and kind. */
+export type FindConverter = (group: string, kind: JsonValue | undefined) => ObjectConverter | undefined
+
+/** Told once for each object. */
+export type ObjectConverted = (converter: ObjectConverter | undefined, failed: boolean) => void
+
+/**
+ * Converts the objects of a review one after the other, in slices. An object that fails does not keep the others from being tried, so that
+ * the answer can tell of all; but as the protocol has it, an answer that fails returns none.
+ *
+ * @throws {MalformedConversionReview} when an object is no JSON.
+ */
+export async function answerConversion(
+  request: ConversionRequest,
+  find: FindConverter,
+  call: Omit<ConversionCall, 'numbers'>,
+  turns: Turns,
+  converted: ObjectConverted,
+): Promise<ConversionAnswer> {
+  const { group, version } = parseApiVersion(request.desiredAPIVersion)
+  const pieces = [`${beginningOf(request.uid)}"convertedObjects":[`]
+  const failures: string[] = []
+  let failed = 0
+  let piece = ''
+  let separator = ''
+  for (const span of request.objects) {
+    const numbers = new ExactNumbers()
+    let object: JsonValue = null
+    let converter: ObjectConverter | undefined
+    try {
+      object = readObject(request.body, span, numbers)
+      converter = isObject(object) ? find(group, object.kind) : undefined
+      if (!isObject(object)) throw new TypeError('it is no object')
+      if (converter === undefined) throw new TypeError(`its kind is not converted to ${request.desiredAPIVersion} here`)
+      const result = await converter.convert(object, version, { ...call, numbers })
+      if (failed === 0) piece += separator + numbers.stringify(result)
+      converted(converter, false)
+    } catch (error) {
+      if (error instanceof MalformedConversionReview) throw error
+      failed += 1
+      converted(converter, true)
+      if (failures.length < maxNamed) failures.push(`${describe(object)}: ${messageOf(error)}`)
+      call.logger.error({ ...facts(isObject(object) ? object : {}), to: request.desiredAPIVersion, err: error }, 'a conversion failed')
+    }
+    separator = ','
+    if (piece.length >= pieceLength) {
+      pieces.push(piece)
+      piece = ''
+    }
+    if (turns.due) {
+      await turns.give()
+      call.signal.throwIfAborted()
+    }
+  }
+  if (failed > 0) {
+    const others = failed > failures.length ? `; and ${failed - failures.length} more` : ''
+    return failedConversion(request.uid, `cannot convert to ${version}: ${failures.join('; ')}${others}`)
+  }
+  pieces.push(`${piece}],"result":{"status":"Success"}}}`)
+  return { pieces, failed: false }
+}
+
+/** An answer that returns no object and says why. */
+export function failedConversion(uid: string, message: string, code = 500, reason = 'InternalError'): ConversionAnswer {
+  return { pieces: [`${beginningOf(uid)}"result":${JSON.stringify(failure(code, reason, message))}}}`], failed: true }
+}
+
+function beginningOf(uid: string): string {
+  return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":${JSON.stringify(uid)},`
+}
+
+function readObject(body: Buffer, { start, end, longNumbers }: Span, numbers: ExactNumbers): JsonValue {
+  const text = body.toString('utf8', start, end)
+  try {
+    return longNumbers ? numbers.parse(text) : (JSON.parse(text) as JsonValue)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new MalformedConversionReview(`An object of the ConversionReview cannot be read: ${messageOf(error)}.`)
+  }
+}
+
+/** `CronTab.example.com "namespace/name" (v1beta1)`. */
+function describe(object: JsonValue): string {
+  if (!isObject(object)) return 'an entry'
+  const { apiVersion, kind, metadata } = object
+  const { group, version } = parseApiVersion(typeof apiVersion === 'string' ? apiVersion : '')
+  const { name, namespace } = (isObject(metadata) ? metadata : {}) as JsonObject & { name?: string; namespace?: string }
+  const key = typeof name === 'string' ? ` "${formatKey({ name, namespace })}"` : ''
+  return `${groupKindOf({ group, kind: String(kind) })}${key} (${version})`
+}

@@ -1,0 +1,50 @@
+/** Whether two versions have the same fields: then an object is one in the other by its apiVersion alone. */
+import { jsonEqual } from '../api/json.ts'
+import type { JsonValue } from '../api/json.ts'
+import type { StructuralSchema } from '../api/structural-schema.ts'
+import { childPath } from '../schema/path.ts'
+
+/** What decides about the shape of one value. Bounds, patterns, rules and defaults do not: they say which values are right, not what they mean. */
+const decisive = [
+  'type',
+  'nullable',
+  'x-kubernetes-int-or-string',
+  'x-kubernetes-preserve-unknown-fields',
+  'x-kubernetes-embedded-resource',
+] as const
+
+/** The paths at which values have another shape, in the order of the fields. */
+export function differences(a: StructuralSchema, b: StructuralSchema): string[] {
+  const found: string[] = []
+  compare(a, b, '', found)
+  return found
+}
+
+function compare(a: StructuralSchema | undefined, b: StructuralSchema | undefined, path: string, found: string[]): void {
+  if (a === undefined || b === undefined) {
+    if (a !== b) found.push(path)
+    return
+  }
+  if (decisive.some((keyword) => (a[keyword] || undefined) !== (b[keyword] || undefined)) || !enumsFit(a.enum, b.enum)) {
+    found.push(path)
+    return
+  }
+  for (const key of new Set([...Object.keys(a.properties ?? {}), ...Object.keys(b.properties ?? {})])) {
+    compare(propertyOf(a, key), propertyOf(b, key), childPath(path, key), found)
+  }
+  compare(a.items, b.items, `${path}[]`, found)
+  const [others, otherOthers] = [a.additionalProperties, b.additionalProperties]
+  if (typeof others === 'object' && typeof otherOthers === 'object') compare(others, otherOthers, `${path}.*`, found)
+  else if ((others || undefined) !== (otherOthers || undefined)) found.push(`${path}.*`)
+}
+
+function propertyOf({ properties = {} }: StructuralSchema, key: string): StructuralSchema | undefined {
+  return Object.hasOwn(properties, key) ? properties[key] : undefined
+}
+
+/** A version may allow fewer values; other values are other names for the same things, which somebody has to translate. */
+function enumsFit(a: readonly JsonValue[] | undefined, b: readonly JsonValue[] | undefined): boolean {
+  if (a === undefined || b === undefined) return true
+  const [few, many] = a.length < b.length ? [a, b] : [b, a]
+  return few.every((value) => many.some((other) => jsonEqual(value, other)))
+}

@@ -1,0 +1,34 @@
+/** What two versions have in common of an object: all that can be said about one that is not whole. */
+import type { JsonObject, JsonValue } from '../api/json.ts'
+import { isObject, setOwn } from '../api/json.ts'
+import type { StructuralSchema } from '../api/structural-schema.ts'
+import { differences } from './shape.ts'
+
+/** The fields that are at the same place in both schemas and of the same shape; of objects that differ, those within. */
+export function sharedFields(object: JsonObject, from: StructuralSchema, to: StructuralSchema): JsonObject {
+  const shared: JsonObject = {}
+  for (const [key, value] of Object.entries(object)) {
+    const [before, after] = [propertyOf(from, key), propertyOf(to, key)]
+    if (before === undefined || after === undefined || value === undefined) continue
+    const kept = sharedValue(value, before, after)
+    if (kept !== undefined) setOwn(shared, key, kept)
+  }
+  return shared
+}
+
+function sharedValue(value: JsonValue, from: StructuralSchema, to: StructuralSchema): JsonValue | undefined {
+  if (differences(from, to).length === 0) return value
+  if (isObject(value) && from.properties !== undefined && to.properties !== undefined) return sharedFields(value, from, to)
+  if (!Array.isArray(value) || !haveSameKeys(from, to)) return undefined
+  return value.map((item) => (isObject(item) ? sharedFields(item, from.items!, to.items!) : item))
+}
+
+/** Items of a list map stay themselves without the fields that differ, as long as their keys do not. */
+function haveSameKeys(from: StructuralSchema, to: StructuralSchema): boolean {
+  const [keys, others] = [from['x-kubernetes-list-map-keys'], to['x-kubernetes-list-map-keys']]
+  return keys !== undefined && others !== undefined && keys.join() === others.join() && from.items !== undefined && to.items !== undefined
+}
+
+function propertyOf({ properties = {} }: StructuralSchema, key: string): StructuralSchema | undefined {
+  return Object.hasOwn(properties, key) ? properties[key] : undefined
+}

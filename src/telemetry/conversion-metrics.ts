@@ -1,0 +1,72 @@
+/** The metrics of conversion webhooks. */
+import type { Registry } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
+
+export type ConversionResult = 'success' | 'failure'
+
+/** What the conversion of one kind reports. */
+export interface KindConversionMetrics {
+  /** A review was answered. */
+  answered(result: ConversionResult, seconds: number): void
+  /** An object was converted, or could not be. */
+  converted(result: ConversionResult): void
+  /** Fields of an object could not be kept, or were kept and were not restored. */
+  unkept(reason: 'too large' | 'not accepted'): void
+}
+
+/** From less than a millisecond for one object to the 30 s that the API server waits for a list. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** The conversions of one process. */
+export class ConversionMetrics {
+  readonly #requests: Counter<'kind' | 'result'>
+  readonly #objects: Counter<'kind' | 'result'>
+  readonly #unkept: Counter<'kind' | 'reason'>
+  readonly #time: Histogram<'kind'>
+
+  constructor(registry: Registry) {
+    const registers = [registry]
+    this.#requests = new Counter({
+      name: 'proreus_conversion_requests_total',
+      help: 'Total number of conversion requests by kind and result',
+      labelNames: ['kind', 'result'],
+      registers,
+    })
+    this.#objects = new Counter({
+      name: 'proreus_conversion_objects_total',
+      help: 'Total number of converted objects by kind and result',
+      labelNames: ['kind', 'result'],
+      registers,
+    })
+    this.#unkept = new Counter({
+      name: 'proreus_conversion_unkept_total',
+      help: 'Total number of conversions that lost or did not restore what a version cannot express, by kind and reason',
+      labelNames: ['kind', 'reason'],
+      registers,
+    })
+    this.#time = new Histogram({
+      name: 'proreus_conversion_seconds',
+      help: 'Length of time per conversion request by kind',
+      labelNames: ['kind'],
+      buckets,
+      registers,
+    })
+  }
+
+  /** The metrics of one kind, `Kind.group`; its series exist from now on, with zero. */
+  kind(kind: string): KindConversionMetrics {
+    for (const result of ['success', 'failure'] as const) {
+      this.#requests.inc({ kind, result }, 0)
+      this.#objects.inc({ kind, result }, 0)
+    }
+    this.#time.zero({ kind })
+    return {
+      answered: (result, seconds) => {
+        this.#requests.inc({ kind, result })
+        this.#time.observe({ kind }, seconds)
+      },
+      converted: (result) => this.#objects.inc({ kind, result }),
+      unkept: (reason) => this.#unkept.inc({ kind, reason: reason.replace(' ', '_') }),
+    }
+  }
+}

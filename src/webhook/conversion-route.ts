@@ -1,0 +1,147 @@
+/** `POST /convert`: where the API server has objects of every kind with a conversion carried from one version to another. */
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../api/clock.ts'
+import { ProreusError, messageOf } from '../api/errors.ts'
+import { groupKindOf } from '../api/group-version-kind.ts'
+import type { ObjectConverter } from '../conversion/converter.ts'
+import { createConverter } from '../conversion/converter.ts'
+import type { ConversionDefinition } from '../conversion/definition.ts'
+import type { ConversionAnswer, ConversionRequest } from '../conversion/review.ts'
+import { answerConversion, decodeConversionReview, failedConversion } from '../conversion/review.ts'
+import { MalformedConversionReview } from '../conversion/review-scan.ts'
+import { Turns } from '../conversion/turns.ts'
+import type { KindConversionMetrics } from '../telemetry/conversion-metrics.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { deadlineFrom, timedOut, withDeadline } from './deadline.ts'
+import type { HttpsApp } from './http.ts'
+import { conversionPath } from './paths.ts'
+
+/** A review has a whole list: the API server sends all objects of a LIST that need it at once. */
+const maxConversionBytes = 128 * 1024 * 1024
+/** What the API server's client waits for a conversion; it says so itself. */
+const defaultTimeout = '30s'
+
+export interface ConversionRouteOptions {
+  readonly conversions: readonly ConversionDefinition[]
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'webhook' | 'conversion'>
+  /** Default 128 MiB. */
+  readonly maxConversionBytes?: number
+}
+
+/** One kind's part. */
+interface Entry {
+  readonly converter: ObjectConverter
+  readonly metrics: KindConversionMetrics
+}
+
+/**
+ * Serves the path on an app; nothing where there is no conversion. The body is taken as bytes, apart from the app's other paths.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when a kind has two conversions.
+ */
+export function serveConversions(app: HttpsApp, options: ConversionRouteOptions): void {
+  if (options.conversions.length === 0) return
+  const entries = entriesOf(options)
+  const whole = options.metrics.webhook(conversionPath)
+  const bodyLimit = options.maxConversionBytes ?? maxConversionBytes
+  const register = async (scope: FastifyInstance): Promise<void> => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body))
+    scope.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+      const code = error instanceof MalformedConversionReview ? 400 : (error.statusCode ?? 500)
+      const text = textFor(code, error, bodyLimit)
+      if (code >= 500) options.logger.error({ err: error, path: conversionPath }, 'a request could not be answered')
+      else options.logger.info({ code, path: conversionPath }, `refused a request: ${text}`)
+      whole.refused(code)
+      return reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`)
+    })
+    scope.post<{ Querystring: { timeout?: string } }>(conversionPath, { bodyLimit }, async (request, reply) => {
+      const began = performance.now()
+      whole.started(Number(request.headers['content-length']))
+      try {
+        const onClose = (listener: () => void): void => void reply.raw.once('close', () => !reply.raw.writableFinished && listener())
+        const turns = new Turns()
+        const review = await decodeConversionReview(request.body as Buffer | undefined, turns)
+        const { pieces } = await answer(entries, options, review, deadlineFrom(request.query.timeout ?? defaultTimeout), turns, onClose)
+        whole.answered(200)
+        reply.type('application/json')
+        return await reply.send(pieces.length <= 2 ? pieces.join('') : Readable.from(pieces))
+      } finally {
+        whole.ended((performance.now() - began) / 1000)
+      }
+    })
+  }
+  void (app as unknown as FastifyInstance).register(register)
+}
+
+async function answer(
+  entries: ReadonlyMap<string, Entry>,
+  { clock, logger }: ConversionRouteOptions,
+  review: ConversionRequest,
+  ms: number,
+  turns: Turns,
+  onClose: (listener: () => void) => void,
+): Promise<ConversionAnswer> {
+  const controller = new AbortController()
+  onClose(() => controller.abort(new DOMException('the connection of the request was closed', 'AbortError')))
+  const { signal } = controller
+  const { uid } = review
+  const since = clock.now()
+  let done = 0
+  // A review is about one kind.
+  let kind: KindConversionMetrics | undefined
+  const find = (group: string, name: unknown): ObjectConverter | undefined => {
+    const entry = entries.get(groupKindOf({ group, kind: String(name) }))
+    kind ??= entry?.metrics
+    return entry?.converter
+  }
+  const call = { signal, logger: logger.child({ uid }), unkept: (reason: 'too large' | 'not accepted') => kind?.unkept(reason) }
+  const converted = (_converter: ObjectConverter | undefined, failed: boolean): void => {
+    done += 1
+    kind?.converted(failed ? 'failure' : 'success')
+  }
+  const result = await withDeadline(clock, ms, controller, () => answerConversion(review, find, call, turns, converted)).catch(
+    (error: unknown) => {
+      if (!signal.aborted) throw error
+      logger.debug({ uid, err: error }, 'a conversion was given up: its sender has gone')
+      return failedConversion(uid, `nobody waits for this answer any more: ${messageOf(error)}`, 499, 'Aborted')
+    },
+  )
+  const seconds = (clock.now() - since) / 1000
+  if (result !== timedOut) {
+    kind?.answered(result.failed ? 'failure' : 'success', seconds)
+    logger.debug({ uid, to: review.desiredAPIVersion, objects: done, failed: result.failed, ms: seconds * 1000 }, 'converted')
+    return result
+  }
+  kind?.answered('failure', seconds)
+  const text = `${done} of ${review.objects.length} objects were converted to ${review.desiredAPIVersion} within ${Math.round(ms)} ms`
+  logger.warn({ uid, code: 504 }, text)
+  return failedConversion(uid, `the deadline has passed: ${text}`, 504, 'Timeout')
+}
+
+function entriesOf({ conversions, metrics }: ConversionRouteOptions): ReadonlyMap<string, Entry> {
+  const entries = new Map<string, Entry>()
+  for (const definition of conversions) {
+    const name = groupKindOf(definition.kind)
+    if (entries.has(name)) throw new ProreusError('PRO_CONFIG_INVALID', `There are two conversions for ${name}: define one.`)
+    entries.set(name, { converter: createConverter(definition), metrics: metrics.conversion.kind(name) })
+  }
+  return entries
+}
+
+function textFor(code: number, error: Error, bodyLimit: number): string {
+  switch (code) {
+    case 413:
+      return `The ConversionReview is larger than ${bodyLimit} bytes.`
+    case 415:
+      return 'The Content-Type must be application/json.'
+    case 500:
+      return 'Internal error.'
+    default:
+      return error.message
+  }
+}

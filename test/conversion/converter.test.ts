@@ -1,0 +1,186 @@
+import t from 'tap'
+import type { JsonObject } from '../../src/api/json.ts'
+import { defineKind } from '../../src/api/kind.ts'
+import { Type } from '../../src/api/type.ts'
+import { conversion } from '../../src/conversion/definition.ts'
+import { converting, jobConversion, jobOf } from '../support/conversion-fixture.ts'
+
+const convert = converting(jobConversion)
+const beta = 'conversion.example.com/v1beta1'
+const hub = 'conversion.example.com/v1'
+
+function annotationsOf(object: JsonObject): Record<string, string> {
+  return ((object.metadata as JsonObject).annotations ?? {}) as Record<string, string>
+}
+
+t.test('the stored version is the hub, and a spoke is converted to another one through it', async (t) => {
+  const old = jobOf('v1alpha1', { every: { hour: '3' } }, { status: { running: true } })
+  t.match(await convert(old, 'v1'), {
+    apiVersion: 'example.com/v1',
+    kind: 'Job',
+    metadata: { name: 'a', namespace: 'test', uid: 'u' },
+    spec: { schedule: { minute: '*', hour: '3' }, priority: 5 },
+    status: { phase: 'Running', runs: 0 },
+  })
+  t.match(await convert(old, 'v1beta1'), { apiVersion: 'example.com/v1beta1', spec: { cron: '* 3' }, status: { phase: 'Running' } })
+  t.equal(await convert(old, 'v1alpha1'), old, 'in its own version it is left alone')
+})
+
+t.test('a status that has the same fields goes along by itself', async (t) => {
+  const status = { phase: 'Running', runs: 2 }
+  t.same((await convert(jobOf('v1beta1', { cron: '1 2' }, { status }), 'v1')).status, status)
+  t.notOk('status' in (await convert(jobOf('v1beta1', { cron: '1 2' }), 'v1')))
+})
+
+t.test('what a version cannot express is kept in an annotation and comes back', async (t) => {
+  const object = jobOf('v1', {
+    schedule: { minute: '0', hour: '4' },
+    tasks: [
+      { name: 'a', command: 'x', retries: 3 },
+      { name: 'b', command: 'y', retries: 9 },
+    ],
+    priority: 1,
+    notes: { a: 'b' },
+  })
+  const shown = await convert(object, 'v1beta1')
+  t.same(shown.spec, {
+    cron: '0 4',
+    tasks: [
+      { name: 'a', command: 'x' },
+      { name: 'b', command: 'y' },
+    ],
+  })
+  t.ok(annotationsOf(shown)[hub])
+  t.same(await convert(shown, 'v1'), object)
+
+  const edited = structuredClone(shown)
+  Object.assign(edited.spec as JsonObject, { cron: '5 4', tasks: [{ name: 'b', command: 'z' }], owner: 'me' })
+  const back = await convert(edited, 'v1')
+  t.same(back.spec, { schedule: { minute: '5', hour: '4' }, tasks: [{ name: 'b', command: 'z', retries: 9 }], priority: 1, notes: { a: 'b' } })
+  t.same(Object.keys(annotationsOf(back)), [beta], 'only what the hub cannot express is left: the owner')
+  t.same((await convert(back, 'v1beta1')).spec, edited.spec)
+})
+
+t.test('what was shown and has been changed wins over what was kept', async (t) => {
+  const kind = defineKind({
+    group: 'example.com',
+    kind: 'Lamp',
+    versions: [
+      { name: 'v2', storage: true, spec: Type.Object({ level: Type.Number() }) },
+      { name: 'v1', spec: Type.Object({ on: Type.Boolean() }) },
+    ],
+  })
+  const convert = converting(
+    conversion(kind, {
+      v1: {
+        toHub: ({ spec }) => ({ spec: { level: spec.on ? 1 : 0 } }),
+        fromHub: ({ spec }) => ({ spec: { on: spec.level > 0 } }),
+      },
+    }),
+  )
+  const shown = await convert({ apiVersion: 'example.com/v2', kind: 'Lamp', metadata: { name: 'a' }, spec: { level: 0.4 } }, 'v1')
+  t.same(shown.spec, { on: true })
+  t.same((await convert(shown, 'v2')).spec, { level: 0.4 })
+  const off = await convert({ ...shown, spec: { on: false } }, 'v2')
+  t.same(off.spec, { level: 0 })
+  t.same(off.metadata, { name: 'a' })
+})
+
+t.test('what is kept for one version passes through the others', async (t) => {
+  const old = jobOf('v1alpha1', { every: { hour: '3' }, color: 'blue' })
+  const there = await convert(await convert(old, 'v1'), 'v1beta1')
+  const back = await convert(await convert(there, 'v1'), 'v1alpha1')
+  t.same(back.spec, old.spec)
+  t.same((await convert(await convert(old, 'v1beta1'), 'v1alpha1')).spec, old.spec)
+})
+
+t.test('without lossless, what the converters leave out is gone', async (t) => {
+  const convert = converting({ ...jobConversion, lossless: false })
+  const shown = await convert(jobOf('v1', { schedule: { minute: '0', hour: '4' }, priority: 1 }), 'v1beta1')
+  t.same(shown.metadata, { name: 'a', namespace: 'test', uid: 'u' })
+  t.match(await convert(shown, 'v1'), { spec: { priority: 5 } })
+})
+
+t.test('the schema of a version has the last word about what a converter gives', async (t) => {
+  const convert = converting({
+    ...jobConversion,
+    spokes: new Map([['v1beta1', { toHub: () => ({ spec: { schedule: {}, unknown: 1, notes: null } }), fromHub: () => ({ spec: { cron: 'x' } }) }]]),
+  })
+  t.same((await convert(jobOf('v1beta1', { cron: 'x' }), 'v1')).spec, { schedule: { minute: '*', hour: '*' }, priority: 5 })
+})
+
+t.test('converters get frozen objects, defaults filled in, without the annotations of the framework, and know where to', async (t) => {
+  const seen: unknown[] = []
+  const convert = converting({
+    ...jobConversion,
+    spokes: new Map([
+      [
+        'v1beta1',
+        {
+          toHub: () => ({ spec: { schedule: {} } }),
+          fromHub(object, { from, to }) {
+            t.ok([object, object.metadata, object.spec].every(Object.isFrozen))
+            seen.push(object.metadata, object.spec, from, to)
+            return { spec: { cron: 'x' } }
+          },
+        },
+      ],
+    ]),
+  })
+  const metadata = { name: 'a', annotations: { [beta]: 'x', other: 'y' } }
+  await convert(jobOf('v1', { schedule: { hour: '1' } }, { metadata }), 'v1beta1')
+  t.same(seen.slice(0, 4), [
+    { name: 'a', annotations: { other: 'y' } },
+    { schedule: { minute: '*', hour: '1' }, priority: 5 },
+    'v1',
+    'v1beta1',
+  ])
+})
+
+t.test('an object without a spec or metadata, as one manager may own it, is converted', async (t) => {
+  const convert = converting({
+    ...jobConversion,
+    spokes: new Map([['v1beta1', { toHub: () => ({ spec: {} }), fromHub: () => ({ spec: {} }) }]]),
+  })
+  t.same(await convert({ apiVersion: 'example.com/v1', kind: 'Job' }, 'v1beta1'), { apiVersion: 'example.com/v1beta1', kind: 'Job' })
+})
+
+t.test('labels and annotations may change, the rest of the metadata not', async (t) => {
+  const given = (result: unknown) =>
+    converting({ ...jobConversion, lossless: false, spokes: new Map([['v1beta1', { toHub: () => result, fromHub: () => result }]]) })(
+      jobOf('v1beta1', { cron: 'x' }, { metadata: { name: 'a', uid: 'u', labels: { a: 'b' }, annotations: { c: 'd' } } }),
+      'v1',
+    )
+  const spec = { schedule: {} }
+  const metadata = { name: 'a', uid: 'u' }
+  for (const [written, expected] of [
+    [{ labels: { x: 'y' } }, { ...metadata, labels: { x: 'y' }, annotations: { c: 'd' } }],
+    [{ annotations: {} }, { ...metadata, labels: { a: 'b' }, annotations: {} }],
+    [{ name: 'a', uid: 'u', labels: { a: 'b' } }, { ...metadata, labels: { a: 'b' }, annotations: { c: 'd' } }],
+  ])
+    t.same((await given({ spec, metadata: written })).metadata, expected)
+
+  const wrong: [unknown, RegExp][] = [
+    [undefined, /the converter gave nothing instead of an object/],
+    [[], /gave a list instead/],
+    [null, /gave null instead/],
+    [{ spec: 'x' }, /gave a string as spec/],
+    [{ spec, metadata: { name: 'b' } }, /changed metadata\.name from "a" to "b": only labels and annotations may change/],
+    [{ spec, metadata: { finalizers: ['x/y'] } }, /changed metadata\.finalizers from nothing to \["x\/y"\]/],
+    [{ spec, metadata: { labels: { a: 5 } } }, /gave metadata\.labels that are not all texts/],
+    [{ spec, metadata: 5 }, /gave a number as metadata/],
+    [{ spec, kind: 'Other' }, /wrote kind, and may write spec and status/],
+    [{ spec, apiVersion: 'example.com/v7' }, /wrote apiVersion/],
+    [{ spec, data: {} }, /wrote data/],
+  ]
+  for (const [result, message] of wrong) await t.rejects(given(result), { code: 'PRO_INPUT', message }, String(message))
+  t.ok(await given({ apiVersion: 'example.com/v1beta1', kind: 'Job', spec, data: undefined }), 'the envelope may be that of the source')
+})
+
+t.test('an object that cannot be converted back is converted, and nothing is kept', async (t) => {
+  const entries: string[] = []
+  const logger = { warn: (_: object, text: string) => entries.push(text) } as never
+  const shown = await convert(jobOf('v1', { schedule: { minute: 'never', hour: '1' } }), 'v1beta1', { logger })
+  t.same(shown.spec, { cron: 'never 1' })
+  t.match(entries, [/cannot be converted back, so that nothing is kept: spec\.cron: "never 1" is no time/])
+})

@@ -1,0 +1,139 @@
+import t from 'tap'
+import { defineKind } from '../../src/api/kind.ts'
+import type { Infer, InferInput } from '../../src/api/kind.ts'
+import { Type } from '../../src/api/type.ts'
+import type { Converted } from '../../src/conversion/definition.ts'
+import { conversion } from '../../src/conversion/definition.ts'
+import { defineOperator } from '../../src/manager/operator.ts'
+
+const lamp = defineKind({
+  group: 'example.com',
+  kind: 'Lamp',
+  versions: [
+    { name: 'v2', storage: true, spec: Type.Object({ mode: Type.Enum(['on', 'off', 'dimmed'], { default: 'off' }), room: Type.String() }) },
+    { name: 'v1', spec: Type.Object({ on: Type.Boolean(), room: Type.String() }), status: Type.Object({ lit: Type.Boolean() }) },
+    { name: 'v1beta1', spec: Type.Object({ on: Type.Boolean(), room: Type.String() }), status: Type.Object({ lit: Type.String() }) },
+  ],
+})
+const v1 = {
+  toHub: ({ spec }: Infer<typeof lamp, 'v1'>) => ({ spec: { mode: spec.on ? 'on' : 'off', room: spec.room } }) as const,
+  fromHub: ({ spec }: Infer<typeof lamp>) => ({ spec: { on: spec.mode !== 'off', room: spec.room }, status: { lit: true } }),
+}
+
+t.test('converters are typed from the schemas, and literals need no "as const"', async (t) => {
+  const defined = conversion(lamp, {
+    v1: {
+      toHub: ({ spec, metadata: { name } }, { from }) => ({
+        spec: { mode: spec.on ? 'on' : 'dimmed', room: `${name} ${from}` },
+        metadata: { labels: { a: 'b' } },
+      }),
+      fromHub: async ({ spec }) => ({ spec: { on: spec.mode === 'on', room: spec.room }, status: undefined }),
+    },
+    v1beta1: {
+      toHub: ({ spec: { room } }) => ({ spec: { room } }),
+      fromHub: ({ spec }) => ({ spec: { on: spec.mode === 'on', room: spec.room }, status: { lit: 'yes' } }),
+    },
+  })
+  t.same([...defined.spokes.keys()], ['v1', 'v1beta1'])
+  t.equal(defined.lossless, true)
+
+  t.throws(() =>
+    conversion(lamp, {
+      // @ts-expect-error an unknown version
+      v7: v1,
+    }),
+  )
+  t.throws(() =>
+    conversion(lamp, {
+      // @ts-expect-error a value that the hub does not have
+      v1: { ...v1, toHub: ({ spec }) => ({ spec: { mode: 'bright', room: spec.room } }) },
+    }),
+  )
+  t.throws(() =>
+    conversion(lamp, {
+      // @ts-expect-error a field is missing
+      v1: { ...v1, fromHub: () => ({ spec: { on: true }, status: undefined }) },
+    }),
+  )
+})
+
+t.test('the status has to be named where it has other fields', async () => {
+  type To<From extends 'v1' | 'v1beta1', Version extends 'v1' | 'v1beta1'> = Converted<
+    Infer<typeof lamp, From>,
+    Infer<typeof lamp, Version>,
+    InferInput<typeof lamp, Version>
+  >
+  const spec = { on: true, room: 'a' }
+  const same: To<'v1', 'v1'> = { spec }
+  // @ts-expect-error lit is a text there
+  const other: To<'v1', 'v1beta1'> = { spec }
+  const none: To<'v1', 'v1beta1'> = { spec, status: undefined }
+  void [same, other, none]
+})
+
+t.test('what is missing is said with what to write', async (t) => {
+  t.throws(() => conversion(lamp, { v1 }), {
+    code: 'PRO_KIND_INVALID',
+    message:
+      'The conversion of Lamp.example.com is not well defined: v1beta1 differs from v2 (spec.mode, spec.on, status): write conversion(kind, { v1beta1: { toHub: …, fromHub: … } }).',
+  })
+  const wrong = { v2: v1, v3: v1, v1: { toHub: v1.toHub } } as unknown as Parameters<typeof conversion<typeof lamp>>[1]
+  t.throws(() => conversion(lamp, wrong), {
+    message: /v2 is the stored version.*; there is no version v3; there are v1, v1beta1; v1 has no fromHub/,
+  })
+})
+
+t.test('an operator converts its kinds, each once', async (t) => {
+  const conversions = [conversion(lamp, { v1, v1beta1: { toHub: v1.toHub as never, fromHub: v1.fromHub as never } })]
+  t.same(defineOperator({ name: 'lamp', kinds: [lamp], conversions }).conversions, conversions)
+  const message = (conversions: object[], kinds: object[]) => () => defineOperator({ name: 'lamp', kinds, conversions } as never)
+  t.throws(message([], [lamp]), {
+    code: 'PRO_CONFIG_INVALID',
+    message: /conversions: there is none for Lamp\.example\.com: v1 differs from v2 \(spec\.mode, spec\.on, status\): write conversion/,
+  })
+  t.throws(message([...conversions, ...conversions], [lamp]), { message: /conversions: there are two for Lamp\.example\.com/ })
+  t.throws(message(conversions, []), { message: /conversions: Lamp\.example\.com is none of the operator's kinds/ })
+})
+
+t.test('versions with the same fields need no converter, whatever else differs', async (t) => {
+  const specs = {
+    stricter: [Type.Object({ a: Type.String() }), Type.Object({ a: Type.Optional(Type.String({ maxLength: 5, description: 'x' })) })],
+    'other default': [Type.Object({ a: Type.Integer({ default: 1 }) }), Type.Object({ a: Type.Integer() })],
+    'fewer values': [Type.Object({ a: Type.Enum(['x', 'y']) }), Type.Object({ a: Type.Enum(['y']) })],
+    'a map with bounds': [Type.Record(Type.Integer()), Type.Record(Type.Integer({ minimum: 1 }))],
+  }
+  for (const [name, [spec, other]] of Object.entries(specs)) {
+    const kind = defineKind({
+      group: 'example.com',
+      kind: 'Same',
+      versions: [
+        { name: 'v1', storage: true, spec: spec! },
+        { name: 'v1beta1', spec: other! },
+      ],
+    })
+    t.doesNotThrow(() => defineOperator({ name: 'same', kinds: [kind] }), name)
+  }
+})
+
+t.test('versions differ in what changes the meaning of a value', async (t) => {
+  const differing = [
+    [Type.Object({ a: Type.String() }), Type.Object({ a: Type.Integer() }), 'spec.a'],
+    [Type.Object({ a: Type.Enum(['x', 'y']) }), Type.Object({ a: Type.Enum(['x', 'z']) }), 'spec.a'],
+    [Type.Object({ a: Type.Array(Type.String()) }), Type.Object({ a: Type.Array(Type.Boolean()) }), 'spec.a[]'],
+    [Type.Object({ a: Type.Record(Type.String()) }), Type.Object({ a: Type.Record(Type.Boolean()) }), 'spec.a.*'],
+    [Type.Object({ a: Type.String() }), Type.Object({ a: Type.Nullable(Type.String()) }), 'spec.a'],
+    [Type.Object({ a: Type.Unknown() }), Type.Object({ a: Type.Object({}) }), 'spec.a'],
+    [Type.Object({ a: Type.IntOrString() }), Type.Object({ a: Type.String() }), 'spec.a'],
+  ] as const
+  for (const [spec, other, path] of differing) {
+    const kind = defineKind({
+      group: 'example.com',
+      kind: 'Other',
+      versions: [
+        { name: 'v1', storage: true, spec },
+        { name: 'v1beta1', spec: other },
+      ],
+    })
+    t.throws(() => defineOperator({ name: 'other', kinds: [kind] }), { message: `v1beta1 differs from v1 (${path}):` } as never, path)
+  }
+})

@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import { schemaOf } from '../../src/schema/kind-schema.ts'
+import { converting, job, jobConversion, jobOf } from '../support/conversion-fixture.ts'
+import { jsonArbitrary } from '../support/schema-values.ts'
+
+const convert = converting(jobConversion)
+const hub = 'conversion.example.com/v1'
+
+/** A spoke's object that carries this for the hub, converted to the hub; and what the metrics were told. */
+async function carrying(text: string): Promise<{ object: JsonObject; unkept: string[] }> {
+  const unkept: string[] = []
+  const metadata = { name: 'a', annotations: { [hub]: text } }
+  const spec = { cron: '1 2', tasks: [{ name: 'a', command: 'x' }] }
+  const object = await convert(jobOf('v1beta1', spec, { metadata }), 'v1', { unkept: (reason) => void unkept.push(reason) })
+  return { object, unkept }
+}
+const plain = { schedule: { minute: '1', hour: '2' }, tasks: [{ name: 'a', command: 'x', retries: 3 }], priority: 5 }
+const kept = (fields: JsonValue): string => JSON.stringify({ fields: { spec: { fields } } })
+/** What is shown in place of a priority that nobody wrote: a digest of the default. */
+const priority = async (): Promise<JsonObject> => {
+  const shown = await convert(jobOf('v1', { schedule: {}, priority: 1 }), 'v1beta1')
+  const text = ((shown.metadata as JsonObject).annotations as Record<string, string>)[hub]!
+  return ((JSON.parse(text) as { fields: { spec: { fields: { priority: JsonObject } } } }).fields.spec.fields.priority)
+}
+
+t.test('what an annotation holds that nobody kept is ignored, counted and taken away', async (t) => {
+  for (const text of [
+    '',
+    'x',
+    'null',
+    '5',
+    '[]',
+    '{}',
+    '{"fields":5}',
+    '{"fields":[]}',
+    '{"fields":{"metadata":{"fields":{"name":{"value":"b"}}}}}',
+    '{"fields":{"kind":{"value":"Pod"}}}',
+    `{"fields":{"spec":{"fields":{"a":${'{"fields":{"a":'.repeat(2000)}{}${'}}'.repeat(2000)}}}}`,
+    kept({ notes: { value: { a: 'x'.repeat(70_000) } } }),
+  ]) {
+    const { object, unkept } = await carrying(text)
+    t.same(object.spec, plain, text.slice(0, 60))
+    t.same(object.metadata, { name: 'a' })
+    if (!text.includes('"a":{"fields"')) t.same(unkept, ['not accepted'], text.slice(0, 60))
+  }
+})
+
+t.test('what does not belong there is passed over', async (t) => {
+  const { shown } = (await priority()) as { shown: string }
+  for (const fields of [
+    { priority: 5 },
+    { priority: null },
+    { priority: {} },
+    { priority: { value: 1 } },
+    { priority: { value: 1, shown: 'other' } },
+    { priority: { value: 1, shown: 5 } },
+    { priority: { fields: { a: { value: 1 } } } },
+    { priority: { items: [] } },
+    { tasks: { items: [5, [], [['b'], { value: 1 }], [['a'], { fields: { command: { value: 'y' } } }]] } },
+    { tasks: { items: { 0: 1 } } },
+    { unknown: { value: 1 } },
+    { __proto__: { value: 1 } },
+    JSON.parse('{"__proto__":{"value":{"polluted":true}}}') as JsonObject,
+  ] as JsonObject[]) {
+    const { object } = await carrying(kept(fields))
+    t.same(object.spec, plain, JSON.stringify(fields))
+  }
+  t.same((await carrying(kept({ priority: { value: 1, shown } }))).object.spec, { ...plain, priority: 1 }, 'this one was kept')
+  t.equal(({} as { polluted?: unknown }).polluted, undefined)
+})
+
+t.test('what the schema refuses is not restored, and the rest is', async (t) => {
+  const { shown } = (await priority()) as { shown: string }
+  const given = kept({
+    priority: { value: 999, shown },
+    notes: { value: { a: 'b' } },
+    serial: { value: 'text' },
+  })
+  const { object, unkept } = await carrying(given)
+  t.same(object.spec, { ...plain, notes: { a: 'b' } })
+  t.same(unkept, ['not accepted'])
+  const nested = await carrying(kept({ notes: { value: { a: 5 } }, tasks: { items: [[['a'], { fields: { retries: { value: 1.5 } } }]] } }))
+  t.same(nested.object.spec, plain)
+})
+
+t.test('whatever an annotation holds, the result is what the hub accepts', async () => {
+  const schema = schemaOf(job)
+  const annotation = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.record({ fields: fc.record({ spec: fc.oneof(jsonArbitrary, fc.record({ fields: jsonArbitrary })) }) }).map((value) => JSON.stringify(value)),
+  )
+  await fc.assert(
+    fc.asyncProperty(annotation, async (text) => {
+      const { object } = await carrying(text)
+      if (schema.validate(object).length > 0) throw new Error(JSON.stringify(object))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+t.test('what is too large is not kept, and the object is converted all the same', async (t) => {
+  const notes = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`n${index}`, 'x'.repeat(1000)]))
+  const unkept: string[] = []
+  const call = { unkept: (reason: string) => void unkept.push(reason) }
+  const shown = await convert(jobOf('v1', { schedule: {}, notes }), 'v1beta1', call)
+  t.same(shown.spec, { cron: '* *' })
+  t.same(shown.metadata, { name: 'a', namespace: 'test', uid: 'u' })
+  t.same(unkept, ['too large'])
+
+  const metadata = { name: 'a', annotations: { big: 'x'.repeat(256 * 1024 - 50) } }
+  const full = await convert(jobOf('v1', { schedule: {}, priority: 1 }, { metadata }), 'v1beta1', call)
+  t.same(full.metadata, metadata, 'the API server would refuse more than 256 KiB, and with it every list of the kind')
+  t.same(unkept, ['too large', 'too large'])
+})

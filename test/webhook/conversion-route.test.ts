@@ -1,0 +1,216 @@
+import t from 'tap'
+import { setTimeout as after } from 'node:timers'
+import type { JsonObject } from '../../src/api/json.ts'
+import { createLogger } from '../../src/telemetry/logger.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { conversionServer, jobConversion, jobOf, reviewOf } from '../support/conversion-fixture.ts'
+import { until } from '../support/process.ts'
+
+const cron = (value: string, name = 'a'): JsonObject => jobOf('v1beta1', { cron: value }, { metadata: { name, namespace: 'test' } })
+
+t.test('objects are converted in their order, and the uid comes back', async (t) => {
+  const { ask, metrics } = await conversionServer(t)
+  const objects = [cron('1 2', 'b'), jobOf('v1alpha1', { every: { hour: '3' } }), jobOf('v1', { schedule: {} }), cron('3 4')]
+  const response = await ask(t, reviewOf(objects, 'example.com/v1', 'uid-7'), '?timeout=30s')
+  t.same([response.uid, response.result], ['uid-7', { status: 'Success' }])
+  t.match(response.convertedObjects, [
+    { apiVersion: 'example.com/v1', metadata: { name: 'b' }, spec: { schedule: { minute: '1', hour: '2' }, priority: 5 } },
+    { spec: { schedule: { hour: '3' } } },
+    objects[2]!,
+    { metadata: { name: 'a' }, spec: { schedule: { minute: '3', hour: '4' } } },
+  ])
+  const text = await metrics.registry.metrics()
+  t.match(text, /proreus_conversion_requests_total\{kind="Job\.example\.com",result="success"\} 1/)
+  t.match(text, /proreus_conversion_objects_total\{kind="Job\.example\.com",result="success"\} 4/)
+  t.match(text, /proreus_conversion_seconds_count\{kind="Job\.example\.com"\} 1/)
+  t.match(text, /controller_runtime_webhook_requests_total\{webhook="\/convert",code="200"\} 1/)
+  t.same((await ask(t, reviewOf([]))).convertedObjects, [])
+})
+
+t.test('one object that fails fails the review, which says which and why, and returns nothing', async (t) => {
+  const lines: string[] = []
+  const logger = createLogger({ destination: { write: (line: string) => void lines.push(line) } })
+  const { ask, metrics } = await conversionServer(t, jobConversion, { logger })
+  const response = await ask(t, reviewOf([cron('1 2'), cron('never', 'bad'), cron('1 2', 'c')]))
+  t.notOk('convertedObjects' in response)
+  t.match(response, {
+    uid: 'uid-1',
+    result: {
+      status: 'Failure',
+      code: 500,
+      message: 'cannot convert to v1: Job.example.com "test/bad" (v1beta1): spec.cron: "never" is no time',
+    },
+  })
+  t.match(JSON.parse(lines.find((line) => line.includes('a conversion failed'))!), {
+    level: 'error',
+    uid: 'uid-1',
+    kind: 'Job',
+    namespace: 'test',
+    name: 'bad',
+    err: { message: /is no time/, stack: /toHub/ },
+  })
+  t.match(await metrics.registry.metrics(), /proreus_conversion_objects_total\{kind="Job\.example\.com",result="failure"\} 1/)
+  const many = await ask(t, reviewOf(Array.from({ length: 7 }, (_, index) => cron('never', `bad-${index}`))))
+  t.match(many.result.message, /bad-0".*bad-1".*bad-2".*; and 4 more$/)
+  t.equal((await ask(t, reviewOf([cron('1 2')]))).result.status, 'Success', 'and the server goes on')
+})
+
+t.test('what is not converted here fails the review', async (t) => {
+  const { ask } = await conversionServer(t)
+  const cases: [unknown, string, RegExp][] = [
+    [[cron('1 2')], 'example.com/v9', /"Job" of "example\.com\/v1beta1" cannot be converted to v9: Job\.example\.com has v1, v1beta1, v1alpha1/],
+    [[jobOf('v7', {})], 'example.com/v1', /"example\.com\/v7" cannot be converted/],
+    [[cron('1 2')], 'other.com/v1', /its kind is not converted to other\.com\/v1 here/],
+    [[{ ...cron('1 2'), kind: 'Pod' }], 'example.com/v1', /Pod\.example\.com "test\/a" \(v1beta1\): its kind is not converted/],
+    [[{ ...cron('1 2'), apiVersion: 'other.com/v1beta1' }], 'example.com/v1', /Job\.other\.com "test\/a"/],
+    [[5], 'example.com/v1', /an entry: it is no object/],
+    [[[]], 'example.com/v1', /an entry: it is no object/],
+    [[{}], 'example.com/v1', /its kind is not converted/],
+    [[{ ...cron('1 2'), metadata: 'x', kind: '__proto__' }], 'example.com/v1', /not converted/],
+    [[cron('1 2')], '', /not converted/],
+  ]
+  for (const [objects, desired, message] of cases) t.match((await ask(t, reviewOf(objects, desired))).result, { status: 'Failure', message })
+})
+
+t.test('what is no review is refused with a sentence', async (t) => {
+  const { server } = await conversionServer(t)
+  const valid = JSON.stringify(reviewOf([cron('1 2')]))
+  const review = (request: unknown, rest = {}): string =>
+    JSON.stringify({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request, ...rest })
+  const request = { uid: 'u', desiredAPIVersion: 'example.com/v1', objects: [] }
+  const bodies: [string, RegExp][] = [
+    ['', /The request has no body/],
+    ['{', /The body is no JSON of a ConversionReview/],
+    ['[]', /is expected at byte 0/],
+    ['5', /is expected at byte 0/],
+    ['{}', /The body is no ConversionReview\./],
+    [`${valid}x`, /more follows/],
+    [valid.slice(0, -10), /no JSON/],
+    [valid.replace('"cron":"1 2"', '"cron":1 2'), /An object of the ConversionReview cannot be read/],
+    [valid.replace('"spec":{', '"spec":['), /cannot be read/],
+    ['{"a":1,"a":2}', /"a\\*" is one too many/],
+    ['{"request":{"objects":[],"objects":[]}}', /one too many/],
+    ['{"\\x":1}', /the name of a field is malformed/],
+    ['{"request":{"objects":[1,]}}', /no JSON/],
+    ['{5:1}', /a field has no name/],
+    [review(undefined), /has no request/],
+    [review([]), /has no request/],
+    [review({ ...request, uid: '' }), /has no uid/],
+    [review({ ...request, desiredAPIVersion: undefined }), /has no desiredAPIVersion/],
+    [review({ ...request, objects: {} }), /has no list of objects/],
+    [review({ ...request, objects: undefined }), /has no list of objects/],
+    [review(request, { apiVersion: 'apiextensions.k8s.io/v1beta1' }), /only apiextensions\.k8s\.io\/v1 is served/],
+  ]
+  for (const [payload, message] of bodies) {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await server.app.inject({ method: 'POST', url: '/convert', payload, headers })
+    t.equal(answer.statusCode, 400, payload)
+    t.match(answer.body, message, payload)
+  }
+  const other = await server.app.inject({ method: 'POST', url: '/convert', payload: 'x', headers: { 'content-type': 'text/plain' } })
+  t.same([other.statusCode, other.body], [415, 'The Content-Type must be application/json.\n'])
+})
+
+t.test('the fields of a review may stand in any order, and others beside them', async (t) => {
+  const { ask } = await conversionServer(t)
+  const body = ` { "request" : {"objects" : [ ${JSON.stringify(cron('"]},\\ 2'))} , ${JSON.stringify(cron('3 4'))} ] ,"x":{"objects":[]},"uid":"ü", "desiredAPIVersion":"example.com/v1"},"response":null,
+    "kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1" } `
+  const response = await ask(t, body)
+  t.equal(response.uid, 'ü')
+  t.match(response.convertedObjects, [{ spec: { schedule: { minute: '"]},\\', hour: '2' } } }, { spec: { schedule: { minute: '3' } } }])
+})
+
+t.test('integers beyond 2^53 come out as they went in, also from what is kept', async (t) => {
+  const { ask } = await conversionServer(t)
+  const body = JSON.stringify(reviewOf([jobOf('v1', { schedule: {}, serial: 'S', priority: 'P' })], 'example.com/v1alpha1'))
+    .replace('"S"', '9007199254740993')
+    .replace('"P"', '1')
+  const { convertedObjects } = await ask(t, body)
+  t.match(JSON.stringify(convertedObjects), /9007199254740993/, 'in the annotation')
+  const server = await conversionServer(t)
+  const inject = async (payload: string): Promise<string> =>
+    (await server.server.app.inject({ method: 'POST', url: '/convert', payload, headers: { 'content-type': 'application/json' } })).body
+  const back = await inject(JSON.stringify(reviewOf(convertedObjects)))
+  t.match(back, /"serial":9007199254740993[,}]/)
+  t.match(await inject(body.replace('v1alpha1"', 'v1beta1"')), /"serial":9007199254740993[,}]/, 'in the spec')
+  const twice = body.replace('"schedule":{}', '"schedule":{},"tasks":[{"name":"9007199254740992","command":"x","retries":9007199254740992}]')
+  t.match(await inject(twice), /the integers 9007199254740992 and 9007199254740993 cannot be told apart/)
+})
+
+t.test('a long list is converted in slices: the event loop is free in between', async (t) => {
+  const { ask } = await conversionServer(t)
+  const text = 'x'.repeat(20_000)
+  const objects = Array.from({ length: 600 }, (_, index) => jobOf('v1beta1', { cron: '1 2', owner: text }, { metadata: { name: `a-${index}` } }))
+  const body = JSON.stringify(reviewOf(objects))
+  let ticks = 0
+  let last = performance.now()
+  let longest = 0
+  let stopped = false
+  const tick = (): void => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    ticks += 1
+    if (!stopped) after(tick, 0)
+  }
+  after(tick, 0)
+  const { convertedObjects } = await ask(t, body)
+  stopped = true
+  t.equal(convertedObjects?.length, 600)
+  t.ok(ticks > 3, `another timer has fired ${ticks} times, with ${Math.round(longest)} ms at most between them`)
+})
+
+t.test('a converter that takes too long fails the review at its deadline, and is told', async (t) => {
+  const clock = new FakeClock(0)
+  let told: AbortSignal | undefined
+  const slow = new Map(jobConversion.spokes)
+  slow.set('v1beta1', {
+    toHub: (_object, { signal }) => {
+      told = signal
+      return new Promise(() => undefined)
+    },
+    fromHub: () => ({}),
+  })
+  const { ask } = await conversionServer(t, { ...jobConversion, spokes: slow }, { clock })
+  const asked = ask(t, reviewOf([cron('1 2'), cron('3 4')]), '?timeout=3s')
+  await until('the converter is called', () => told)
+  await clock.advance(2900)
+  t.match((await asked).result, {
+    status: 'Failure',
+    code: 504,
+    message: /the deadline has passed: 0 of 2 objects were converted to example\.com\/v1 within 2900 ms/,
+  })
+  t.ok(told?.aborted)
+})
+
+t.test('a review may be larger than an admission review, up to a limit of its own', async (t) => {
+  const { server } = await conversionServer(t)
+  const inject = (size: number) => {
+    const payload = JSON.stringify(reviewOf(Array.from({ length: size }, () => cron('x'.repeat(1024 * 1024)))))
+    return server.app.inject({ method: 'POST', url: '/convert', payload, headers: { 'content-type': 'application/json' } })
+  }
+  t.equal((await inject(9)).statusCode, 200)
+  const answer = await server.app.inject({
+    method: 'POST',
+    url: '/convert',
+    payload: '{}',
+    headers: { 'content-type': 'application/json', 'content-length': String(200 * 1024 * 1024) },
+  })
+  t.same([answer.statusCode, answer.body], [413, 'The ConversionReview is larger than 134217728 bytes.\n'])
+})
+
+t.test('a value that is longer than any object is not looked at to its end', async (t) => {
+  const { server } = await conversionServer(t)
+  const payload = JSON.stringify(reviewOf([cron('x'.repeat(9 * 1024 * 1024))]))
+  const answer = await server.app.inject({ method: 'POST', url: '/convert', payload, headers: { 'content-type': 'application/json' } })
+  t.same([answer.statusCode, answer.body], [400, 'A value is larger than 8388608 bytes.\n'])
+})
+
+t.test('without a conversion the path is not served', async (t) => {
+  const { server } = await conversionServer(t, jobConversion, { conversions: [] })
+  t.equal((await server.app.inject({ method: 'POST', url: '/convert', payload: '{}' })).statusCode, 404)
+})
+
+t.test('two conversions of a kind are refused', async (t) => {
+  await t.rejects(conversionServer(t, jobConversion, { conversions: [jobConversion, jobConversion] }), { code: 'PRO_CONFIG_INVALID' })
+})
