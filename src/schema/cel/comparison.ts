@@ -3,7 +3,7 @@ import { jsonEqual } from '../../api/json.ts'
 import { CelError, noSuchOverload } from './errors.ts'
 import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { Value } from './values.ts'
-import { Double, Duration, keyText, ListValue, MapValue, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint } from './values.ts'
+import { Double, Duration, keyText, ListValue, MapValue, OpaqueValue, OptionalValue, PlainMap, Timestamp, TypeValue, Uint } from './values.ts'
 
 /** Numbers of all types are compared by what they amount to; values of different types are not equal. */
 export function equals(a: Value, b: Value): boolean {
@@ -22,6 +22,31 @@ export function equals(a: Value, b: Value): boolean {
   if (a instanceof TypeValue) return b instanceof TypeValue && a.type.name === b.type.name
   if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.typeName === b.typeName ? a.equals(b) : differs(true)
   return a instanceof Uint8Array && b instanceof Uint8Array && compareBytes(a, b) === 0
+}
+
+/** The same, but undefined for values that cannot be compared. */
+export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
+  try {
+    return equals(a, b)
+  } catch (error) {
+    if (error instanceof CelError) return undefined
+    throw error
+  }
+}
+
+/** Whether a list contains a value. Of what cannot be compared with it, only lists of a schema speak, and then only when nothing else is it. */
+export function contains(list: ListValue, value: Value): boolean {
+  const { size } = list
+  const isOfSchema = list instanceof SchemaList
+  let comparable = true
+  for (let index = 0; index < size; index += 1) {
+    const item = list.at(index)
+    const same = isOfSchema ? equalsIfComparable(item, value) : equalsIfComparable(value, item)
+    if (same === true) return true
+    if (same === undefined) comparable = false
+  }
+  if (isOfSchema && !comparable) throw noSuchOverload()
+  return false
 }
 
 /** Values that Kubernetes brings into CEL cannot be compared with those of another type. */
@@ -50,7 +75,9 @@ function numbersEqual(a: AnyNumber, b: AnyNumber): boolean {
 function listsEqual(a: ListValue, b: ListValue): boolean {
   if (a.size !== b.size) return false
   if (a.semantics === undefined) {
-    for (let index = 0; index < a.size; index += 1) if (!equals(a.at(index), b.at(index))) return false
+    // What an expression has made differs only by what is known to differ.
+    const same = a instanceof SchemaList ? equals : equalsIfComparable
+    for (let index = 0; index < a.size; index += 1) if (same(a.at(index), b.at(index)) === false) return false
     return true
   }
   const byIdentity = new Map<string, Value>()
@@ -93,12 +120,13 @@ function identityText(value: Value): string {
 
 function mapsEqual(a: MapValue, b: MapValue): boolean {
   if (a.size !== b.size) return false
+  const same = a instanceof PlainMap ? equalsIfComparable : equals
   for (const key of a.keys()) {
     const left = a.find(key)
     const right = b.find(key)
     if (left === undefined || right === undefined) {
       if (left !== right) return false
-    } else if (!equals(left, right)) return false
+    } else if (same(left, right) === false) return false
   }
   if (!(a instanceof SchemaObject) || !(b instanceof SchemaObject)) return true
   // Fields that no schema describes are compared as they are, where both have them.

@@ -1,5 +1,6 @@
 /** `fieldPath` of a rule: a way from the place of the rule to the field that is to blame, as `.spec.a['b.c']`. */
 import type { StructuralSchema } from '../../api/structural-schema.ts'
+import { fieldChildPath } from '../path.ts'
 
 const quotedEscapes: Readonly<Record<string, string>> = {
   a: '\u0007',
@@ -27,7 +28,7 @@ export function normalizeFieldPath(path: string, schema: StructuralSchema): stri
     index += isBracket ? 3 : 2
     const { properties, additionalProperties }: StructuralSchema = at
     if (properties !== undefined) {
-      result += result === '' ? name : `.${name}`
+      result = fieldChildPath(result, name)
       at = Object.hasOwn(properties, name) ? properties[name] : undefined
     } else {
       result += `[${name}]`

@@ -7,7 +7,7 @@ import { planCall } from './plan-call.ts'
 import { planComprehension } from './plan-comprehension.ts'
 import { listCost, mapCost } from './runtime-cost.ts'
 import type { Value } from './values.ts'
-import { keyText, OptionalValue, PlainList, PlainMap, TypeValue } from './values.ts'
+import { OptionalValue, PlainList, PlainMap, TypeValue } from './values.ts'
 
 /** One evaluation: the values of all variables, and the cost so far. */
 export class Frame {
@@ -162,7 +162,6 @@ export class Planner {
       for (const entry of entries) {
         const key = entry.key.eval(frame)
         const value = entry.value.eval(frame)
-        if (keyText(key) === undefined) throw new CelError('unsupported key type')
         if (!entry.optional) pairs.push([key, value])
         else pairs.push(...optionalItems(value, String(key)).map((item): [Value, Value] => [key, item]))
       }

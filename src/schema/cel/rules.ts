@@ -27,6 +27,8 @@ export interface CompiledRules {
    * something that the update does not touch is a warning only. Never throws because of the object.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
+  /** Field errors for the schema's own default at `path`, which must do where it was before and where it is new. */
+  evaluateDefault(value: JsonValue, path: string): readonly FieldError[]
 }
 
 /** What the rules of one object may cost in all: about a second. */
@@ -47,9 +49,9 @@ interface RuleNode {
 
 const nothingWrong: readonly FieldError[] = Object.freeze([])
 
-/** Compiles all rules of a structural schema; undefined when it has none. */
-export function compileRules(schema: StructuralSchema): CompiledRules | undefined {
-  const root = buildNode(schema, declareType(schema, selfName, true), true)
+/** Compiles all rules of a structural schema; undefined when it has none. `isRoot`: of a whole Kubernetes object. */
+export function compileRules(schema: StructuralSchema, isRoot = true): CompiledRules | undefined {
+  const root = buildNode(schema, declareType(schema, selfName, isRoot), isRoot)
   if (root === undefined) return undefined
   return Object.freeze({
     evaluate: (object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void) => {
@@ -58,6 +60,14 @@ export function compileRules(schema: StructuralSchema): CompiledRules | undefine
         oldObject === undefined ? noRatchet : { current: new Correlation(schema, object, oldObject), nearestParent: undefined }
       evaluation.node(root, '', object, oldObject, ratchet)
       return evaluation.errors.length === 0 ? nothingWrong : evaluation.errors
+    },
+    evaluateDefault: (value: JsonValue, path: string) => {
+      const kept = new Evaluation(undefined)
+      kept.node(root, path, value, value, noRatchet)
+      if (kept.errors.length > 0) return kept.errors
+      const added = new Evaluation(undefined)
+      added.node(root, path, value, undefined, noRatchet)
+      return added.errors
     },
   })
 }
@@ -134,7 +144,7 @@ class Evaluation {
       const optional = compiled.rule.optionalOldSelf === true
       if (compiled.usesOldSelf && oldSelf === undefined && !optional) continue
       const variables = optional ? [self, oldSelf === undefined ? none : optionalOf(oldSelf)] : [self, oldSelf]
-      if (!this.#rule(compiled, compiled.expression, variables, { path, type, value, ratchet })) return false
+      if (!this.#rule(compiled, compiled.expression, variables, { path, type, value, ratchet, plain: [self, oldSelf] })) return false
     }
     return true
   }
@@ -160,7 +170,7 @@ class Evaluation {
       if (!compiled.usesOldSelf && isUnchanged(at.ratchet)) this.#warn?.(found)
       else this.errors.push(found)
     }
-    const message = compiled.message === undefined ? undefined : this.#message(compiled.message, variables)
+    const message = compiled.message === undefined ? undefined : this.#message(compiled.message, at.plain)
     if (message?.fatal !== undefined) {
       report(invalid(field, at.type, message.fatal))
       return false
@@ -191,6 +201,8 @@ interface Place {
   readonly type: string
   readonly value: JsonValue
   readonly ratchet: Ratchet
+  /** What a message sees: there, the old value is never an optional one. */
+  readonly plain: Variable[]
 }
 
 /** A value that does not fit its schema is an error for who reads it. */

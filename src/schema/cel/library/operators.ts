@@ -1,5 +1,5 @@
 /** Arithmetic, order and membership. `==`, `&&`, `||`, `?:` and the ways into lists and maps are the planner's own. */
-import { compare, equals, identityOf } from '../comparison.ts'
+import { compare, contains, equals, identityOf } from '../comparison.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
@@ -7,7 +7,7 @@ import type { Int } from '../integers.ts'
 import { addInts, checkedUint, divideInts, multiplyInts, negateInt, remainderOfInts, subtractInts } from '../integers.ts'
 import { addDuration, duration, subtractTimestamps } from '../times.ts'
 import type { Duration, ListValue, MapValue, PlainMap, Timestamp, Value } from '../values.ts'
-import { Double, keyText, PlainList, Uint } from '../values.ts'
+import { Double, PlainList, Uint } from '../values.ts'
 
 function onDoubles(operation: (a: number, b: number) => number) {
   return (a: Double, b: Double) => new Double(operation(a.value, b.value))
@@ -129,9 +129,7 @@ function orderOverloads(operator: string, id: string, holds: (order: number) => 
 }
 
 function isInList(value: Value, list: ListValue): boolean {
-  const { size } = list
-  for (let index = 0; index < size; index += 1) if (equals(list.at(index), value)) return true
-  return false
+  return contains(list, value)
 }
 
 function isInMap(value: Value, map: MapValue): boolean {
@@ -140,8 +138,7 @@ function isInMap(value: Value, map: MapValue): boolean {
 
 /** Adds an entry to a map that is being made. */
 export function insertInto(map: PlainMap, key: Value, value: Value): void {
-  if (keyText(key) === undefined) throw new CelError('unsupported key type')
-  if (!map.add(key, value)) throw new CelError(`insert failed: key ${String(key)} already exists`)
+  if (!map.insert(key, value)) throw new CelError(`insert failed: key ${String(key)} already exists`)
 }
 
 export function insertAllInto(map: PlainMap, added: MapValue): void {
