@@ -139,7 +139,7 @@ class ObjectFuzz {
         const [server, old] = [servers[index]!, stored[index]]
         return old === undefined ? server.create(version, object) : server.update(version, old, object)
       }
-      return this.#compare(schema, { object, ...(shownOld && { old: shownOld }) }, ask)
+      return this.#compare(schema, { object, ...(shownOld && { old: shownOld }) }, servers[0]!.typeOf(version), ask)
     }
     const lines = await compare(one.object)
     if (lines.length === 0) return
@@ -147,7 +147,12 @@ class ObjectFuzz {
     this.disagreements.push({ schema: schema as JsonValue, ...one, object, lines: await compare(object) })
   }
 
-  async #compare(schema: StructuralSchema, one: Case, ask: (server: number) => Promise<Verdict>): Promise<readonly string[]> {
+  async #compare(
+    schema: StructuralSchema,
+    one: Case,
+    type: ReturnType<ServedSchemas['typeOf']>,
+    ask: (server: number) => Promise<Verdict>,
+  ): Promise<readonly string[]> {
     const [first, actual] = await Promise.all([ask(0), ask(1)])
     // An old object that the new schema cannot even read: nobody can do anything with it any more.
     if (first.status === 500) {
@@ -164,7 +169,7 @@ class ObjectFuzz {
     }
     if (!isOfflineMatter(expected, one.object)) return lines
     this.counts.offline += 1
-    return [...lines, ...difference(expected, { problems: judgeOffline(schema, one) }).map((line) => `offline ${line}`)]
+    return [...lines, ...difference(expected, { problems: judgeOffline(schema, one, type) }).map((line) => `offline ${line}`)]
   }
 }
 

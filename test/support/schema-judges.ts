@@ -30,7 +30,7 @@ export interface Verdict {
 export const namespace = 'fuzz'
 export const group = 'fuzz.example.com'
 const kind = 'Fuzz'
-const version = 'v1'
+const unnamed = { version: 'v1', kind }
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 /** What every custom resource fits, for the version in which they are stored. */
 const anything: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
@@ -135,6 +135,11 @@ export class ServedSchemas {
     return verdictOf(await this.#api('PUT', path, { body }))
   }
 
+  /** What the objects of a schema are called. */
+  typeOf(schema: number): { readonly version: string; readonly kind: string } {
+    return { version: `v${schema}`, kind: `${kind}${this.#plural}` }
+  }
+
   #path(schema: number | string): string {
     const version = typeof schema === 'number' ? `v${schema}` : schema
     return `/apis/${group}/${version}/namespaces/${namespace}/${this.#plural}`
@@ -194,7 +199,11 @@ function withoutServersOwn(object: JsonObject): JsonObject {
 }
 
 /** What `proreus validate` finds in an object: the causes alone, because the rest is for servers. `old` is complete, as it was read. */
-export function judgeOffline(schema: StructuralSchema, { object, old }: Case): readonly string[] {
+export function judgeOffline(
+  schema: StructuralSchema,
+  { object, old }: Case,
+  { version, kind }: { readonly version: string; readonly kind: string } = unnamed,
+): readonly string[] {
   const ofKind = {
     group,
     version,

@@ -5,6 +5,7 @@ import { CelError, CostLimitExceeded } from './errors.ts'
 import { CelSyntaxError, formatIssues } from './issues.ts'
 import { functions } from './library/index.ts'
 import { parse } from './parser.ts'
+import type { Failures } from './plan.ts'
 import { Frame, planProgram } from './plan.ts'
 import type { Type } from './types.ts'
 import { dynType } from './types.ts'
@@ -30,8 +31,9 @@ export interface CompiledExpression {
   /**
    * @param values of the variables, in the order in which they were declared; undefined for one that is not there. The array may
    * grow: what else the expression needs to remember comes after them.
+   * @param failures why those are not there that are not, as far as there is a reason.
    */
-  evaluate(values: (Value | undefined)[]): Outcome
+  evaluate(values: (Value | undefined)[], failures?: Failures): Outcome
 }
 
 /** The expression, or what is wrong with it in the words of the API server. */
@@ -60,9 +62,9 @@ export function compileExpression(source: string, variables: Readonly<Record<str
   }
   try {
     const { slots, eval: evaluate } = planProgram(checked, names)
-    const run = (values: (Value | undefined)[]): Outcome => {
+    const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {
       while (values.length < slots) values.push(undefined)
-      const frame = new Frame(values, perCallLimit)
+      const frame = new Frame(values, perCallLimit, failures)
       // An error of an expression is no error of this program: nobody asks where in the code it came about.
       const { stackTraceLimit } = Error
       Error.stackTraceLimit = 0

@@ -27,12 +27,13 @@ export function normalizeFieldPath(path: string, schema: StructuralSchema): stri
     if (name === undefined || (isBracket && tokens[index + 2] !== ']')) return undefined
     index += isBracket ? 3 : 2
     const { properties, additionalProperties }: StructuralSchema = at
-    if (properties !== undefined) {
+    if (Object.keys(properties ?? {}).length > 0) {
       result = fieldChildPath(result, name)
-      at = Object.hasOwn(properties, name) ? properties[name] : undefined
+      at = Object.hasOwn(properties!, name) ? properties![name] : undefined
     } else {
       result += `[${name}]`
-      at = typeof additionalProperties === 'object' ? additionalProperties : undefined
+      // Where values are not described, nothing is below them.
+      at = typeof additionalProperties === 'boolean' ? {} : additionalProperties
     }
     if (at === undefined) return undefined
   }

@@ -9,14 +9,23 @@ import { listCost, mapCost } from './runtime-cost.ts'
 import type { Value } from './values.ts'
 import { OptionalValue, PlainList, PlainMap, TypeValue } from './values.ts'
 
+/** By variable, what is wrong with the data that it should have the value of: who reads it fails. */
+export type Failures = readonly (CelError | undefined)[] | undefined
+
 /** One evaluation: the values of all variables, and the cost so far. */
 export class Frame {
   readonly slots: (Value | undefined)[]
   readonly limit: number
+  readonly #failures: Failures
   cost = 0
-  constructor(slots: (Value | undefined)[], limit: number) {
+  constructor(slots: (Value | undefined)[], limit: number, failures: Failures = undefined) {
     this.slots = slots
     this.limit = limit
+    this.#failures = failures
+  }
+  /** Why a variable has no value. */
+  failureOf(slot: number, name: string): CelError {
+    return this.#failures?.[slot] ?? new CelError(`no such attribute(s): ${name}`)
   }
 }
 
@@ -104,7 +113,7 @@ export class Planner {
     return computed((frame) => {
       frame.cost += 1
       const value = frame.slots[slot]
-      if (value === undefined) throw new CelError(`no such attribute(s): ${name}`)
+      if (value === undefined) throw frame.failureOf(slot, name)
       return value
     })
   }

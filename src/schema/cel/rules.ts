@@ -217,14 +217,20 @@ function convert(type: DataType, value: JsonValue): Value | CelError {
   }
 }
 
+/** An error within an optional value is told as one that is no value. */
 function optionalOf(value: Value | CelError): Value | CelError {
-  return value instanceof CelError ? value : new OptionalValue(value)
+  return value instanceof CelError
+    ? new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${value.message}`)
+    : new OptionalValue(value)
 }
 
 function run(expression: CompiledExpression, variables: Variable[]): ReturnType<CompiledExpression['evaluate']> {
-  const failed = variables.find((variable) => variable instanceof CelError)
-  if (failed !== undefined) return { value: undefined, error: failed, cost: 1 }
-  return expression.evaluate(variables as (Value | undefined)[])
+  if (!variables.some((variable) => variable instanceof CelError)) return expression.evaluate(variables as (Value | undefined)[])
+  const failures = variables.map((variable) => (variable instanceof CelError ? variable : undefined))
+  return expression.evaluate(
+    variables.map((variable) => (variable instanceof CelError ? undefined : variable)),
+    failures,
+  )
 }
 
 function describeError(error: CelError | CostLimitExceeded, rule: string): string {
