@@ -35,6 +35,9 @@ const infix = /^_(\+|-|\*|\/|%|<|<=|>|>=|==|!=|&&|\|\|)_$/
 /** Calls of these give anything, so that they would be most of what is written. */
 const general = new Set(['_?_:_', '_[_]', 'orValue', 'value', 'dyn'])
 
+/** Comparing whole objects would tell the seconds at which servers wrote their metadata. */
+const compared = new Set(['selfType1', 'selfType1.metadata'])
+
 /** How deep the ways into a value are that are offered. */
 const maxPaths = 60
 
@@ -135,7 +138,7 @@ export class ExpressionWriter {
   }
 
   #anyType(scope: readonly Known[]): Type {
-    const paths = pathsOf(scope, this.#dice)
+    const paths = pathsOf(scope, this.#dice).filter(({ type }) => !compared.has(type.name))
     return paths.length > 0 && this.#dice.chance(0.6) ? this.#dice.pick(paths).type : this.#dice.pick(simpleTypes)
   }
 

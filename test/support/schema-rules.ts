@@ -55,7 +55,7 @@ function ruleFor(dice: Dice, { schema, declared, correlatable }: Site, wrongness
   const oldSelf: Known = { text: 'oldSelf', type: optional ? optionalType(declared.type) : declared.type }
   const scope = transition ? [self, oldSelf] : [self]
   const written = writer.writeCondition(1 + dice.upTo(2), scope)
-  const rule = transition && !written.includes('oldSelf') ? `${written} || oldSelf == ${optional ? 'optional.of(self)' : 'self'}` : written
+  const rule = transition && !written.includes('oldSelf') ? `${written} || ${unchanged(declared, optional)}` : written
   return {
     rule: wrongness > 0 && dice.chance(0.05) ? misspelled(dice, rule) : rule,
     ...(dice.chance(0.3) ? { message: dice.pick(['too bad', ' spaced ', 'é "quoted" <&>']) } : {}),
@@ -66,6 +66,12 @@ function ruleFor(dice: Dice, { schema, declared, correlatable }: Site, wrongness
     ...(dice.chance(0.3) ? fieldPathFor(dice, schema) : {}),
     ...(optional || (wrongness > 0 && dice.chance(0.05)) ? { optionalOldSelf: optional } : {}),
   } as ValidationRule
+}
+
+/** Of a whole object, the metadata is another one each time. */
+function unchanged({ type }: DeclaredType, optional: boolean): string {
+  if (type.name === 'selfType1') return `oldSelf.${optional ? '?' : ''}kind == ${optional ? 'optional.of(self.kind)' : 'self.kind'}`
+  return `oldSelf == ${optional ? 'optional.of(self)' : 'self'}`
 }
 
 function messageFor(dice: Dice, writer: ExpressionWriter, scope: readonly Known[]): string {

@@ -51,7 +51,8 @@ function compileRule(rule: ValidationRule, schema: StructuralSchema, declared: D
           ? undefined
           : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
     messageMaxCost: message?.maxCost ?? 0,
-    fieldPath: isUsable && rule.fieldPath !== undefined ? normalizeFieldPath(rule.fieldPath, schema) : undefined,
+    // Where the message cannot be made, the API server does not get as far as the path.
+    fieldPath: isUsable && message?.problem === undefined && rule.fieldPath !== undefined ? normalizeFieldPath(rule.fieldPath, schema) : undefined,
   }
 }
 

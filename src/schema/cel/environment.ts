@@ -8,7 +8,7 @@ import { parse } from './parser.ts'
 import type { Failures } from './plan.ts'
 import { Frame, planProgram } from './plan.ts'
 import type { Type } from './types.ts'
-import { dynType } from './types.ts'
+import { dynType, unwrapOptional } from './types.ts'
 import { literalIssues } from './validators.ts'
 import type { Value } from './values.ts'
 
@@ -49,6 +49,8 @@ export type Compilation = { readonly expression: CompiledExpression } | { readon
  */
 export function compileExpression(source: string, variables: Readonly<Record<string, Type>>): Compilation {
   const names = Object.keys(variables)
+  // The API server makes plain values of what is in an optional variable: they have no types of a schema any more.
+  const isDynamic = Object.values(variables).some((type) => unwrapOptional(type) !== undefined)
   const declarations = { variables: new Map(Object.entries(variables)), functions }
   let checked: Checked
   try {
@@ -61,7 +63,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { problem: `compilation failed: ${formatIssues(source, error.issues)}` }
   }
   try {
-    const { slots, eval: evaluate } = planProgram(checked, names)
+    const { slots, eval: evaluate } = planProgram(checked, names, isDynamic)
     const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {
       while (values.length < slots) values.push(undefined)
       const frame = new Frame(values, perCallLimit, failures)

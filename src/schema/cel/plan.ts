@@ -16,12 +16,22 @@ export type Failures = readonly (CelError | undefined)[] | undefined
 export class Frame {
   readonly slots: (Value | undefined)[]
   readonly limit: number
-  readonly #failures: Failures
+  #failures: Failures
   cost = 0
   constructor(slots: (Value | undefined)[], limit: number, failures: Failures = undefined) {
     this.slots = slots
     this.limit = limit
     this.#failures = failures
+  }
+  /** Sets a variable to what `read` gives; who reads it fails where that fails. */
+  assign(slot: number, read: () => Value): void {
+    try {
+      this.slots[slot] = read()
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+      this.slots[slot] = undefined
+      this.#failures = Object.assign([], this.#failures, { [slot]: error })
+    }
   }
   /** Why a variable has no value. */
   failureOf(slot: number, name: string): CelError {
@@ -52,21 +62,26 @@ export interface Program {
   readonly eval: Eval
 }
 
-/** @throws {CelError} when a conversion of a constant fails. */
-export function planProgram(checked: Checked, variables: readonly string[]): Program {
-  const planner = new Planner(checked, variables)
+/**
+ * @param isDynamic whether values may be of other types than were declared, so that calls have to look at them.
+ * @throws {CelError} when a conversion of a constant fails.
+ */
+export function planProgram(checked: Checked, variables: readonly string[], isDynamic = false): Program {
+  const planner = new Planner(checked, variables, isDynamic)
   const { eval: evaluate } = planner.plan(checked.expr)
   return { slots: planner.slots, eval: evaluate }
 }
 
 export class Planner {
   readonly checked: Checked
+  readonly isDynamic: boolean
   readonly #scopes: Map<string, number>[]
   /** Every local variable has its own slot: they are few. */
   slots: number
 
-  constructor(checked: Checked, variables: readonly string[]) {
+  constructor(checked: Checked, variables: readonly string[], isDynamic: boolean) {
     this.checked = checked
+    this.isDynamic = isDynamic
     this.#scopes = [new Map(variables.map((name, index) => [name, index]))]
     this.slots = variables.length
   }

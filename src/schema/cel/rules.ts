@@ -13,6 +13,7 @@ import type { DataType } from './data-type.ts'
 import { dataType } from './data-type.ts'
 import type { DeclaredType } from './declared-type.ts'
 import { declareType } from './declared-type.ts'
+import { dynamicValue } from './dynamic-value.ts'
 import type { CompiledExpression } from './environment.ts'
 import { CelError, CostLimitExceeded } from './errors.ts'
 import { escapeIdentifier } from './escape.ts'
@@ -143,7 +144,7 @@ class Evaluation {
       if (compiled.expression === undefined) continue
       const optional = compiled.rule.optionalOldSelf === true
       if (compiled.usesOldSelf && oldSelf === undefined && !optional) continue
-      const variables = optional ? [self, oldSelf === undefined ? none : optionalOf(oldSelf)] : [self, oldSelf]
+      const variables = optional ? [self, oldSelf === undefined ? none : optionalOf(oldSelf, old!)] : [self, oldSelf]
       if (!this.#rule(compiled, compiled.expression, variables, { path, type, value, ratchet, plain: [self, oldSelf] })) return false
     }
     return true
@@ -217,11 +218,20 @@ function convert(type: DataType, value: JsonValue): Value | CelError {
   }
 }
 
-/** An error within an optional value is told as one that is no value. */
-function optionalOf(value: Value | CelError): Value | CelError {
-  return value instanceof CelError
-    ? new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${value.message}`)
-    : new OptionalValue(value)
+/**
+ * An optional old value. The API server makes a plain value of it, of which no schema is known any more; and one that did not fit
+ * its schema cannot even be made that.
+ */
+function optionalOf(value: Value | CelError, data: JsonValue): OptionalValue {
+  if (value instanceof CelError) {
+    const error = new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${value.message}`)
+    return Object.defineProperty(new OptionalValue(undefined), 'value', {
+      get: () => {
+        throw error
+      },
+    })
+  }
+  return new OptionalValue(typeof data === 'object' && data !== null ? dynamicValue(data) : value)
 }
 
 function run(expression: CompiledExpression, variables: Variable[]): ReturnType<CompiledExpression['evaluate']> {

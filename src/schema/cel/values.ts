@@ -134,16 +134,6 @@ function equalKeys(key: Value): string[] {
   return [`i${text}`, `u${text}`]
 }
 
-/** What tells the keys of a map apart; undefined for what cannot be a key. */
-export function keyText(key: Value): string | undefined {
-  if (typeof key === 'string') return `s${key}`
-  if (typeof key === 'boolean') return `b${key}`
-  if (typeof key === 'number' || typeof key === 'bigint') return `n${key}`
-  if (key instanceof Uint) return `n${key.value}`
-  if (key instanceof Double && Number.isInteger(key.value)) return `n${BigInt(key.value)}`
-  return undefined
-}
-
 export class TypeValue {
   readonly type: Type
   constructor(type: Type) {
