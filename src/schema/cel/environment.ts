@@ -37,7 +37,13 @@ export interface CompiledExpression {
 }
 
 /** The expression, or what is wrong with it in the words of the API server. */
-export type Compilation = { readonly expression: CompiledExpression } | { readonly problem: string }
+export type Compilation =
+  | { readonly expression: CompiledExpression }
+  | {
+      readonly problem: string
+      /** Where it is right in itself, but cannot be made ready. */
+      readonly checked?: Checked
+    }
 
 /**
  * Compiles an expression, such as a match condition.
@@ -83,7 +89,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { expression: { source, type: checked.types.get(checked.expr) ?? dynType, used: checked.used, checked, evaluate: run } }
   } catch (error) {
     if (!(error instanceof CelError)) throw error
-    return { problem: `program instantiation failed: ${error.message}` }
+    return { problem: `program instantiation failed: ${error.message}`, checked }
   }
 }
 

@@ -4,7 +4,7 @@ import { duplicate, forbidden, invalid, required } from '../../api/field-error.t
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
-import { childPath, fieldOf, indexPath, keyPath } from '../path.ts'
+import { childPath, fieldChildPath, fieldOf, indexPath, keyPath } from '../path.ts'
 import type { CompiledRule } from './compile-rule.ts'
 import { compileNodeRules, ruleName } from './compile-rule.ts'
 import type { Ratchet } from './correlation.ts'
@@ -124,7 +124,7 @@ class Evaluation {
     }
     for (const [name, child] of node.fields) {
       const value = getOwn(object, name)
-      if (value !== undefined && !this.node(child, childPath(path, name), value, getOwn(old, name), ratchetField(ratchet, name)))
+      if (value !== undefined && !this.node(child, fieldChildPath(path, name), value, getOwn(old, name), ratchetField(ratchet, name)))
         return false
     }
     return true
