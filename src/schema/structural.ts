@@ -35,7 +35,9 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
 }
 
 function isWrongFrom(place: string, errors: readonly FieldError[]): boolean {
-  return errors.some(({ path }) => path.startsWith(place) && (place === '' || path.length === place.length || '.['.includes(path[place.length]!)))
+  return errors.some(
+    ({ path }) => path.startsWith(place) && (place === '' || path.length === place.length || '.['.includes(path[place.length]!)),
+  )
 }
 
 function structuralErrors(schema: StructuralSchema, path: string): FieldError[] {

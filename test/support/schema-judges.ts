@@ -215,7 +215,12 @@ export function judgeOffline(
   const { metadata } = decodeObjectMeta(object.metadata ?? null)
   // What the API server takes from the URL, and what it keeps.
   const kept = Object.entries(isObject(old?.metadata) ? old.metadata : {}).filter(([key]) => key === 'name' || serversOwn.has(key))
-  const typed = { apiVersion: `${group}/${version}`, kind, ...object, metadata: { ...metadata, ...Object.fromEntries(kept), namespace } } as JsonObject
+  const typed = {
+    apiVersion: `${group}/${version}`,
+    kind,
+    ...object,
+    metadata: { ...metadata, ...Object.fromEntries(kept), namespace },
+  } as JsonObject
   const completed = compiled.default(compiled.prune(typed).object)
   return problemsOf(validateObject(ofKind, completed, old === undefined ? {} : { oldObject: old }))
 }

@@ -132,7 +132,33 @@ function withFault(dice: Dice, rule: ValidationRule): ValidationRule {
 function misspelled(dice: Dice, text: string): string {
   const characters = [...text]
   const at = dice.upTo(characters.length)
-  const other = dice.pick(['', '', '.', '(', ')', '[', ']', '{', '}', '"', "'", '\\', '&', '|', '?', ':', ',', '$', 'é', '\n', '0', 'a', '-', '!', '#'])
+  const other = dice.pick([
+    '',
+    '',
+    '.',
+    '(',
+    ')',
+    '[',
+    ']',
+    '{',
+    '}',
+    '"',
+    "'",
+    '\\',
+    '&',
+    '|',
+    '?',
+    ':',
+    ',',
+    '$',
+    'é',
+    '\n',
+    '0',
+    'a',
+    '-',
+    '!',
+    '#',
+  ])
   characters.splice(at, dice.upTo(1), other)
   return characters.join('')
 }
@@ -170,7 +196,12 @@ function mapFields(
 
 function sitesOf(root: StructuralSchema): Site[] {
   const sites: Site[] = []
-  const visit = (schema: StructuralSchema, put: (changed: StructuralSchema) => StructuralSchema, correlatable: boolean, isRoot: boolean): void => {
+  const visit = (
+    schema: StructuralSchema,
+    put: (changed: StructuralSchema) => StructuralSchema,
+    correlatable: boolean,
+    isRoot: boolean,
+  ): void => {
     const declared = declareType(schema, isRoot ? 'selfType1' : 'selfType1.x', isRoot || schema['x-kubernetes-embedded-resource'] === true)
     if (declared !== undefined) {
       sites.push({ schema, declared, correlatable, put: (rules) => put({ ...schema, 'x-kubernetes-validations': [...rules] }) })

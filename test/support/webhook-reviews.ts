@@ -129,7 +129,19 @@ const oddKeys = [
   '-1',
   'length',
 ]
-const oddTexts = ['', 'x', '__proto__', 'x'.repeat(3000), '\u0000\u2028', 'é👍', '../../etc', 'DELETE', 'status', '2020-13-45T99:99:99Z', '1e9']
+const oddTexts = [
+  '',
+  'x',
+  '__proto__',
+  'x'.repeat(3000),
+  '\u0000\u2028',
+  'é👍',
+  '../../etc',
+  'DELETE',
+  'status',
+  '2020-13-45T99:99:99Z',
+  '1e9',
+]
 const rawTexts = [
   '1e999',
   '-1e999',
@@ -171,12 +183,10 @@ function oddValue(dice: Dice): Hostile {
     case 6: {
       // A few too deep for anybody's stack.
       const depth = dice.chance(0.02) ? 20_000 : dice.pick([5, 60, 300])
-      return dice.chance(0.5)
-        ? new Raw('['.repeat(depth) + ']'.repeat(depth))
-        : new Raw('{"a":'.repeat(depth) + '1' + '}'.repeat(depth))
+      return dice.chance(0.5) ? new Raw('['.repeat(depth) + ']'.repeat(depth)) : new Raw('{"a":'.repeat(depth) + '1' + '}'.repeat(depth))
     }
     case 7:
-      return Array.from({ length: dice.pick([3, 40, 400]) }, () => dice.pick<JsonValue>(['a', 1, null, {}, { name: 'a' }]))
+      return Array.from({ length: dice.pick([3, 40, 120]) }, () => dice.pick<JsonValue>(['a', 1, null, {}, { name: 'a' }]))
     case 8: {
       const object: JsonObject = {}
       for (const key of dice.times(6, () => dice.pick(oddKeys))) setOwn(object, key, dice.pick<JsonValue>(['a', 1, null, {}, []]))

@@ -135,13 +135,17 @@ t.test('hostile reviews', async (t) => {
       })
       slowest = Math.max(slowest, performance.now() - started)
       const problem = problemOf(sent, answer)
-      if (problem !== undefined) problems.push(`${index}: ${problem}: ${sent.body.toString().slice(0, 3000)} => ${answer.body.slice(0, 500)}`)
-      const verdict = answer.statusCode === 200 ? (answer.body.includes('"allowed":true') ? 'allowed' : 'denied') : String(answer.statusCode)
+      if (problem !== undefined)
+        problems.push(`${index}: ${problem}: ${sent.body.toString().slice(0, 3000)} => ${answer.body.slice(0, 500)}`)
+      const verdict =
+        answer.statusCode === 200 ? (answer.body.includes('"allowed":true') ? 'allowed' : 'denied') : String(answer.statusCode)
       counts[verdict] = (counts[verdict] ?? 0) + 1
     }
   }
   await Promise.all(Array.from({ length: concurrency }, worker))
-  t.comment(`SEED=${seed} REVIEWS=${reviews}: ${JSON.stringify(counts)}, slowest ${Math.round(slowest)} ms, ${Date.now() - since} ms in all`)
+  t.comment(
+    `SEED=${seed} REVIEWS=${reviews}: ${JSON.stringify(counts)}, slowest ${Math.round(slowest)} ms, ${Date.now() - since} ms in all`,
+  )
   for (const problem of problems) t.fail(problem)
   t.ok(slowest < maxMs, 'no review takes long')
   t.equal(({} as Record<string, unknown>).polluted, undefined, 'no prototype is changed')

@@ -52,7 +52,8 @@ function compileRule(rule: ValidationRule, schema: StructuralSchema, declared: D
           : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
     messageMaxCost: message?.maxCost ?? 0,
     // Where the message cannot be made, the API server does not get as far as the path.
-    fieldPath: isUsable && message?.problem === undefined && rule.fieldPath !== undefined ? normalizeFieldPath(rule.fieldPath, schema) : undefined,
+    fieldPath:
+      isUsable && message?.problem === undefined && rule.fieldPath !== undefined ? normalizeFieldPath(rule.fieldPath, schema) : undefined,
   }
 }
 
