@@ -4,6 +4,7 @@ import { formatFieldError, invalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { jsonEqual, setOwn } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
+import { compileRules } from './cel/rules.ts'
 import { coerceResources } from './coerce.ts'
 import { explain } from './explain.ts'
 import type { SchemaNode } from './node.ts'
@@ -30,7 +31,7 @@ function errorsBelow(schema: StructuralSchema, path: string, outer: Surroundings
   const at: Surroundings = isResource ? { root: schema, around: (value) => value, insideMeta: false } : outer
   const { properties = {}, items } = schema
   const value = schema.default ?? undefined
-  const errors = value === undefined ? [] : at.insideMeta ? errorsInMeta(schema, value, path, at) : errorsOf(schema, value, path)
+  const errors = value === undefined ? [] : at.insideMeta ? errorsInMeta(schema, value, path, at) : errorsOf(schema, value, path, at)
   if (isSchema(items)) {
     errors.push(...errorsBelow(items, childPath(path, 'items'), { ...at, around: (item) => at.around([item]) }))
   }
@@ -48,7 +49,7 @@ function objectWith(key: string, value: JsonValue): JsonObject {
   return object
 }
 
-function errorsOf(schema: StructuralSchema, value: JsonValue, path: string): FieldError[] {
+function errorsOf(schema: StructuralSchema, value: JsonValue, path: string, { root }: Surroundings): FieldError[] {
   const node = buildNode(ofAnyType(schema), { anyFormat: true })
   const place = childPath(path, 'default')
   const pruned = prune(node, value).value
@@ -56,7 +57,13 @@ function errorsOf(schema: StructuralSchema, value: JsonValue, path: string): Fie
   const coerced = coerceResources(node, value)
   if (coerced.error !== undefined) return [...unknown, under(place, coerced.error)]
   const { errors, resources } = explain(node, coerced.value)
-  return [...unknown, ...(resources.length > 0 ? resources : errors).map((error) => under(place, error))]
+  const found = (resources.length > 0 ? resources : errors).map((error) => under(place, error))
+  return [...unknown, ...(found.length > 0 ? found : ruleErrors(schema, value, place, root))]
+}
+
+/** The rules of the default's own schema and below; those above do not see it yet. */
+function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, root: StructuralSchema): readonly FieldError[] {
+  return compileRules(schema, schema === root)?.evaluateDefault(value, place) ?? []
 }
 
 /** A default of a part of metadata is judged by the metadata that it makes. */
@@ -70,7 +77,8 @@ function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, 
   const { resources } = explain(node, coerced.value)
   const texts = resources.map(formatFieldError)
   if (texts.length > 0) return refused(texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`)
-  return explain(buildNode(ofAnyType(schema), { anyFormat: true }), value).errors.map((error) => under(place, error))
+  const errors = explain(buildNode(ofAnyType(schema), { anyFormat: true }), value).errors.map((error) => under(place, error))
+  return errors.length > 0 ? errors : [...ruleErrors(schema, value, place, root)]
 }
 
 /** Of a node that only looks at a value, no default must be made ready. */

@@ -25,12 +25,19 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
   const nullable = schema.nullable === true ? [forbidden(childPath(path, 'nullable'), 'nullable cannot be true at the root')] : []
   const unsupported = unsupportedKeyword(schema)
   const structural = unsupported === undefined ? structuralErrors(schema, path) : []
-  const errors = [...nullable, ...structural, ...openapiErrors(schema, path)]
+  const openapi = openapiErrors(schema, path)
+  // The types of what rules speak of come from the schema: where it is wrong, or wrong below, no rule is looked at.
+  const rules = unsupported === undefined && structural.length === 0 ? checkRules(schema, path, (place) => isWrongFrom(place, openapi)) : []
+  const errors = [...nullable, ...structural, ...openapi, ...rules]
   // What is not even supported has an error of its own, as a rule.
   if (errors.length === 0 && unsupported !== undefined) return [invalid(path, '', unsupported)]
-  // The types of what rules speak of come from the schema.
-  if (errors.length === 0) return checkRules(schema, path)
   return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
+}
+
+function isWrongFrom(place: string, errors: readonly FieldError[]): boolean {
+  return errors.some(
+    ({ path }) => path.startsWith(place) && (place === '' || path.length === place.length || '.['.includes(path[place.length]!)),
+  )
 }
 
 function structuralErrors(schema: StructuralSchema, path: string): FieldError[] {

@@ -7,6 +7,7 @@ import type { Api } from './api-request.ts'
 import { changed, objectFor, rootArbitrary, wrongSchemaArbitrary } from './schema-definitions.ts'
 import type { Case, Verdict } from './schema-judges.ts'
 import { difference, judgeOffline, judgeSchema, ServedSchemas } from './schema-judges.ts'
+import { withAnyRules, withSoundRules } from './schema-rules.ts'
 import { shrink } from './schema-shrink.ts'
 
 export interface Judges {
@@ -55,6 +56,7 @@ export async function fuzzDefinitions({ real, embedded }: Judges, seed: number, 
   const schemas = [
     ...fc.sample(wrongSchemaArbitrary, { seed, numRuns: cases }),
     ...fc.sample(rootArbitrary, { seed, numRuns: Math.ceil(cases / 10) }),
+    ...fc.sample(rootArbitrary, { seed, numRuns: Math.ceil(cases / 2) }).map((schema, index) => withAnyRules(schema, seed + index)),
   ] as JsonValue[]
   const counts = { accepted: 0, refused: 0 }
   const disagreements: Disagreement[] = []
@@ -75,7 +77,10 @@ export async function fuzzDefinitions({ real, embedded }: Judges, seed: number, 
 /** Objects that are created, or replace others, under sound schemas. */
 export async function fuzzObjects(judges: Judges, seed: number, cases: number): Promise<Outcome> {
   const numRuns = Math.ceil(cases / (createsPerSchema + updatesPerSchema))
-  const schemas = fc.sample(rootArbitrary, { seed, numRuns })
+  // A few have no rules.
+  const schemas = fc
+    .sample(rootArbitrary, { seed, numRuns })
+    .map((schema, index) => (index % 4 === 0 ? schema : withSoundRules(schema, seed + index)))
   const verdicts = await inParallel(schemas, (schema) => judgeSchema(judges.real, schema as JsonValue))
   const sound = schemas.filter((_, index) => verdicts[index]!.status === 201)
   const run = new ObjectFuzz(judges)
@@ -134,7 +139,7 @@ class ObjectFuzz {
         const [server, old] = [servers[index]!, stored[index]]
         return old === undefined ? server.create(version, object) : server.update(version, old, object)
       }
-      return this.#compare(schema, { object, ...(shownOld && { old: shownOld }) }, ask)
+      return this.#compare(schema, { object, ...(shownOld && { old: shownOld }) }, servers[0]!.typeOf(version), ask)
     }
     const lines = await compare(one.object)
     if (lines.length === 0) return
@@ -142,7 +147,12 @@ class ObjectFuzz {
     this.disagreements.push({ schema: schema as JsonValue, ...one, object, lines: await compare(object) })
   }
 
-  async #compare(schema: StructuralSchema, one: Case, ask: (server: number) => Promise<Verdict>): Promise<readonly string[]> {
+  async #compare(
+    schema: StructuralSchema,
+    one: Case,
+    type: ReturnType<ServedSchemas['typeOf']>,
+    ask: (server: number) => Promise<Verdict>,
+  ): Promise<readonly string[]> {
     const [first, actual] = await Promise.all([ask(0), ask(1)])
     // An old object that the new schema cannot even read: nobody can do anything with it any more.
     if (first.status === 500) {
@@ -159,7 +169,7 @@ class ObjectFuzz {
     }
     if (!isOfflineMatter(expected, one.object)) return lines
     this.counts.offline += 1
-    return [...lines, ...difference(expected, { problems: judgeOffline(schema, one) }).map((line) => `offline ${line}`)]
+    return [...lines, ...difference(expected, { problems: judgeOffline(schema, one, type) }).map((line) => `offline ${line}`)]
   }
 }
 

@@ -20,10 +20,11 @@ const maxNamed = 4
  * Errors of the rules' expressions, in the API server's words. The schema must be structural.
  *
  * @param path of the schema, such as `spec.versions[0].schema.openAPIV3Schema`.
+ * @param isWrong whether anything else is wrong with the schema at a place or below: then its rules are not looked at.
  */
-export function checkRules(schema: StructuralSchema, path: string): FieldError[] {
-  const definition = new DefinitionCheck()
-  definition.node(schema, path, declareType(schema, 'selfType1', true), { cardinality: 1, uncorrelatable: undefined })
+export function checkRules(schema: StructuralSchema, path: string, isWrong: (path: string) => boolean = () => false): FieldError[] {
+  const definition = new DefinitionCheck(isWrong)
+  definition.node(schema, path, () => declareType(schema, 'selfType1', true), { cardinality: 1, uncorrelatable: undefined, inScope: false })
   return [...definition.errors, ...definition.totalErrors(path)]
 }
 
@@ -32,32 +33,45 @@ interface Context {
   readonly cardinality: number | undefined
   /** The list within which old values cannot be told. */
   readonly uncorrelatable: string | undefined
+  /** Whether there are rules above: then types are those that these see, else each is made of its schema alone. */
+  readonly inScope: boolean
 }
+
+/** The type of a node; made when there are rules that need it. */
+type Declare = () => DeclaredType | undefined
 
 class DefinitionCheck {
   readonly errors: FieldError[] = []
   readonly #costs: { path: string; cost: number }[] = []
+  readonly #isWrong: (path: string) => boolean
   #total = 0
 
+  constructor(isWrong: (path: string) => boolean) {
+    this.#isWrong = isWrong
+  }
+
   /** Children come first, as their errors do. */
-  node(schema: StructuralSchema, path: string, declared: DeclaredType | undefined, context: Context): void {
+  node(schema: StructuralSchema, path: string, declare: Declare, context: Context): void {
+    const rules = schema['x-kubernetes-validations'] ?? []
+    const inScope = context.inScope || rules.length > 0
+    const declared = inScope ? declare() : undefined
     const { items, properties = {}, additionalProperties } = schema
     const cardinality = context.cardinality === undefined ? undefined : times(context.cardinality, maxElements(schema))
-    const below = { ...context, cardinality }
+    const below = { ...context, cardinality, inScope }
     if (typeof additionalProperties === 'object') {
-      this.node(additionalProperties, childPath(path, 'additionalProperties'), declared?.element, below)
+      this.node(additionalProperties, childPath(path, 'additionalProperties'), () => declared?.element ?? own(additionalProperties), below)
     }
     for (const [name, child] of Object.entries(properties)) {
       const escaped = escapeIdentifier(name)
-      const type = (escaped === undefined ? undefined : declared?.fields?.get(escaped)) ?? declareType(child, `selfType1.${name}`)
-      this.node(child, keyPath(childPath(path, 'properties'), name), type, below)
+      const declareChild: Declare = () => (escaped === undefined ? undefined : declared?.fields?.get(escaped)) ?? own(child)
+      this.node(child, keyPath(childPath(path, 'properties'), name), declareChild, below)
     }
     if (items !== undefined) {
       const isMap = schema['x-kubernetes-list-type'] === 'map'
       const uncorrelatable = context.uncorrelatable ?? (isMap ? undefined : path)
-      this.node(items, childPath(path, 'items'), declared?.element, { cardinality, uncorrelatable })
+      this.node(items, childPath(path, 'items'), () => declared?.element ?? own(items), { ...below, uncorrelatable })
     }
-    if (declared === undefined) return
+    if (declared === undefined || rules.length === 0 || this.#isWrong(path)) return
     compileNodeRules(schema, declared).forEach((compiled, index) => {
       this.#rule(compiled, indexPath(childPath(path, 'x-kubernetes-validations'), index), declared, context)
     })
@@ -101,6 +115,11 @@ class DefinitionCheck {
     const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
     return [...named, forbidden(path, exceeds(what, this.#total, definitionLimit))]
   }
+}
+
+/** The type of a node by itself. */
+function own(schema: StructuralSchema): DeclaredType | undefined {
+  return declareType(schema, 'selfType1')
 }
 
 function maxElements({ type, additionalProperties, maxProperties, maxItems }: StructuralSchema): number | undefined {

@@ -1,9 +1,10 @@
 /** Which values are equal, and which come first. */
 import { jsonEqual } from '../../api/json.ts'
 import { CelError, noSuchOverload } from './errors.ts'
+import { keysFor, ownKeys } from './list-identity.ts'
 import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { Value } from './values.ts'
-import { Double, Duration, keyText, ListValue, MapValue, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint } from './values.ts'
+import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint } from './values.ts'
 
 /** Numbers of all types are compared by what they amount to; values of different types are not equal. */
 export function equals(a: Value, b: Value): boolean {
@@ -23,6 +24,31 @@ export function equals(a: Value, b: Value): boolean {
   if (a instanceof TypeValue) return b instanceof TypeValue && a.type.name === b.type.name
   if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.typeName === b.typeName ? a.equals(b) : differs(true)
   return a instanceof Uint8Array && b instanceof Uint8Array && compareBytes(a, b) === 0
+}
+
+/** The same, but undefined for values that cannot be compared. */
+export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
+  try {
+    return equals(a, b)
+  } catch (error) {
+    if (error instanceof CelError) return undefined
+    throw error
+  }
+}
+
+/** Whether a list contains a value. Of what cannot be compared with it, only lists of a schema speak, and then only when nothing else is it. */
+export function contains(list: ListValue, value: Value): boolean {
+  const { size } = list
+  const isOfSchema = list instanceof SchemaList
+  let comparable = true
+  for (let index = 0; index < size; index += 1) {
+    const item = list.at(index)
+    const same = isOfSchema ? equalsIfComparable(item, value) : equalsIfComparable(value, item)
+    if (same === true) return true
+    if (same === undefined) comparable = false
+  }
+  if (isOfSchema && !comparable) throw noSuchOverload()
+  return false
 }
 
 /** Values that Kubernetes brings into CEL cannot be compared with those of another type. */
@@ -51,57 +77,30 @@ function numbersEqual(a: AnyNumber, b: AnyNumber): boolean {
 function listsEqual(a: ListValue, b: ListValue): boolean {
   if (a.size !== b.size) return false
   if (a.semantics === undefined) {
-    for (let index = 0; index < a.size; index += 1) if (!equals(a.at(index), b.at(index))) return false
+    // What an expression has made differs only by what is known to differ.
+    const same = a instanceof SchemaList ? equals : equalsIfComparable
+    for (let index = 0; index < a.size; index += 1) if (same(a.at(index), b.at(index)) === false) return false
     return true
   }
-  const byIdentity = new Map<string, Value>()
-  for (const item of a) byIdentity.set(identityOf(a, item), item)
-  for (const item of b) {
-    const known = byIdentity.get(identityOf(a, item))
-    if (known === undefined || (a.semantics !== 'set' && !equals(known, item))) return false
-  }
-  return true
-}
-
-/** What an item of a list is told by, when the list is a set or a map. */
-export function identityOf(list: ListValue, item: Value): string {
-  if (!Array.isArray(list.semantics)) return identityText(item)
-  const field = (key: string): Value | undefined => (item instanceof MapValue ? item.find(key) : undefined)
-  return (list.semantics as readonly string[])
-    .map((key) => {
-      const value = field(key)
-      return value === undefined ? '' : JSON.stringify(identityText(value))
-    })
-    .join(',')
-}
-
-function identityText(value: Value): string {
-  const text = keyText(value)
-  if (text !== undefined) return text
-  if (value instanceof Timestamp) return `t${value.seconds}.${value.nanos}`
-  if (value instanceof Duration) return `d${value.nanos}`
-  if (value instanceof Double) return `f${value.value}`
-  if (value instanceof Uint8Array) return `x${Buffer.from(value).toString('hex')}`
-  if (value instanceof ListValue) return `[${[...value].map((item) => JSON.stringify(identityText(item))).join(',')}]`
-  if (value instanceof MapValue) {
-    const fields = value
-      .keys()
-      .map((key) => `${JSON.stringify(identityText(key))}:${JSON.stringify(identityText(value.find(key) ?? null))}`)
-    return `{${fields.sort().join(',')}}`
-  }
-  return 'null'
+  const own = new Map(ownKeys(a).map((key, index) => [key, index]))
+  return keysFor(a, b).every((key, index) => {
+    const known = key === undefined ? undefined : own.get(key)
+    return known !== undefined && (a.semantics === 'set' || equals(a.at(known), b.at(index)))
+  })
 }
 
 function mapsEqual(a: MapValue, b: MapValue): boolean {
   if (a.size !== b.size) return false
+  const same = a instanceof SchemaObject || a instanceof SchemaMap ? equals : equalsIfComparable
   for (const key of a.keys()) {
     const left = a.find(key)
     const right = b.find(key)
     if (left === undefined || right === undefined) {
       if (left !== right) return false
-    } else if (!equals(left, right)) return false
+    } else if (same(left, right) === false) return false
   }
-  if (!(a instanceof SchemaObject) || !(b instanceof SchemaObject)) return true
+  if (!(a instanceof SchemaObject)) return true
+  if (!(b instanceof SchemaObject)) return a.unknownFields().length === 0 || differs(true)
   // Fields that no schema describes are compared as they are, where both have them.
   return a.unknownFields().every((field) => !Object.hasOwn(b.data, field) || jsonEqual(a.data[field], b.data[field]))
 }

@@ -41,7 +41,7 @@ function compileRule(rule: ValidationRule, schema: StructuralSchema, declared: D
     rule,
     expression: main.expression,
     problem: main.problem === 'wrong type' ? 'cel expression must evaluate to a bool' : main.problem,
-    usesOldSelf: main.expression?.used.has('oldSelf') === true,
+    usesOldSelf: main.usesOldSelf,
     maxCost: main.maxCost,
     message: message?.expression,
     messageProblem:
@@ -51,7 +51,9 @@ function compileRule(rule: ValidationRule, schema: StructuralSchema, declared: D
           ? undefined
           : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
     messageMaxCost: message?.maxCost ?? 0,
-    fieldPath: isUsable && rule.fieldPath !== undefined ? normalizeFieldPath(rule.fieldPath, schema) : undefined,
+    // Where the message cannot be made, the API server does not get as far as the path.
+    fieldPath:
+      isUsable && message?.problem === undefined && rule.fieldPath !== undefined ? normalizeFieldPath(rule.fieldPath, schema) : undefined,
   }
 }
 
@@ -59,15 +61,20 @@ interface Typed {
   readonly expression: CompiledExpression | undefined
   readonly problem: string | undefined
   readonly maxCost: number
+  readonly usesOldSelf: boolean
 }
 
+const untyped: Typed = { expression: undefined, problem: undefined, maxCost: 0, usesOldSelf: false }
+
 function compileTyped(source: string, variables: Readonly<Record<string, Type>>, expected: string, declared: DeclaredType): Typed {
-  if (source.trim() === '') return { expression: undefined, problem: undefined, maxCost: 0 }
+  if (source.trim() === '') return untyped
   const compiled = compileExpression(source, variables)
-  if ('problem' in compiled) return { expression: undefined, problem: compiled.problem, maxCost: 0 }
+  const checked = 'problem' in compiled ? compiled.checked : compiled.expression.checked
+  if (checked !== undefined && checked.types.get(checked.expr)?.kind !== expected) return { ...untyped, problem: 'wrong type' }
+  const usesOldSelf = checked?.used.has('oldSelf') === true
+  if ('problem' in compiled) return { ...untyped, problem: compiled.problem, usesOldSelf }
   const { expression } = compiled
-  if (expression.type.kind !== expected) return { expression: undefined, problem: 'wrong type', maxCost: 0 }
-  return { expression, problem: undefined, maxCost: estimateCost(expression.checked, declared).max }
+  return { expression, problem: undefined, maxCost: estimateCost(expression.checked, declared).max, usesOldSelf }
 }
 
 /** How messages name a rule: by its own message, if it has one. */

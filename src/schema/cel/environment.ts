@@ -5,9 +5,10 @@ import { CelError, CostLimitExceeded } from './errors.ts'
 import { CelSyntaxError, formatIssues } from './issues.ts'
 import { functions } from './library/index.ts'
 import { parse } from './parser.ts'
+import type { Failures } from './plan.ts'
 import { Frame, planProgram } from './plan.ts'
 import type { Type } from './types.ts'
-import { dynType } from './types.ts'
+import { dynType, unwrapOptional } from './types.ts'
 import { literalIssues } from './validators.ts'
 import type { Value } from './values.ts'
 
@@ -30,12 +31,19 @@ export interface CompiledExpression {
   /**
    * @param values of the variables, in the order in which they were declared; undefined for one that is not there. The array may
    * grow: what else the expression needs to remember comes after them.
+   * @param failures why those are not there that are not, as far as there is a reason.
    */
-  evaluate(values: (Value | undefined)[]): Outcome
+  evaluate(values: (Value | undefined)[], failures?: Failures): Outcome
 }
 
 /** The expression, or what is wrong with it in the words of the API server. */
-export type Compilation = { readonly expression: CompiledExpression } | { readonly problem: string }
+export type Compilation =
+  | { readonly expression: CompiledExpression }
+  | {
+      readonly problem: string
+      /** Where it is right in itself, but cannot be made ready. */
+      readonly checked?: Checked
+    }
 
 /**
  * Compiles an expression, such as a match condition.
@@ -47,6 +55,8 @@ export type Compilation = { readonly expression: CompiledExpression } | { readon
  */
 export function compileExpression(source: string, variables: Readonly<Record<string, Type>>): Compilation {
   const names = Object.keys(variables)
+  // The API server makes plain values of what is in an optional variable: they have no types of a schema any more.
+  const isDynamic = Object.values(variables).some((type) => unwrapOptional(type) !== undefined)
   const declarations = { variables: new Map(Object.entries(variables)), functions }
   let checked: Checked
   try {
@@ -59,10 +69,10 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { problem: `compilation failed: ${formatIssues(source, error.issues)}` }
   }
   try {
-    const { slots, eval: evaluate } = planProgram(checked, names)
-    const run = (values: (Value | undefined)[]): Outcome => {
+    const { slots, eval: evaluate } = planProgram(checked, names, isDynamic)
+    const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {
       while (values.length < slots) values.push(undefined)
-      const frame = new Frame(values, perCallLimit)
+      const frame = new Frame(values, perCallLimit, failures)
       // An error of an expression is no error of this program: nobody asks where in the code it came about.
       const { stackTraceLimit } = Error
       Error.stackTraceLimit = 0
@@ -79,7 +89,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { expression: { source, type: checked.types.get(checked.expr) ?? dynType, used: checked.used, checked, evaluate: run } }
   } catch (error) {
     if (!(error instanceof CelError)) throw error
-    return { problem: `program instantiation failed: ${error.message}` }
+    return { problem: `program instantiation failed: ${error.message}`, checked }
   }
 }
 

@@ -1,5 +1,6 @@
 /** `fieldPath` of a rule: a way from the place of the rule to the field that is to blame, as `.spec.a['b.c']`. */
 import type { StructuralSchema } from '../../api/structural-schema.ts'
+import { fieldChildPath } from '../path.ts'
 
 const quotedEscapes: Readonly<Record<string, string>> = {
   a: '\u0007',
@@ -26,12 +27,13 @@ export function normalizeFieldPath(path: string, schema: StructuralSchema): stri
     if (name === undefined || (isBracket && tokens[index + 2] !== ']')) return undefined
     index += isBracket ? 3 : 2
     const { properties, additionalProperties }: StructuralSchema = at
-    if (properties !== undefined) {
-      result += result === '' ? name : `.${name}`
-      at = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (Object.keys(properties ?? {}).length > 0) {
+      result = fieldChildPath(result, name)
+      at = Object.hasOwn(properties!, name) ? properties![name] : undefined
     } else {
       result += `[${name}]`
-      at = typeof additionalProperties === 'object' ? additionalProperties : undefined
+      // Where values are not described, nothing is below them.
+      at = typeof additionalProperties === 'boolean' ? {} : additionalProperties
     }
     if (at === undefined) return undefined
   }

@@ -1,6 +1,7 @@
 /** From the text of an expression to its tree: CEL's grammar, operators by precedence. */
 import type { Call, Expr, MapEntry } from './ast.ts'
 import { keywords, products, relations, reserved, sums } from './grammar.ts'
+import type { Issue } from './issues.ts'
 import { CelSyntaxError } from './issues.ts'
 import type { Token } from './lexer.ts'
 import { tokenize } from './lexer.ts'
@@ -12,7 +13,7 @@ import { missing, startOfExpression, unexpected } from './syntax-errors.ts'
 const maxCharacters = 100_000
 const maxDepth = 250
 
-/** @throws {CelSyntaxError} with what are no words, and the first mistake in how they are put together. */
+/** @throws {CelSyntaxError} with what are no words, what words make no sense, and the first mistake in how they are put together. */
 export function parse(source: string): Expr {
   const size = [...source].length
   if (size > maxCharacters) {
@@ -20,7 +21,7 @@ export function parse(source: string): Expr {
   }
   const { tokens, issues } = tokenize(source)
   try {
-    const expr = new Parser(tokens).parse()
+    const expr = new Parser(tokens, issues).parse()
     if (issues.length === 0) return expr
   } catch (error) {
     if (!(error instanceof CelSyntaxError)) throw error
@@ -31,17 +32,31 @@ export function parse(source: string): Expr {
 
 class Parser {
   readonly #tokens: readonly Token[]
+  readonly #issues: Issue[]
   #at = 0
   #depth = 0
 
-  constructor(tokens: readonly Token[]) {
+  /** `issues` gets what is wrong in a place, but keeps nobody from reading on. */
+  constructor(tokens: readonly Token[], issues: Issue[]) {
     this.#tokens = tokens
+    this.#issues = issues
   }
 
   parse(): Expr {
     const expr = this.#expression()
     if (this.#token.kind !== 'end') this.#unexpected('<EOF>')
     return expr
+  }
+
+  /** What is made; where that fails, something in its stead. */
+  #orReport(make: () => Expr): Expr {
+    try {
+      return make()
+    } catch (error) {
+      if (!(error instanceof CelSyntaxError)) throw error
+      this.#issues.push(...error.issues)
+      return { kind: 'literal', offset: this.#token.offset, value: null }
+    }
   }
 
   get #token(): Token {
@@ -166,7 +181,7 @@ class Parser {
     const open = this.#take('(')
     if (open === undefined) return { kind: 'select', offset, operand, field: name.text, testOnly: false }
     const args = this.#list(')', () => this.#expression(), false)
-    return expandMacro(call(open.offset, name.text, args, operand))
+    return this.#orReport(() => expandMacro(call(open.offset, name.text, args, operand)))
   }
 
   #identifier(): Token {
@@ -187,18 +202,16 @@ class Parser {
     if (this.#isNegativeNumber()) {
       this.#at += 2
       const number = this.#tokens[this.#at - 1]!
-      return { kind: 'literal', offset, value: parseNumber({ ...number, text: `-${number.text}`, offset }) }
+      return this.#orReport(() => ({ kind: 'literal', offset, value: parseNumber({ ...number, text: `-${number.text}`, offset }) }))
     }
     if (kind === 'identifier') return this.#named('')
     if (kind === 'int' || kind === 'uint' || kind === 'float' || kind === 'string' || kind === 'bytes') {
+      const token = this.#token
       this.#at += 1
-      const value =
-        kind === 'string'
-          ? parseString(text, offset)
-          : kind === 'bytes'
-            ? parseBytes(text, offset)
-            : parseNumber(this.#tokens[this.#at - 1]!)
-      return { kind: 'literal', offset, value }
+      return this.#orReport(() => {
+        const value = kind === 'string' ? parseString(text, offset) : kind === 'bytes' ? parseBytes(text, offset) : parseNumber(token)
+        return { kind: 'literal', offset, value }
+      })
     }
     if (this.#take('(') !== undefined) {
       const expr = this.#expression()
@@ -225,13 +238,8 @@ class Parser {
     if (reserved.has(text)) throw new CelSyntaxError(offset, `reserved identifier: ${text}`)
     const open = this.#take('(')
     if (open === undefined) return { kind: 'ident', offset, name: dot + text }
-    return expandMacro(
-      call(
-        open.offset,
-        dot + text,
-        this.#list(')', () => this.#expression(), false),
-      ),
-    )
+    const args = this.#list(')', () => this.#expression(), false)
+    return this.#orReport(() => expandMacro(call(open.offset, dot + text, args)))
   }
 
   /** `a.b.C` when a `{` follows it. */

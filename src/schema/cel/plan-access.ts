@@ -54,7 +54,8 @@ export function planPresence(planner: Planner, operand: Expr, field: string): Pl
   return computed((frame) => {
     const value = target(frame)
     const inner = value instanceof OptionalValue ? value.value : value
-    if (inner instanceof SchemaObject) return test(inner)
+    // A field is there only if it is what its schema says.
+    if (inner instanceof SchemaObject) return test(inner) && lookup(inner) !== undefined
     return inner !== undefined && lookup(inner) !== undefined
   })
 }

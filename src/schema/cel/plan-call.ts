@@ -1,7 +1,7 @@
 /** Calls of functions: to the one overload that the types leave, or to the one that the values fit. */
 import type { Call } from './ast.ts'
 import type { Implementation, Overload } from './declarations.ts'
-import { equals } from './comparison.ts'
+import { contains, equals } from './comparison.ts'
 import type { CelError } from './errors.ts'
 import { noSuchOverload } from './errors.ts'
 import { matcherOf } from './library/expressions.ts'
@@ -32,7 +32,7 @@ export function planCall(planner: Planner, expr: Call): Plan {
   const only = overloads.length === 1 ? overloads[0] : undefined
   const list = plans[1]?.constant
   if (only?.id === 'in_list' && list instanceof ListValue) return planMembership(plans[0]!, list)
-  const known = operands.every((operand) => isKnown(planner.checked.types.get(operand)))
+  const known = !planner.isDynamic && operands.every((operand) => isKnown(planner.checked.types.get(operand)))
   const implementation = implementationOf(name, only, overloads, known, plans)
   const call = callWith(plans, implementation, callCost(name, only?.id))
   // cel-go converts constants when it makes the program, and refuses to make one where that fails.
@@ -47,7 +47,7 @@ function planMembership({ eval: item }: Plan, list: ListValue): Plan {
   if (!values.every(isPlain)) {
     return computed((frame) => {
       const value = item(frame)
-      return values.some((known) => equals(known, value))
+      return contains(list, value)
     })
   }
   const known = new Set(values)

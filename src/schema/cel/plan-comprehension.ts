@@ -40,18 +40,15 @@ function loopOver(first: number, second: number | undefined): Loop {
     if (range instanceof ListValue) {
       for (let index = 0; index < range.size; index += 1) {
         checkCost(frame)
-        if (second === undefined) slots[first] = range.at(index)
-        else {
-          slots[first] = index
-          slots[second] = range.at(index)
-        }
+        if (second !== undefined) slots[first] = index
+        frame.assign(second ?? first, () => range.at(index))
         if (!round()) return
       }
     } else if (range instanceof MapValue) {
       for (const key of range.keys()) {
         checkCost(frame)
         slots[first] = key
-        if (second !== undefined) slots[second] = range.find(key) ?? null
+        if (second !== undefined) frame.assign(second, () => range.find(key) ?? null)
         if (!round()) return
       }
     } else throw noSuchOverload()

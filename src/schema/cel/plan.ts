@@ -8,16 +8,35 @@ import { planCall } from './plan-call.ts'
 import { planComprehension } from './plan-comprehension.ts'
 import { listCost, mapCost } from './runtime-cost.ts'
 import type { Value } from './values.ts'
-import { keyText, OptionalValue, PlainList, PlainMap, TypeValue } from './values.ts'
+import { OptionalValue, PlainList, PlainMap, TypeValue } from './values.ts'
+
+/** By variable, what is wrong with the data that it should have the value of: who reads it fails. */
+export type Failures = readonly (CelError | undefined)[] | undefined
 
 /** One evaluation: the values of all variables, and the cost so far. */
 export class Frame {
   readonly slots: (Value | undefined)[]
   readonly limit: number
+  #failures: Failures
   cost = 0
-  constructor(slots: (Value | undefined)[], limit: number) {
+  constructor(slots: (Value | undefined)[], limit: number, failures: Failures = undefined) {
     this.slots = slots
     this.limit = limit
+    this.#failures = failures
+  }
+  /** Sets a variable to what `read` gives; who reads it fails where that fails. */
+  assign(slot: number, read: () => Value): void {
+    try {
+      this.slots[slot] = read()
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+      this.slots[slot] = undefined
+      this.#failures = Object.assign([], this.#failures, { [slot]: error })
+    }
+  }
+  /** Why a variable has no value. */
+  failureOf(slot: number, name: string): CelError {
+    return this.#failures?.[slot] ?? new CelError(`no such attribute(s): ${name}`)
   }
 }
 
@@ -44,21 +63,26 @@ export interface Program {
   readonly eval: Eval
 }
 
-/** @throws {CelError} when a conversion of a constant fails. */
-export function planProgram(checked: Checked, variables: readonly string[]): Program {
-  const planner = new Planner(checked, variables)
+/**
+ * @param isDynamic whether values may be of other types than were declared, so that calls have to look at them.
+ * @throws {CelError} when a conversion of a constant fails.
+ */
+export function planProgram(checked: Checked, variables: readonly string[], isDynamic = false): Program {
+  const planner = new Planner(checked, variables, isDynamic)
   const { eval: evaluate } = planner.plan(checked.expr)
   return { slots: planner.slots, eval: evaluate }
 }
 
 export class Planner {
   readonly checked: Checked
+  readonly isDynamic: boolean
   readonly #scopes: Map<string, number>[]
   /** Every local variable has its own slot: they are few. */
   slots: number
 
-  constructor(checked: Checked, variables: readonly string[]) {
+  constructor(checked: Checked, variables: readonly string[], isDynamic: boolean) {
     this.checked = checked
+    this.isDynamic = isDynamic
     this.#scopes = [new Map(variables.map((name, index) => [name, index]))]
     this.slots = variables.length
   }
@@ -108,7 +132,7 @@ export class Planner {
     return computed((frame) => {
       frame.cost += 1
       const value = frame.slots[slot]
-      if (value === undefined) throw new CelError(`no such attribute(s): ${name}`)
+      if (value === undefined) throw frame.failureOf(slot, name)
       return value
     })
   }
@@ -166,7 +190,6 @@ export class Planner {
       for (const entry of entries) {
         const key = entry.key.eval(frame)
         const value = entry.value.eval(frame)
-        if (keyText(key) === undefined) throw new CelError('unsupported key type')
         if (!entry.optional) pairs.push([key, value])
         else pairs.push(...optionalItems(value, String(key)).map((item): [Value, Value] => [key, item]))
       }

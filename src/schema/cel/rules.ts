@@ -4,7 +4,7 @@ import { duplicate, forbidden, invalid, required } from '../../api/field-error.t
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
-import { childPath, fieldOf, indexPath, keyPath } from '../path.ts'
+import { childPath, fieldChildPath, fieldOf, indexPath, keyPath } from '../path.ts'
 import type { CompiledRule } from './compile-rule.ts'
 import { compileNodeRules, ruleName } from './compile-rule.ts'
 import type { Ratchet } from './correlation.ts'
@@ -13,6 +13,7 @@ import type { DataType } from './data-type.ts'
 import { dataType } from './data-type.ts'
 import type { DeclaredType } from './declared-type.ts'
 import { declareType } from './declared-type.ts'
+import { dynamicValue } from './dynamic-value.ts'
 import type { CompiledExpression } from './environment.ts'
 import { CelError, CostLimitExceeded } from './errors.ts'
 import { escapeIdentifier } from './escape.ts'
@@ -27,6 +28,8 @@ export interface CompiledRules {
    * something that the update does not touch is a warning only. Never throws because of the object.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
+  /** Field errors for the schema's own default at `path`, which must do where it was before and where it is new. */
+  evaluateDefault(value: JsonValue, path: string): readonly FieldError[]
 }
 
 /** What the rules of one object may cost in all: about a second. */
@@ -47,9 +50,9 @@ interface RuleNode {
 
 const nothingWrong: readonly FieldError[] = Object.freeze([])
 
-/** Compiles all rules of a structural schema; undefined when it has none. */
-export function compileRules(schema: StructuralSchema): CompiledRules | undefined {
-  const root = buildNode(schema, declareType(schema, selfName, true), true)
+/** Compiles all rules of a structural schema; undefined when it has none. `isRoot`: of a whole Kubernetes object. */
+export function compileRules(schema: StructuralSchema, isRoot = true): CompiledRules | undefined {
+  const root = buildNode(schema, declareType(schema, selfName, isRoot), isRoot)
   if (root === undefined) return undefined
   return Object.freeze({
     evaluate: (object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void) => {
@@ -58,6 +61,14 @@ export function compileRules(schema: StructuralSchema): CompiledRules | undefine
         oldObject === undefined ? noRatchet : { current: new Correlation(schema, object, oldObject), nearestParent: undefined }
       evaluation.node(root, '', object, oldObject, ratchet)
       return evaluation.errors.length === 0 ? nothingWrong : evaluation.errors
+    },
+    evaluateDefault: (value: JsonValue, path: string) => {
+      const kept = new Evaluation(undefined)
+      kept.node(root, path, value, value, noRatchet)
+      if (kept.errors.length > 0) return kept.errors
+      const added = new Evaluation(undefined)
+      added.node(root, path, value, undefined, noRatchet)
+      return added.errors
     },
   })
 }
@@ -113,7 +124,7 @@ class Evaluation {
     }
     for (const [name, child] of node.fields) {
       const value = getOwn(object, name)
-      if (value !== undefined && !this.node(child, childPath(path, name), value, getOwn(old, name), ratchetField(ratchet, name)))
+      if (value !== undefined && !this.node(child, fieldChildPath(path, name), value, getOwn(old, name), ratchetField(ratchet, name)))
         return false
     }
     return true
@@ -133,8 +144,8 @@ class Evaluation {
       if (compiled.expression === undefined) continue
       const optional = compiled.rule.optionalOldSelf === true
       if (compiled.usesOldSelf && oldSelf === undefined && !optional) continue
-      const variables = optional ? [self, oldSelf === undefined ? none : optionalOf(oldSelf)] : [self, oldSelf]
-      if (!this.#rule(compiled, compiled.expression, variables, { path, type, value, ratchet })) return false
+      const variables = optional ? [self, oldSelf === undefined ? none : optionalOf(oldSelf, old!)] : [self, oldSelf]
+      if (!this.#rule(compiled, compiled.expression, variables, { path, type, value, ratchet, plain: [self, oldSelf] })) return false
     }
     return true
   }
@@ -160,7 +171,7 @@ class Evaluation {
       if (!compiled.usesOldSelf && isUnchanged(at.ratchet)) this.#warn?.(found)
       else this.errors.push(found)
     }
-    const message = compiled.message === undefined ? undefined : this.#message(compiled.message, variables)
+    const message = compiled.message === undefined ? undefined : this.#message(compiled.message, at.plain)
     if (message?.fatal !== undefined) {
       report(invalid(field, at.type, message.fatal))
       return false
@@ -191,6 +202,8 @@ interface Place {
   readonly type: string
   readonly value: JsonValue
   readonly ratchet: Ratchet
+  /** What a message sees: there, the old value is never an optional one. */
+  readonly plain: Variable[]
 }
 
 /** A value that does not fit its schema is an error for who reads it. */
@@ -205,14 +218,29 @@ function convert(type: DataType, value: JsonValue): Value | CelError {
   }
 }
 
-function optionalOf(value: Value | CelError): Value | CelError {
-  return value instanceof CelError ? value : new OptionalValue(value)
+/**
+ * An optional old value. The API server makes a plain value of it, of which no schema is known any more; and one that did not fit
+ * its schema cannot even be made that.
+ */
+function optionalOf(value: Value | CelError, data: JsonValue): OptionalValue {
+  if (value instanceof CelError) {
+    const error = new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${value.message}`)
+    return Object.defineProperty(new OptionalValue(undefined), 'value', {
+      get: () => {
+        throw error
+      },
+    })
+  }
+  return new OptionalValue(typeof data === 'object' && data !== null ? dynamicValue(data) : value)
 }
 
 function run(expression: CompiledExpression, variables: Variable[]): ReturnType<CompiledExpression['evaluate']> {
-  const failed = variables.find((variable) => variable instanceof CelError)
-  if (failed !== undefined) return { value: undefined, error: failed, cost: 1 }
-  return expression.evaluate(variables as (Value | undefined)[])
+  if (!variables.some((variable) => variable instanceof CelError)) return expression.evaluate(variables as (Value | undefined)[])
+  const failures = variables.map((variable) => (variable instanceof CelError ? variable : undefined))
+  return expression.evaluate(
+    variables.map((variable) => (variable instanceof CelError ? undefined : variable)),
+    failures,
+  )
 }
 
 function describeError(error: CelError | CostLimitExceeded, rule: string): string {

@@ -81,27 +81,30 @@ export abstract class MapValue {
   abstract keys(): readonly Value[]
 }
 
-/** A map that an expression made. Keys of different types may be equal: 1 and 1u are the same key. */
+/** A map that an expression made. An int and a uint that are equal find each other's entry. */
 export class PlainMap extends MapValue {
-  readonly #entries: Map<string, readonly [Value, Value]>
+  readonly #entries = new Map<unknown, readonly [Value, Value]>()
   constructor(entries: Iterable<readonly [Value, Value]> = []) {
     super()
-    this.#entries = new Map()
-    for (const [key, value] of entries) this.add(key, value)
+    for (const [key, value] of entries) this.#entries.set(exactKey(key), [key, value])
   }
-  /** Only for who makes the map: later nothing changes it. False when the key is there already; it then has the new value. */
-  add(key: Value, value: Value): boolean {
-    const text = keyText(key) ?? ''
-    const isNew = !this.#entries.has(text)
-    this.#entries.set(text, [key, value])
-    return isNew
+  /** Only for who makes the map: later nothing changes it. False, and nothing is done, when the key is there already. */
+  insert(key: Value, value: Value): boolean {
+    if (this.find(key) !== undefined) return false
+    this.#entries.set(exactKey(key), [key, value])
+    return true
   }
   get size(): number {
     return this.#entries.size
   }
   find(key: Value): Value | undefined {
-    const text = keyText(key)
-    return text === undefined ? undefined : this.#entries.get(text)?.[1]
+    const entry = this.#entries.get(exactKey(key))
+    if (entry !== undefined) return entry[1]
+    for (const other of equalKeys(key)) {
+      const found = this.#entries.get(other)
+      if (found !== undefined) return found[1]
+    }
+    return undefined
   }
   keys(): readonly Value[] {
     return [...this.#entries.values()].map(([key]) => key)
@@ -111,14 +114,24 @@ export class PlainMap extends MapValue {
   }
 }
 
-/** What tells the keys of a map apart; undefined for what cannot be a key. */
-export function keyText(key: Value): string | undefined {
+/** What a key is found by; lists and the like are only themselves. */
+function exactKey(key: Value): unknown {
   if (typeof key === 'string') return `s${key}`
-  if (typeof key === 'boolean') return `b${key}`
-  if (typeof key === 'number' || typeof key === 'bigint') return `n${key}`
-  if (key instanceof Uint) return `n${key.value}`
-  if (key instanceof Double && Number.isInteger(key.value)) return `n${BigInt(key.value)}`
-  return undefined
+  if (typeof key === 'number' || typeof key === 'bigint') return `i${key}`
+  if (key instanceof Uint) return `u${key.value}`
+  if (key instanceof Double) return `f${key.value}`
+  if (key instanceof Duration) return `d${key.nanos}`
+  if (key instanceof Timestamp) return `t${key.seconds}.${key.nanos}${key.offsetMinutes}`
+  return key instanceof TypeValue ? `y${key.type.name}` : key
+}
+
+/** What else equals a number: a double finds an int or a uint, but no int finds a double. */
+function equalKeys(key: Value): string[] {
+  if (typeof key === 'number' || typeof key === 'bigint') return [`u${key}`]
+  if (key instanceof Uint) return [`i${key.value}`]
+  if (!(key instanceof Double) || !Number.isInteger(key.value)) return []
+  const text = BigInt(key.value).toString()
+  return [`i${text}`, `u${text}`]
 }
 
 export class TypeValue {

@@ -137,10 +137,7 @@ export const addresses: readonly Overload[] = [
   ),
   define('net.CIDR::containsIP(net.IP) -> bool', 'cidr_contains_ip_ip', (cidr: Cidr, { bytes }: Ip) => contains(cidr, bytes)),
   define('net.CIDR::containsCIDR(string) -> bool', 'cidr_contains_cidr_string', (cidr: Cidr, text: string) =>
-    containsCidr(
-      cidr,
-      orNoOverload(() => parseCidr(text)),
-    ),
+    containsCidr(cidr, parseCidr(text)),
   ),
   define('net.CIDR::containsCIDR(net.CIDR) -> bool', 'cidr_contains_cidr', containsCidr),
   define('net.CIDR::prefixLength() -> int', 'cidr_prefix_length', ({ bits }: Cidr) => bits),

@@ -1,5 +1,5 @@
 /** Lists: Kubernetes' own functions, CEL's extension as Kubernetes takes it (version 3), and sets. */
-import { compare, equals, isComparable } from '../comparison.ts'
+import { compare, contains, equalsIfComparable, isComparable } from '../comparison.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
@@ -39,12 +39,12 @@ const sums: Readonly<Record<string, (list: ListValue) => Value>> = {
 }
 
 function indexOf(list: ListValue, item: Value): number {
-  for (let index = 0; index < list.size; index += 1) if (equals(list.at(index), item)) return index
+  for (let index = 0; index < list.size; index += 1) if (equalsIfComparable(list.at(index), item) === true) return index
   return -1
 }
 
 function lastIndexOf(list: ListValue, item: Value): number {
-  for (let index = list.size - 1; index >= 0; index -= 1) if (equals(list.at(index), item)) return index
+  for (let index = list.size - 1; index >= 0; index -= 1) if (equalsIfComparable(list.at(index), item) === true) return index
   return -1
 }
 
@@ -88,12 +88,12 @@ function range(count: Int): ListValue {
 
 function distinct(list: ListValue): ListValue {
   const found: Value[] = []
-  for (const item of list) if (!found.some((known) => equals(known, item))) found.push(item)
+  for (const item of list) if (!found.some((known) => equalsIfComparable(item, known) === true)) found.push(item)
   return new PlainList(found)
 }
 
 function containsAll(list: ListValue, part: ListValue): boolean {
-  return [...part].every((item) => indexOf(list, item) >= 0)
+  return [...part].every((item) => contains(list, item))
 }
 
 export const lists: readonly Overload[] = [
@@ -125,6 +125,6 @@ export const lists: readonly Overload[] = [
     (a: ListValue, b: ListValue) => containsAll(a, b) && containsAll(b, a),
   ),
   define('sets.intersects(list<T>, list<T>) -> bool', 'list_sets_intersects_list', (a: ListValue, b: ListValue) =>
-    [...a].some((item) => indexOf(b, item) >= 0),
+    [...b].some((item) => contains(a, item)),
   ),
 ]

@@ -1,13 +1,14 @@
 /** Arithmetic, order and membership. `==`, `&&`, `||`, `?:` and the ways into lists and maps are the planner's own. */
-import { compare, equals, identityOf } from '../comparison.ts'
+import { compare, contains, equals } from '../comparison.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
 import type { Int } from '../integers.ts'
 import { addInts, checkedUint, divideInts, multiplyInts, negateInt, remainderOfInts, subtractInts } from '../integers.ts'
+import { keysFor, ownKeys } from '../list-identity.ts'
 import { addDuration, duration, subtractTimestamps } from '../times.ts'
 import type { Duration, ListValue, MapValue, PlainMap, Timestamp, Value } from '../values.ts'
-import { Double, keyText, PlainList, Uint } from '../values.ts'
+import { Double, PlainList, Uint } from '../values.ts'
 
 function onDoubles(operation: (a: number, b: number) => number) {
   return (a: Double, b: Double) => new Double(operation(a.value, b.value))
@@ -21,14 +22,15 @@ function onUints(operation: (a: bigint, b: bigint) => bigint) {
 function concatenate(a: ListValue, b: ListValue): ListValue {
   if (a.semantics === undefined) return new PlainList([...a, ...b])
   const items = [...a]
-  const positions = new Map(items.map((item, index) => [identityOf(a, item), index]))
-  for (const item of b) {
-    const identity = identityOf(a, item)
-    const position = positions.get(identity)
+  const positions = new Map(ownKeys(a).map((key, index) => [key, index]))
+  const keys = keysFor(a, b)
+  for (let index = 0; index < b.size; index += 1) {
+    const key = keys[index]
+    const position = key === undefined ? undefined : positions.get(key)
     if (position === undefined) {
-      if (a.semantics === 'set') positions.set(identity, items.length)
-      items.push(item)
-    } else if (a.semantics !== 'set') items[position] = item
+      if (a.semantics === 'set' && key !== undefined) positions.set(key, items.length)
+      items.push(b.at(index))
+    } else if (a.semantics !== 'set') items[position] = b.at(index)
   }
   return new PlainList(items, a.semantics)
 }
@@ -129,9 +131,7 @@ function orderOverloads(operator: string, id: string, holds: (order: number) => 
 }
 
 function isInList(value: Value, list: ListValue): boolean {
-  const { size } = list
-  for (let index = 0; index < size; index += 1) if (equals(list.at(index), value)) return true
-  return false
+  return contains(list, value)
 }
 
 function isInMap(value: Value, map: MapValue): boolean {
@@ -140,8 +140,7 @@ function isInMap(value: Value, map: MapValue): boolean {
 
 /** Adds an entry to a map that is being made. */
 export function insertInto(map: PlainMap, key: Value, value: Value): void {
-  if (keyText(key) === undefined) throw new CelError('unsupported key type')
-  if (!map.add(key, value)) throw new CelError(`insert failed: key ${String(key)} already exists`)
+  if (!map.insert(key, value)) throw new CelError(`insert failed: key ${String(key)} already exists`)
 }
 
 export function insertAllInto(map: PlainMap, added: MapValue): void {

@@ -1,0 +1,65 @@
+/**
+ * What the items of a list are told apart by, where it is a set or a map: the API server's own keys, which are made of the data as it
+ * was read on one side, and of values on the other.
+ */
+import type { JsonValue } from '../../api/json.ts'
+import { getOwn, isObject } from '../../api/json.ts'
+import { CelError } from './errors.ts'
+import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
+import type { ListValue, Value } from './values.ts'
+import { Double, MapValue } from './values.ts'
+
+/** The keys of the list that is compared with, or added to. */
+export function ownKeys(list: ListValue): string[] {
+  const { semantics } = list
+  return Array.from({ length: list.size }, (_, index) =>
+    list instanceof SchemaList ? keyOfData(list.data[index]!, semantics) : keyOfValue(list.at(index), semantics),
+  )
+}
+
+/** The keys that the items of another list have for it; those that are not what they should be have none. */
+export function keysFor({ semantics }: ListValue, other: ListValue): (string | undefined)[] {
+  return Array.from({ length: other.size }, (_, index) => {
+    try {
+      return keyOfValue(other.at(index), semantics)
+    } catch (error) {
+      if (error instanceof CelError && !error.message.startsWith('internal error')) return undefined
+      throw error
+    }
+  })
+}
+
+function keyOfData(data: JsonValue, semantics: ListValue['semantics']): string {
+  if (!Array.isArray(semantics)) return scalarKey(data)
+  if (!isObject(data)) return 'none'
+  return (semantics as readonly string[]).map((key) => JSON.stringify(scalarKey(getOwn(data, key) ?? null))).join()
+}
+
+function scalarKey(data: JsonValue): string {
+  if (typeof data === 'number') return Number.isInteger(data) ? `i${data}` : `f${data}`
+  if (typeof data === 'object' && data !== null) throw unhashable(Array.isArray(data) ? '[]interface {}' : 'map[string]interface {}')
+  return typeof data === 'string' ? `s${data}` : String(data)
+}
+
+function keyOfValue(value: Value, semantics: ListValue['semantics']): string {
+  if (value instanceof SchemaObject || value instanceof SchemaMap) return keyOfData(value.data, semantics)
+  if (value instanceof SchemaList) return keyOfData([...value.data], semantics)
+  if (Array.isArray(semantics)) {
+    if (!(value instanceof MapValue)) return 'none'
+    return (semantics as readonly string[]).map((key) => JSON.stringify(valueKey(value.find(key) ?? null))).join()
+  }
+  return valueKey(value)
+}
+
+function valueKey(value: Value): string {
+  if (typeof value === 'string') return `s${value}`
+  if (typeof value === 'number' || typeof value === 'bigint') return `i${value}`
+  if (value instanceof Double) return `f${value.value}`
+  if (value instanceof Uint8Array) throw unhashable('[]uint8')
+  return typeof value === 'boolean' ? String(value) : 'other'
+}
+
+/** Go makes a fault of its own of it, and the API server an error of the rule. */
+function unhashable(type: string): CelError {
+  return new CelError(`internal error: runtime error: hash of unhashable type ${type}`)
+}

@@ -1,0 +1,34 @@
+/** Choices that a seed decides: what is generated from one can be generated again. */
+export class Dice {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed | 0
+  }
+
+  /** From 0 up to, but not including, 1 (the generator mulberry32). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+
+  /** A whole number from 0 to `max`, both included. */
+  upTo(max: number): number {
+    return Math.floor(this.next() * (max + 1))
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability
+  }
+
+  pick<T>(items: readonly T[]): T {
+    if (items.length === 0) throw new Error('nothing to pick from')
+    return items[this.upTo(items.length - 1)]!
+  }
+
+  times<T>(max: number, make: () => T): T[] {
+    return Array.from({ length: this.upTo(max) }, make)
+  }
+}

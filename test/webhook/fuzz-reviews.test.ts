@@ -1,0 +1,153 @@
+/**
+ * Hostile AdmissionReviews: whatever is sent, the answer is a clear refusal, or a review with the same uid, whose patch makes a valid
+ * object of the one that was sent. `SEED=… REVIEWS=…` chooses another run or a longer one.
+ */
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import { isObject } from '../../src/api/json.ts'
+import type { Client } from '../../src/client/client.ts'
+import { schemaOf } from '../../src/schema/kind-schema.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { webhook } from '../../src/webhook/definition.ts'
+import type { PatchOperation } from '../../src/webhook/patch.ts'
+import { createWebhookServer } from '../../src/webhook/server.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { Dice } from '../support/dice.ts'
+import { repository } from '../support/process.ts'
+import { applyPatch } from '../support/webhook-apply-patch.ts'
+import { changeableSource } from '../support/webhook-fixture.ts'
+import { gadget, gadgetHandlers } from '../support/webhook-gadget.ts'
+import { reviewText } from '../support/webhook-reviews.ts'
+
+/** Each commit gets other reviews, and always the same; `SEED=random` looks for new ones. */
+const seed = process.env.SEED === 'random' ? Date.now() % 1_000_000_000 : Number(process.env.SEED || seedOfCommit())
+/** In CI; who tests while working gets an answer sooner. */
+const reviews = Number(process.env.REVIEWS || (process.env.CI === undefined ? 20_000 : 100_000))
+const concurrency = 16
+/** No review may keep the others waiting. */
+const maxMs = 5_000
+const shown = 5
+
+function seedOfCommit(): number {
+  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: repository, encoding: 'utf8' })
+  return status === 0 ? Number.parseInt(stdout.slice(0, 7), 16) : 36
+}
+
+const schema = schemaOf(gadget)
+const server = createWebhookServer({
+  webhooks: [webhook(gadget, gadgetHandlers)],
+  client: {} as Client,
+  certificates: await changeableSource(),
+  logger: recordingLogger('fatal').logger,
+  metrics: new Metrics(),
+})
+t.teardown(() => server.stop(0))
+
+interface Sent {
+  readonly url: string
+  readonly body: string | Buffer
+  /** Nothing is wrong with it. */
+  readonly proper: boolean
+}
+
+interface Answer {
+  readonly statusCode: number
+  readonly body: string
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+function make(index: number): Sent {
+  const dice = new Dice(seed + index * 7919)
+  const verb = dice.pick(['mutate', 'validate'])
+  const proper = dice.chance(0.1)
+  const text = reviewText(dice, `uid-${index}`, proper ? 0 : 1 + dice.upTo(3))
+  const url = `/${verb}-fuzz-example-com-v1-gadget${dice.chance(0.2) ? `?timeout=${dice.pick(['10s', '', 'x', '-1s', '1h', '5s&timeout=6s'])}` : ''}`
+  if (proper || !dice.chance(0.03)) return { url, body: text, proper }
+  const bytes = Buffer.from(text)
+  for (let left = dice.upTo(3); left >= 0; left -= 1) bytes[dice.upTo(bytes.length - 1)] = dice.upTo(255)
+  return { url, body: bytes, proper }
+}
+
+/** What is wrong with an answer; undefined when nothing is. */
+function problemOf({ url, body, proper }: Sent, { statusCode, body: text, headers }: Answer): string | undefined {
+  if (statusCode !== 200) {
+    if (proper) return `a proper review got ${statusCode}`
+    if (statusCode < 400 || statusCode >= 500) return `the status is ${statusCode}`
+    return text.trim() === '' || !String(headers['content-type']).startsWith('text/plain') ? 'a refusal without a text' : undefined
+  }
+  const answer = parsed(text)
+  if (!isObject(answer) || !isObject(answer.response)) return 'the answer is no review'
+  if (answer.apiVersion !== 'admission.k8s.io/v1' || answer.kind !== 'AdmissionReview') return 'the answer is a review of another type'
+  const { uid, allowed, status, patch, patchType } = answer.response
+  const sent = parsed(body.toString())
+  if (!isObject(sent) || !isObject(sent.request)) return 'what is no review was answered'
+  const { request } = sent
+  if (uid !== request.uid) return 'the uid is another one'
+  if (typeof allowed !== 'boolean') return 'nothing is said about whether it is allowed'
+  if (!allowed) {
+    if (!isObject(status) || typeof status.message !== 'string' || typeof status.code !== 'number') return 'a denial without a reason'
+    return patch === undefined ? undefined : 'a denial with a patch'
+  }
+  if (patch !== undefined && (typeof patch !== 'string' || patchType !== 'JSONPatch')) return 'the patch is none'
+  return url.startsWith('/mutate') ? problemOfPatch(request, patch) : undefined
+}
+
+/** What is allowed is valid, once the patch is applied. */
+function problemOfPatch(request: JsonObject, patch: string | undefined): string | undefined {
+  const { object, oldObject, operation, subResource } = request
+  if (operation === 'DELETE' || operation === 'CONNECT') return patch === undefined ? undefined : `a patch for ${operation}`
+  const operations = patch === undefined ? [] : (parsed(Buffer.from(patch, 'base64').toString()) as PatchOperation[])
+  const patched = applyPatch(object ?? null, operations)
+  if (!isObject(patched)) return 'the patch makes no object'
+  const old = isObject(oldObject) ? oldObject : undefined
+  const isDeleted = isObject(old?.metadata) && old.metadata.deletionTimestamp !== undefined
+  if (isDeleted || (typeof subResource === 'string' && subResource !== '')) return undefined
+  const [error] = schema.validate(patched, old)
+  return error === undefined ? undefined : `what was allowed is not valid: ${error.path}: ${error.message}`
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+t.setTimeout(600_000)
+
+t.test('hostile reviews', async (t) => {
+  const counts: Record<string, number> = {}
+  const problems: string[] = []
+  let slowest = 0
+  let next = 0
+  const since = Date.now()
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < reviews && problems.length < shown; index = next++) {
+      const sent = make(index)
+      const started = performance.now()
+      const answer = await server.app.inject({
+        method: 'POST',
+        url: sent.url,
+        payload: sent.body,
+        headers: { 'content-type': 'application/json' },
+      })
+      slowest = Math.max(slowest, performance.now() - started)
+      const problem = problemOf(sent, answer)
+      if (problem !== undefined)
+        problems.push(`${index}: ${problem}: ${sent.body.toString().slice(0, 3000)} => ${answer.body.slice(0, 500)}`)
+      const verdict =
+        answer.statusCode === 200 ? (answer.body.includes('"allowed":true') ? 'allowed' : 'denied') : String(answer.statusCode)
+      counts[verdict] = (counts[verdict] ?? 0) + 1
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  t.comment(
+    `SEED=${seed} REVIEWS=${reviews}: ${JSON.stringify(counts)}, slowest ${Math.round(slowest)} ms, ${Date.now() - since} ms in all`,
+  )
+  for (const problem of problems) t.fail(problem)
+  t.ok(slowest < maxMs, 'no review takes long')
+  t.equal(({} as Record<string, unknown>).polluted, undefined, 'no prototype is changed')
+  t.ok((counts.allowed ?? 0) > reviews / 50 && (counts.denied ?? 0) > reviews / 50, 'there is something of everything')
+})
