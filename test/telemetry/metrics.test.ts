@@ -1,3 +1,4 @@
+import { Counter } from 'prom-client'
 import t from 'tap'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 
@@ -84,6 +85,14 @@ t.test('two sets of metrics know nothing of each other', async (t) => {
   const other = new Metrics()
   one.controller('c').reconciled('success', 1)
   t.notMatch(await other.registry.metrics(), /controller="c"/)
+})
+
+t.test('metrics of others are served beside', async (t) => {
+  const metrics = new Metrics()
+  const registers = [metrics.registry]
+  new Counter({ name: 'greetings_total', help: 'greetings', labelNames: ['language'], registers }).inc({ language: 'en' })
+  t.ok((await lines(metrics)).includes('greetings_total{language="en"} 1'))
+  t.throws(() => new Counter({ name: 'proreus_webhook_reviews_total', help: 'a name that is taken', registers }), /already been registered/)
 })
 
 t.test('the process reports about itself when asked to', async (t) => {

@@ -1,0 +1,22 @@
+import { loadConnection, Metrics, run } from 'proreus'
+import { Counter } from 'prom-client'
+import { operator } from './hello.ts'
+
+const metrics = new Metrics()
+metrics.collectProcess()
+/** To be counted by a reconciler: `greetings.inc({ language: 'en' })`. */
+export const greetings = new Counter({
+  name: 'hello_greetings_total',
+  help: 'Total number of greetings by language',
+  labelNames: ['language'],
+  registers: [metrics.registry],
+})
+
+const stop = new AbortController()
+process.once('SIGTERM', () => stop.abort())
+await run([operator], {
+  connection: await loadConnection({ env: process.env }),
+  signal: stop.signal,
+  certificates: { kind: 'files', directory: 'certs' },
+  metrics,
+})
