@@ -92,7 +92,7 @@ export default tseslint.config(
   },
   {
     // What runners give for a test need not be waited for.
-    files: ['docs/examples/testing/*.ts'],
+    files: ['docs/examples/**/*.test.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [
         'error',

@@ -54,9 +54,11 @@ export class Cache implements CacheReader {
     return informer as unknown as Informer<ObjectOf<R>>
   }
 
-  /** Whether there is an informer of a type. */
-  has(type: ResourceType): boolean {
-    return this.#informers.has(idOf(type))
+  /** Whether there is an informer of a type, and whether it follows that namespace, where one is given. */
+  has(type: ResourceType, namespace?: string): boolean {
+    const { namespaces = [] } = this.#options
+    const isFollowed = !type.namespaced || namespace === undefined || namespaces.length === 0 || namespaces.includes(namespace)
+    return isFollowed && this.#informers.has(idOf(type))
   }
 
   /**

@@ -75,8 +75,8 @@ export interface ControlPlane {
   /** The administrator's kubeconfig: a path, as for the variable KUBECONFIG. */
   readonly kubeconfig: string
   /**
-   * The requests that were answered, oldest first: time, verb, user, path, query and status code. A watch counts when it has begun or ended.
-   * An existing cluster does not tell: `PRO_INPUT`.
+   * The requests that were answered, oldest first: time, verb, user, path, query and status code; of a real API server the audit annotations
+   * too. A watch counts when it has begun or ended. An existing cluster does not tell: `PRO_INPUT`.
    */
   requests(): Promise<readonly RequestRecord[]>
   /** Forgets old states: continue tokens and exact versions from before get 410, within moments. Not for an existing cluster. */

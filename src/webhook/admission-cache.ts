@@ -1,5 +1,6 @@
 /** The cache of the process, for handlers: it never says "not found" of what has not arrived yet. */
 import { ProreusError } from '../api/errors.ts'
+import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -11,8 +12,8 @@ import type { StoreListOptions } from '../cache/store.ts'
 export interface ProcessCache extends CacheReader {
   /** Follows the type from now on, if it does not yet. */
   informer(type: ResourceType): { readonly synced: boolean; whenSynced(signal?: AbortSignal): Promise<void> }
-  /** Whether the type is followed. */
-  has(type: ResourceType): boolean
+  /** Whether the type is followed; where a namespace is given, in that. */
+  has(type: ResourceType, namespace?: string): boolean
 }
 
 export class AdmissionCache implements CacheReader {
@@ -24,11 +25,11 @@ export class AdmissionCache implements CacheReader {
   }
 
   get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
-    return this.#filled(type).get(type, key)
+    return this.#filled(type, key.namespace).get(type, key)
   }
 
   list<R extends ResourceType>(type: R, options?: StoreListOptions): readonly DeepReadonly<ObjectOf<R>>[] {
-    return this.#filled(type).list(type, options)
+    return this.#filled(type, options?.namespace).list(type, options)
   }
 
   /** Resolves when all objects of these types have arrived; rejects with the signal's reason. */
@@ -37,15 +38,20 @@ export class AdmissionCache implements CacheReader {
     if (cache !== undefined) await Promise.all(types.map((type) => cache.informer(type).whenSynced(signal)))
   }
 
-  #filled(type: ResourceType): CacheReader {
-    if (this.#cache?.has(type) !== true) {
+  #filled(type: ResourceType, namespace: string | undefined): CacheReader {
+    const cache = this.#cache
+    if (cache?.has(type) !== true) {
       const advice = 'name it in the `reads` of the webhook, or read it with the client'
       throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} is not in the cache: ${advice}.`)
     }
-    if (!this.#cache.informer(type).synced) {
+    if (!cache.has(type, namespace)) {
+      const text = `${groupResourceOf(type)} of the namespace ${quote(namespace ?? '')} are not in the cache, which follows others: read them with the client.`
+      throw new ProreusError('PRO_INPUT', text)
+    }
+    if (!cache.informer(type).synced) {
       const advice = 'try again in a moment; a type in the `reads` of the webhook is waited for'
       throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} have not all arrived in the cache yet: ${advice}.`)
     }
-    return this.#cache
+    return cache
   }
 }

@@ -43,6 +43,14 @@ t.test('does not call an object missing whose type is not watched', async (t) =>
   t.throws(() => cache.list(widget), error)
 })
 
+t.test('tells which types and namespaces it follows', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger, namespaces: ['a'] })
+  const cluster = resourceType({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
+  for (const type of [widget, cluster]) cache.informer(type)
+  t.same([cache.has(gadget), cache.has(widget), cache.has(widget, 'a'), cache.has(widget, 'b')], [false, true, true, false])
+  t.ok(cache.has(cluster, 'b'), 'what has no namespace is followed as a whole')
+})
+
 t.test('tells the state of each type', async (t) => {
   const script = new ScriptedClient()
   const cache = new Cache(script.client, { logger: recordingLogger().logger, clock: new FakeClock() })

@@ -1,6 +1,6 @@
 /** What handlers of operators can say about objects, subresources and deletions, through a control plane that asks them. */
 import t from 'tap'
-import { configMap, deployment, pod } from '../../src/api/builtin.ts'
+import { configMap, deployment, pod, secret } from '../../src/api/builtin.ts'
 import { forbidden, invalid } from '../../src/api/field-error.ts'
 import type { DeepReadonly, JsonObject } from '../../src/api/json.ts'
 import { defineKind } from '../../src/api/kind.ts'
@@ -62,6 +62,13 @@ const gadgets = defineOperator({
         return [forbidden('spec.owner', `user "${user.username}" cannot get secrets`)]
       },
       rbac: [accessReviewRule],
+    }),
+    webhook(gadget, {
+      reads: [secret],
+      admit: ({ spec, metadata }, _old, { cache, namespace }) =>
+        spec.owner === 'cached' && cache.get(secret, { namespace, name: metadata.name }) === undefined
+          ? [forbidden('spec.owner', 'has no Secret')]
+          : [],
     }),
     webhook(gadget, {
       subresource: 'status',
@@ -170,6 +177,13 @@ t.test('the requester may need another permission', async (t) => {
     { reason: 'FieldValueForbidden', message: 'Forbidden: user "jane" cannot get secrets', field: 'spec.owner' },
   ])
   t.equal((await api('POST', `${path}?dryRun=All`, gadgetWith({ owner: 'secrets' }))).status, 201)
+})
+
+t.test('what the process follows can be read, though nothing reconciles', async (t) => {
+  const create = (): Promise<RawAnswer> => api('POST', `${path}?dryRun=All`, gadgetWith({ owner: 'cached' }, { name: 'cached' }))
+  t.match(causesOf(await create()), [{ field: 'spec.owner', message: 'Forbidden: has no Secret' }])
+  await controlPlane.client.create(secret, { metadata: { namespace, name: 'cached' } })
+  await until('the Secret is seen', async () => (await create()).status === 201)
 })
 
 t.test('a deletion is refused, of one and of all', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { pino } from 'pino'
-import { node, pod } from '../../src/api/builtin.ts'
+import { node, pod, secret } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { failure } from '../../src/api/status.ts'
 import { Type } from '../../src/api/type.ts'
@@ -9,11 +9,13 @@ import type { Client } from '../../src/client/client.ts'
 import { controller } from '../../src/controller/builder.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { checkPermissions } from '../../src/manager/permissions.ts'
+import { webhook } from '../../src/webhook/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const operator = defineOperator({
   name: 'thing',
   kinds: [kind],
+  webhooks: [webhook(kind, { reads: [secret, pod] })],
   controllers: [controller(kind, { reconcile: async () => undefined, owns: [pod], watches: [{ type: node, map: () => [] }] })],
 })
 
@@ -48,7 +50,13 @@ function check(
 t.test('every watched type is asked about, in each namespace that is watched', async (t) => {
   const all = check(() => true)
   await all.done
-  t.same(all.asked, ['list things example.com', 'watch things example.com', 'list pods', 'watch pods', 'list nodes', 'watch nodes'])
+  t.same(all.asked, [
+    'list things example.com',
+    'watch things example.com',
+    ...['list pods', 'watch pods', 'list nodes', 'watch nodes'],
+    // What webhooks read.
+    ...['list secrets', 'watch secrets'],
+  ])
   const some = check(() => true, ['a', 'b'])
   await some.done
   t.same(some.asked.slice(0, 4), [
@@ -57,7 +65,7 @@ t.test('every watched type is asked about, in each namespace that is watched', a
     'list things example.com b',
     'watch things example.com b',
   ])
-  t.same(some.asked.slice(8), ['list nodes', 'watch nodes'], 'cluster-scoped types have no namespace')
+  t.same(some.asked.slice(8, 10), ['list nodes', 'watch nodes'], 'cluster-scoped types have no namespace')
 })
 
 t.test('a primary kind that may not be read is one clear sentence', async (t) => {
@@ -79,7 +87,10 @@ t.test('what else is missing is a warning', async (t) => {
   const { done, log } = check(({ resource }) => resource === 'things')
   await done
   t.equal(log.length, 1)
-  t.match(log[0], { level: 40, msg: /may not list and watch pods in all namespaces, and list and watch nodes; / })
+  t.match(log[0], {
+    level: 40,
+    msg: /may not list and watch pods in all namespaces, and list and watch nodes, and list and watch secrets in all namespaces; /,
+  })
 })
 
 t.test('a server that does not say is no reason to stop; one that is away, or does not know the user, is', async (t) => {

@@ -1,9 +1,14 @@
 import t from 'tap'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
+import { pod } from '../../src/api/builtin.ts'
+import { forbidden, invalid } from '../../src/api/field-error.ts'
+import type { JsonObject } from '../../src/api/json.ts'
+import type { WebhookDefinition } from '../../src/webhook/definition.ts'
 import { webhook } from '../../src/webhook/definition.ts'
 import { reviewOffline } from '../../src/webhook/offline.ts'
 import { handlers, widget, widgetObject } from '../support/webhook-fixture.ts'
+import type { Widget } from '../support/webhook-fixture.ts'
 
 const webhooks = [webhook(widget, { ...handlers, admit: () => Promise.reject(new Error('there is no cluster')) })]
 
@@ -72,6 +77,36 @@ t.test("the kind's own rules", async (t) => {
     valid: false,
     errors: [{ message: /validation failed: boom/ }],
   })
+})
+
+t.test('all handlers of a kind, in declared order', async (t) => {
+  const step = (name: string, spec: object): WebhookDefinition =>
+    webhook(widget, { ...spec, default: (object) => ({ ...object, spec: { ...object.spec, note: `${object.spec.note ?? ''}${name}` } }) })
+  const several = [
+    step('a', { validate: ({ spec }: Widget) => [invalid('spec.note', spec.note, 'first')] }),
+    step('b', { validate: () => [forbidden('spec.image', 'second')] }),
+    webhook(widget, { operations: ['UPDATE'], validate: () => [forbidden('spec', 'is not asked about a create')] }),
+    webhook(widget, {
+      name: 'labelled',
+      objectSelector: { matchLabels: { a: 'b' } },
+      validate: () => [forbidden('metadata.labels', 'third')],
+    }),
+    webhook(widget, { subresource: 'status', validate: () => [forbidden('status', 'is another matter')] }),
+  ]
+  const pathsOf = async (metadata: JsonObject): Promise<unknown> =>
+    (await reviewOffline(several, widgetObject({ image: 'i' }, metadata))).errors.map(({ path, message }) => `${path}: ${message}`)
+  const both = ['spec.image: Forbidden: second', 'spec.note: Invalid value: "ab": first']
+  t.strictSame(await pathsOf({}), both)
+  t.strictSame(await pathsOf({ labels: { a: 'b' } }), ['metadata.labels: Forbidden: third', ...both])
+})
+
+t.test('types without a schema', async (t) => {
+  const pods = [webhook(pod, { validate: ({ spec }) => (spec?.hostNetwork === true ? [forbidden('spec.hostNetwork', 'not here')] : []) })]
+  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { hostNetwork: true, containers: [] } }
+  t.match(await reviewOffline(pods, object), { known: true, kind: 'Pod', valid: false, errors: [{ path: 'spec.hostNetwork' }] })
+  t.match(await reviewOffline(pods, { ...object, spec: {} }), { known: true, valid: true })
+  const broken = [webhook(pod, { default: () => Promise.reject(new Error('boom')) })]
+  t.match(await reviewOffline(broken, object), { valid: false, errors: [{ message: /validation failed: boom/ }] })
 })
 
 t.test('other kinds and versions', async (t) => {

@@ -67,7 +67,7 @@ function fakeCache(): { cache: ProcessCache; fill: () => void } {
   const filled = Promise.withResolvers<void>()
   const informer = { synced: false, whenSynced: () => filled.promise }
   const cache: ProcessCache = {
-    has: (type) => type === configMap,
+    has: (type, namespace) => type === configMap && namespace !== 'unwatched',
     informer: () => informer,
     get: (_type, { name }) => (name === 'there' ? ({ data: { a: 'b' } } as never) : undefined),
     list: () => [],
@@ -92,6 +92,10 @@ t.test('a cached read never takes what has not arrived for what is not there', a
   t.match(reader.get(configMap, { name: 'there' }), { data: { a: 'b' } })
   t.strictSame(reader.list(configMap), [])
   t.equal(reader.get(configMap, { name: 'gone' }), undefined)
+  t.throws(() => reader.get(configMap, { namespace: 'unwatched', name: 'there' }), {
+    code: 'PRO_INPUT',
+    message: /configmaps of the namespace "unwatched" are not in the cache, which follows others/,
+  })
   const notCached = { code: 'PRO_INPUT', message: /pods is not in the cache: name it in the `reads` of the webhook/ }
   t.throws(() => reader.list(pod), notCached)
   t.throws(() => new AdmissionCache(undefined).get(pod, { name: 'p' }), notCached)

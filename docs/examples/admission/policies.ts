@@ -1,0 +1,36 @@
+import { anyResource, defineOperator, failure, forbidden, namespace, pod, webhook } from 'proreus'
+import { site } from './site.ts'
+
+export const operator = defineOperator({
+  name: 'policies',
+  kinds: [],
+  webhooks: [
+    // A second handler for Sites: its errors come with those of the first.
+    webhook(site, {
+      reads: [namespace],
+      admit({ metadata }, _old, { cache }) {
+        const labels = cache.get(namespace, { name: metadata.namespace ?? '' })?.metadata.labels
+        return labels?.['sites'] === 'closed' ? [forbidden('metadata.namespace', 'takes no more Sites')] : []
+      },
+    }),
+    // A type that is not ours.
+    webhook(pod, {
+      operations: ['CREATE'],
+      matchConditions: [{ name: 'not-by-nodes', expression: "!('system:nodes' in request.userInfo.groups)" }],
+      namespaceSelector: { matchLabels: { pods: 'checked' } },
+      timeoutSeconds: 3,
+      validate: ({ spec }) => (spec?.hostNetwork === true ? [forbidden('spec.hostNetwork', 'is not for this cluster')] : []),
+    }),
+    // kubectl exec.
+    webhook(pod, {
+      subresource: 'exec',
+      admit: ({ command, tty }, _old, { user }) =>
+        tty === true || command[0] === 'sh' ? failure(403, 'Forbidden', `no shells for ${user.username}`) : [],
+    }),
+    // The scale of whatever has one.
+    webhook(anyResource, {
+      subresource: 'scale',
+      validate: ({ spec }) => ((spec?.replicas ?? 0) > 20 ? [forbidden('spec.replicas', 'ask for more than 20 first')] : []),
+    }),
+  ],
+})
