@@ -118,7 +118,7 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
   })
 
   t.test('a Pod that the API server itself would refuse, told about the fields of the MyPod', async (t) => {
-    const podSpec = `{"containers":[{"name":"Main","image":"x","ports":[{"containerPort":70000}]}],"restartPolicy":"Sometimes"}`
+    const podSpec = `{"containers":[{"name":"Main","image":"x","ports":[{"containerPort":70000}]}],"activeDeadlineSeconds":0}`
     const { code, stderr } = await kubectl('create -f -', mypod('mypod-bad-pod', '', podSpec))
     t.equal(code, 1)
     t.match(stderr, /^The MyPod "mypod-bad-pod" is invalid: \n/)
@@ -127,7 +127,7 @@ t.test('MyPods with kubectl', needsKubectl, async (t) => {
       stderr,
       /\* spec\.podSpec\.containers\[0\]\.ports\[0\]\.containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive/,
     )
-    t.match(stderr, /\* spec\.podSpec\.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"/)
+    t.match(stderr, /\* spec\.podSpec\.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive/)
   })
 
   t.test("the schema's errors and the kind's own come together", async (t) => {
