@@ -68,8 +68,16 @@ async function installConversions(
   for (const kind of operators.flatMap(({ kinds }) => kinds)) {
     if (kind.versions.length === 1) continue
     const name = groupResourceOf(kind)
-    const crd = { metadata: { name }, ...(converted.has(name) && { spec: { conversion: webhookConversion(target) } }) }
-    await allowed(client.apply(customResourceDefinition, crd as never, { fieldManager: conversionManager, signal }))
+    const options = { fieldManager: conversionManager, signal }
+    if (converted.has(name)) {
+      const crd = { metadata: { name }, spec: { conversion: webhookConversion(target) } }
+      await allowed(client.apply(customResourceDefinition, crd as never, options))
+      continue
+    }
+    // Not by applying without it: the `caBundle`, which another manager owns, would stay behind.
+    const { spec } = await client.get(customResourceDefinition, { name }, { signal })
+    const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
+    if (spec.conversion?.strategy === 'Webhook') await allowed(client.patch(customResourceDefinition, { name }, none, options))
   }
 }
 

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { readBundle } from '../../src/certs/certificate.ts'
+import type { InjectorOptions } from '../../src/certs/injector.ts'
 import { injectCaBundle, mergeBundle, patchFor } from '../../src/certs/injector.ts'
 import { issueAuthority } from '../../src/certs/issue.ts'
 import type { CertificateSource, ServingCertificate } from '../../src/certs/serving-certificate.ts'
@@ -29,7 +30,11 @@ function fakeSource(caBundle: string): CertificateSource & { change(caBundle: st
   }
 }
 
-async function running(t: Test, prepare: (server: FakeClient) => void = configurations): Promise<Fixture> {
+async function running(
+  t: Test,
+  prepare: (server: FakeClient) => void = configurations,
+  targets: Pick<InjectorOptions, 'mutating' | 'validating' | 'definitions'> = { mutating: ['proreus-mutating'], validating: ['proreus-validating'] },
+): Promise<Fixture> {
   const clock = new FakeClock()
   const server = new FakeClient()
   prepare(server)
@@ -37,7 +42,7 @@ async function running(t: Test, prepare: (server: FakeClient) => void = configur
   const source = fakeSource(authority)
   const { logger, lines } = recordingLogger()
   const stop = new AbortController()
-  const options = { client: server.client, mutating: ['proreus-mutating'], validating: ['proreus-validating'], source, logger, clock }
+  const options = { client: server.client, ...targets, source, logger, clock }
   const done = injectCaBundle(options, stop.signal)
   t.after(async () => {
     stop.abort()
@@ -90,6 +95,36 @@ t.test('repairs within 10 s what a manifest has overwritten, and a certificate c
   source.change(next + authority)
   await clock.advance(0)
   for (const bundle of bundles(server)) t.equal(readBundle(bundle).length, 2)
+})
+
+t.test('writes the bundle into CustomResourceDefinitions that have a conversion webhook', async (t) => {
+  const definition = (name: string, conversion: JsonObject, annotations: JsonObject = {}) =>
+    [name, { metadata: { annotations }, spec: { group: 'example.com', conversion } }] as const
+  const hook = { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://localhost/convert' } }
+  const { clock, server, lines, authority } = await running(
+    t,
+    (server) => {
+      for (const [name, object] of [
+        definition('a', { strategy: 'Webhook', webhook: hook }),
+        definition('b', { strategy: 'None' }),
+        definition('c', { strategy: 'Webhook', webhook: hook }, { 'cert-manager.io/inject-ca-from': 'ns/cert' }),
+      ])
+        server.put('CustomResourceDefinition', name, object)
+    },
+    { mutating: [], validating: [], definitions: ['a', 'b', 'c'] },
+  )
+  await clock.advance(60_000)
+  const caBundle = Buffer.from(authority).toString('base64')
+  t.strictSame(server.objects.get('CustomResourceDefinition/a')!.spec, {
+    group: 'example.com',
+    conversion: { strategy: 'Webhook', webhook: { ...hook, clientConfig: { ...hook.clientConfig, caBundle } } },
+  })
+  t.strictSame(server.writes, ['patch CustomResourceDefinition/a'])
+  t.match(lines.sort(), [
+    /info: the caBundle of CustomResourceDefinition c is left to cert-manager/,
+    /info: wrote the caBundle of CustomResourceDefinition a/,
+    /warn: CustomResourceDefinition b has no conversion webhook, so that its versions lose each other's fields/,
+  ])
 })
 
 t.test('waits for what is not there yet, saying so once', async (t) => {

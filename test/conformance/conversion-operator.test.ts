@@ -1,5 +1,6 @@
 import t from 'tap'
 import { customResourceDefinition } from '../../src/api/builtin.ts'
+import { systemClock } from '../../src/api/clock.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import { defineKind } from '../../src/api/kind.ts'
@@ -7,6 +8,7 @@ import { Type } from '../../src/api/type.ts'
 import { conversion } from '../../src/conversion/definition.ts'
 import { invalid } from '../../src/api/field-error.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
+import { installKinds, installWebhooks } from '../../src/manifests/install.ts'
 import { webhook } from '../../src/webhook/definition.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/api-request.ts'
@@ -185,6 +187,24 @@ t.test('objects of a kind with a conversion', async (t) => {
     t.match(answer.body.message, /conversion webhook for conversion\.example\.com\/v1beta1, Kind=Plan failed: .*spec\.cron: "daily" has not two parts/)
     t.equal((await api('GET', path('v1', 'wrong'))).status, 404)
     t.equal((await api('GET', path('v1beta1'))).status, 200)
+  })
+
+  t.test('installed again, the conversion stays; without a converter it goes', async (t) => {
+    const name = { name: `plans.${group}` }
+    const { spec } = await client.get(customResourceDefinition, name)
+    t.match(spec.conversion, { strategy: 'Webhook', webhook: { clientConfig: { url: /\/convert$/, caBundle: /./ } } })
+    await installKinds(client, [operator], systemClock)
+    const again = await client.get(customResourceDefinition, name)
+    t.same(again.spec.conversion, spec.conversion)
+    const target = { url: spec.conversion!.webhook!.clientConfig!.url!.replace('/convert', '') }
+    await installWebhooks(client, [{ ...operator, webhooks: [], conversions: [] }], target)
+    t.same((await client.get(customResourceDefinition, name)).spec.conversion, { strategy: 'None' })
+    await installWebhooks(client, [{ ...operator, webhooks: [] }], target)
+    await until('the caBundle is there again', async () => {
+      const { spec } = await client.get(customResourceDefinition, name)
+      return spec.conversion?.webhook?.clientConfig?.caBundle !== undefined
+    })
+    await until('it is called again', async () => (await api('GET', path('v1beta1'))).status === 200)
   })
 
   t.test('an annotation that somebody has made up gets nothing past the schema', async (t) => {

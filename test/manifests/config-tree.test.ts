@@ -199,6 +199,9 @@ t.test('with cert-manager, the CA comes from its Certificate and the operator re
   ] as const) {
     t.equal(find(objects, kind, name).metadata.annotations?.['cert-manager.io/inject-ca-from'], 'proreus-system/proreus-ca')
   }
+  for (const { kind, metadata } of objects)
+    if (kind === 'CustomResourceDefinition')
+      t.equal(metadata.annotations?.['cert-manager.io/inject-ca-from'], 'proreus-system/proreus-ca', metadata.name)
   const certificate = (name: string): Manifest & { spec: JsonObject } =>
     find(objects, 'Certificate', name) as Manifest & { spec: JsonObject }
   t.match(certificate('proreus-ca').spec, { isCA: true, issuerRef: { name: 'proreus-selfsigned' } })

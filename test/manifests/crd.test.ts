@@ -1,11 +1,14 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
+import { conversion } from '../../src/conversion/definition.ts'
+import { defineOperator } from '../../src/manager/operator.ts'
 import { crdOf } from '../../src/manifests/crd.ts'
 import { mergeRules } from '../../src/manifests/rbac.ts'
+import { generatedFiles } from '../../src/manifests/tree.ts'
 import { manifestText } from '../../src/manifests/yaml.ts'
 import { repository } from '../support/process.ts'
 
@@ -59,6 +62,45 @@ t.test('the CRD of a kind', async (t) => {
       ],
     },
   })
+})
+
+t.test('the CRD of a kind whose objects a webhook converts says where, and the operator may keep its caBundle', async (t) => {
+  const kind = defineKind({
+    group: 'example.com',
+    kind: 'Party',
+    versions: [
+      { name: 'v1', storage: true, spec: Type.Object({ size: Type.Integer() }) },
+      { name: 'v1beta1', spec: Type.Object({ guests: Type.Integer() }) },
+    ],
+  })
+  const operator = defineOperator({
+    name: 'party',
+    kinds: [kind],
+    conversions: [
+      conversion(kind, {
+        v1beta1: {
+          toHub: ({ spec }) => ({ spec: { size: spec.guests } }),
+          fromHub: ({ spec }) => ({ spec: { guests: spec.size } }),
+        },
+      }),
+    ],
+  })
+  const files = generatedFiles([operator])
+  const crd = parse(files.get('crd/bases/example.com_parties.yaml')!) as { spec: { conversion: unknown } }
+  const service = { namespace: 'proreus-system', name: 'proreus-webhook', path: '/convert' }
+  t.same(crd.spec.conversion, { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: { service } } })
+  const role = parse(files.get('rbac/role.yaml')!) as { rules: { resources: string[] }[] }
+  t.same(
+    role.rules.filter(({ resources }) => resources.includes('customresourcedefinitions')),
+    [
+      {
+        apiGroups: ['apiextensions.k8s.io'],
+        resources: ['customresourcedefinitions'],
+        resourceNames: ['parties.example.com'],
+        verbs: ['get', 'patch'],
+      },
+    ],
+  )
 })
 
 /** A quarter of what all annotations of an object may be. */
