@@ -2,11 +2,11 @@
  * Why an object does not match its schema, in the API server's exact words (kube-openapi `validation/validate`,
  * apiextensions `schema/objectmeta` and `schema/listtype`). It runs only when ajv has said no.
  */
+import type { BuiltinTypeName } from '../api/builtin-types.ts'
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { getOwn, jsonEqual } from '../api/json.ts'
-import type { BuiltinTypeName } from '../api/builtin-types.ts'
 import { builtinNode, isMissing } from './builtin-node.ts'
 import { codePoints } from './code-points.ts'
 import { isDeeperThan, tooDeep } from './depth.ts'

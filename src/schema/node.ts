@@ -1,9 +1,9 @@
 /** A structural schema made ready for walking: what defaulting, pruning, ajv's translation and the renderer all look at. */
+import type { BuiltinTypeName } from '../api/builtin-types.ts'
+import { builtinTypeOf } from '../api/builtin-types.ts'
 import type { JsonValue } from '../api/json.ts'
 import { deepFreeze } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import type { BuiltinTypeName } from '../api/builtin-types.ts'
-import { builtinTypeOf } from '../api/builtin-types.ts'
 import { coerceResources } from './coerce.ts'
 import { applyDefaults } from './default.ts'
 import type { NumberRules } from './numbers.ts'

@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { withBuiltinType } from '../../src/api/builtin-types.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { explain } from '../../src/schema/explain.ts'
 import { buildRootNode } from '../../src/schema/node.ts'
 import { compileCheck } from '../../src/schema/translate.ts'
+import { mistakesIn } from '../support/builtin-mistakes.ts'
+import { fullSpecs } from '../support/builtin-specs.ts'
 import { caseArbitrary } from '../support/schema-arbitraries.ts'
 
 function verdicts(schema: StructuralSchema, object: JsonObject): { ajv: boolean; renderer: boolean } {
@@ -35,4 +38,26 @@ t.test('a schema that is nested as deep as it may be compiles', async (t) => {
   }
   const schema: StructuralSchema = { type: 'object', properties: { spec } }
   t.same(verdicts(schema, { spec: value }), { ajv: true, renderer: true })
+})
+
+t.test('so it is with embedded built-in types', async (t) => {
+  const seen = { valid: 0, invalid: 0 }
+  for (const { type, spec } of fullSpecs) {
+    const root = buildRootNode({ type: 'object', properties: { spec: withBuiltinType<StructuralSchema>({ type: 'object' }, type) } })
+    const check = compileCheck(root)
+    t.equal(check({ spec }), true, type)
+    for (const { what, path, value } of mistakesIn(type, spec)) {
+      const valid = check({ spec: value }) === true
+      seen[valid ? 'valid' : 'invalid'] += 1
+      if (valid !== (explain(root, { spec: value }).errors.length === 0)) t.fail(`${type}: ${what} at ${path}`)
+    }
+  }
+  t.ok(seen.valid > 500 && seen.invalid > 1000, JSON.stringify(seen))
+})
+
+t.test('the check of a built-in type is made once, and called where its values stand', async (t) => {
+  const pod = withBuiltinType<StructuralSchema>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, 'PodSpec')
+  const properties = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`pod${index}`, pod]))
+  const source = compileCheck(buildRootNode({ type: 'object', properties })).toString()
+  t.notMatch(source, /containers|restartPolicy/)
 })
