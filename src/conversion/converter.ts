@@ -77,7 +77,10 @@ export function createConverter({ kind, lossless, spokes }: ConversionDefinition
       const from = typeof apiVersion === 'string' && apiVersion.startsWith(prefix) ? apiVersion.slice(prefix.length) : ''
       if (object.kind !== kind.kind || !versions.has(from) || !versions.has(version)) {
         const found = `${JSON.stringify(object.kind)} of ${JSON.stringify(apiVersion)}`
-        throw new ProreusError('PRO_INPUT', `${found} cannot be converted to ${version}: ${groupKindOf(kind)} has ${[...versions].join(', ')}`)
+        throw new ProreusError(
+          'PRO_INPUT',
+          `${found} cannot be converted to ${version}: ${groupKindOf(kind)} has ${[...versions].join(', ')}`,
+        )
       }
       if (from === version) return object
       const inHub = from === hub ? object : await convertStep(kind, lossless, steps.get(from)!.toHub, object, call)

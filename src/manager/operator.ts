@@ -86,7 +86,9 @@ export function isOperator(value: unknown): value is Operator {
 
 /** The names of the CustomResourceDefinitions whose objects the operators' webhooks convert. */
 export function convertedDefinitions(operators: readonly Operator[]): readonly string[] {
-  return operators.flatMap(({ conversions }) => conversions.filter(({ spokes }) => spokes.size > 0).map(({ kind }) => groupResourceOf(kind)))
+  return operators.flatMap(({ conversions }) =>
+    conversions.filter(({ spokes }) => spokes.size > 0).map(({ kind }) => groupResourceOf(kind)),
+  )
 }
 
 /** Refuses operators that cannot be in one process: two of one name, or with controllers of one name. */

@@ -22,7 +22,7 @@ const kept = (fields: JsonValue): string => JSON.stringify({ fields: { spec: { f
 const priority = async (): Promise<JsonObject> => {
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1 }), 'v1beta1')
   const text = ((shown.metadata as JsonObject).annotations as Record<string, string>)[hub]!
-  return ((JSON.parse(text) as { fields: { spec: { fields: { priority: JsonObject } } } }).fields.spec.fields.priority)
+  return (JSON.parse(text) as { fields: { spec: { fields: { priority: JsonObject } } } }).fields.spec.fields.priority
 }
 
 t.test('what an annotation holds that nobody kept is ignored, counted and taken away', async (t) => {
@@ -90,7 +90,9 @@ t.test('whatever an annotation holds, the result is what the hub accepts', async
   const annotation = fc.oneof(
     fc.string(),
     fc.json(),
-    fc.record({ fields: fc.record({ spec: fc.oneof(jsonArbitrary, fc.record({ fields: jsonArbitrary })) }) }).map((value) => JSON.stringify(value)),
+    fc
+      .record({ fields: fc.record({ spec: fc.oneof(jsonArbitrary, fc.record({ fields: jsonArbitrary })) }) })
+      .map((value) => JSON.stringify(value)),
   )
   await fc.assert(
     fc.asyncProperty(annotation, async (text) => {

@@ -58,7 +58,11 @@ t.test('one object that fails fails the review, which says which and why, and re
 t.test('what is not converted here fails the review', async (t) => {
   const { ask } = await conversionServer(t)
   const cases: [unknown, string, RegExp][] = [
-    [[cron('1 2')], 'example.com/v9', /"Job" of "example\.com\/v1beta1" cannot be converted to v9: Job\.example\.com has v1, v1beta1, v1alpha1/],
+    [
+      [cron('1 2')],
+      'example.com/v9',
+      /"Job" of "example\.com\/v1beta1" cannot be converted to v9: Job\.example\.com has v1, v1beta1, v1alpha1/,
+    ],
     [[jobOf('v7', {})], 'example.com/v1', /"example\.com\/v7" cannot be converted/],
     [[cron('1 2')], 'other.com/v1', /its kind is not converted to other\.com\/v1 here/],
     [[{ ...cron('1 2'), kind: 'Pod' }], 'example.com/v1', /Pod\.example\.com "test\/a" \(v1beta1\): its kind is not converted/],
@@ -69,7 +73,8 @@ t.test('what is not converted here fails the review', async (t) => {
     [[{ ...cron('1 2'), metadata: 'x', kind: '__proto__' }], 'example.com/v1', /not converted/],
     [[cron('1 2')], '', /not converted/],
   ]
-  for (const [objects, desired, message] of cases) t.match((await ask(t, reviewOf(objects, desired))).result, { status: 'Failure', message })
+  for (const [objects, desired, message] of cases)
+    t.match((await ask(t, reviewOf(objects, desired))).result, { status: 'Failure', message })
 })
 
 t.test('what is no review is refused with a sentence', async (t) => {
@@ -133,14 +138,19 @@ t.test('integers beyond 2^53 come out as they went in, also from what is kept', 
   const back = await inject(JSON.stringify(reviewOf(convertedObjects)))
   t.match(back, /"serial":9007199254740993[,}]/)
   t.match(await inject(body.replace('v1alpha1"', 'v1beta1"')), /"serial":9007199254740993[,}]/, 'in the spec')
-  const twice = body.replace('"schedule":{}', '"schedule":{},"tasks":[{"name":"9007199254740992","command":"x","retries":9007199254740992}]')
+  const twice = body.replace(
+    '"schedule":{}',
+    '"schedule":{},"tasks":[{"name":"9007199254740992","command":"x","retries":9007199254740992}]',
+  )
   t.match(await inject(twice), /the integers 9007199254740992 and 9007199254740993 cannot be told apart/)
 })
 
 t.test('a long list is converted in slices: the event loop is free in between', async (t) => {
   const { ask } = await conversionServer(t)
   const text = 'x'.repeat(20_000)
-  const objects = Array.from({ length: 600 }, (_, index) => jobOf('v1beta1', { cron: '1 2', owner: text }, { metadata: { name: `a-${index}` } }))
+  const objects = Array.from({ length: 600 }, (_, index) =>
+    jobOf('v1beta1', { cron: '1 2', owner: text }, { metadata: { name: `a-${index}` } }),
+  )
   const body = JSON.stringify(reviewOf(objects))
   let ticks = 0
   let last = performance.now()
