@@ -92,7 +92,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       // The certificate may have changed since this server was made.
       app.server.setSecureContext({ ...pairOf(certificates.current()), minVersion: minTlsVersion })
       unsubscribe = certificates.onChange(swap)
-      compileSchemas(options.webhooks)
+      compileSchemas([...options.webhooks, ...conversions])
       await app.ready()
       const address = await listen(app.server, options.port ?? 9443, options.host)
       // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
@@ -119,8 +119,8 @@ function pairOf({ cert, key }: ServingCertificate): { cert: string; key: string 
 }
 
 /** The first request is not to wait for what compiling a schema takes. */
-function compileSchemas(webhooks: readonly WebhookDefinition[]): void {
-  for (const { kind } of webhooks) {
+function compileSchemas(definitions: readonly Pick<WebhookDefinition, 'kind'>[]): void {
+  for (const { kind } of definitions) {
     for (const { name, served } of kind.versions) if (served) schemaOf(kind, name).validate({})
   }
 }

@@ -209,8 +209,9 @@ t.test('labels and annotations may change, the rest of the metadata not', async 
 
 t.test('an object that cannot be converted back is converted, and nothing is kept', async (t) => {
   const entries: string[] = []
-  const logger = { warn: (_: object, text: string) => entries.push(text) } as never
-  const shown = await convert(jobOf('v1', { schedule: { minute: 'never', hour: '1' } }), 'v1beta1', { logger })
+  const shown = await convert(jobOf('v1', { schedule: { minute: 'never', hour: '1' } }), 'v1beta1', {
+    unkept: ({ reason, text }) => void entries.push(reason, text),
+  })
   t.same(shown.spec, { cron: 'never 1' })
-  t.match(entries, [/cannot be converted back, so that nothing is kept: spec\.cron: "never 1" is no time/])
+  t.match(entries, ['not convertible', /cannot be converted back, so that nothing is kept: spec\.cron: "never 1" is no time/])
 })

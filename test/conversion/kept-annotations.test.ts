@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import type { Unkept } from '../../src/conversion/converter.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { converting, job, jobConversion, jobOf } from '../support/conversion-fixture.ts'
 import { jsonArbitrary } from '../support/schema-values.ts'
@@ -13,7 +14,7 @@ async function carrying(text: string): Promise<{ object: JsonObject; unkept: str
   const unkept: string[] = []
   const metadata = { name: 'a', annotations: { [hub]: text } }
   const spec = { cron: '1 2', tasks: [{ name: 'a', command: 'x' }] }
-  const object = await convert(jobOf('v1beta1', spec, { metadata }), 'v1', { unkept: (reason) => void unkept.push(reason) })
+  const object = await convert(jobOf('v1beta1', spec, { metadata }), 'v1', { unkept: ({ reason }) => void unkept.push(reason) })
   return { object, unkept }
 }
 const plain = { schedule: { minute: '1', hour: '2' }, tasks: [{ name: 'a', command: 'x', retries: 3 }], priority: 5 }
@@ -103,10 +104,17 @@ t.test('whatever an annotation holds, the result is what the hub accepts', async
   )
 })
 
+t.test('what an object keeps for its own version is taken away', async (t) => {
+  const text = kept({ notes: { value: { a: 'b' } } })
+  const metadata = { name: 'a', annotations: { [hub]: text, 'conversion.example.com/v1alpha1': '{}' } }
+  const shown = await convert(jobOf('v1', { schedule: {} }, { metadata }), 'v1beta1')
+  t.same(shown.metadata, { name: 'a', annotations: { 'conversion.example.com/v1alpha1': '{}' } }, 'but not what is for a third one')
+})
+
 t.test('what is too large is not kept, and the object is converted all the same', async (t) => {
   const notes = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`n${index}`, 'x'.repeat(1000)]))
   const unkept: string[] = []
-  const call = { unkept: (reason: string) => void unkept.push(reason) }
+  const call = { unkept: ({ reason }: Unkept) => void unkept.push(reason) }
   const shown = await convert(jobOf('v1', { schedule: {}, notes }), 'v1beta1', call)
   t.same(shown.spec, { cron: '* *' })
   t.same(shown.metadata, { name: 'a', namespace: 'test', uid: 'u' })

@@ -170,6 +170,42 @@ t.test('a long list is converted in slices: the event loop is free in between', 
   t.ok(ticks > 3, `another timer has fired ${ticks} times, with ${Math.round(longest)} ms at most between them`)
 })
 
+t.test('several long lists at once take turns: one slice in each turn of the event loop', async (t) => {
+  let turn = 0
+  let stopped = false
+  const count = (): void => {
+    turn += 1
+    if (!stopped) setImmediate(count)
+  }
+  setImmediate(count)
+  const seen: number[] = []
+  const busy = new Map(jobConversion.spokes)
+  busy.set('v1beta1', {
+    toHub: () => {
+      seen.push(turn)
+      for (const end = performance.now() + 11; performance.now() < end;);
+      return { spec: { schedule: {} } }
+    },
+    fromHub: () => ({ spec: { cron: 'x' } }),
+  })
+  const { ask } = await conversionServer(t, { ...jobConversion, spokes: busy, lossless: false })
+  const objects = Array.from({ length: 6 }, () => cron('1 2'))
+  await Promise.all([1, 2, 3].map(() => ask(t, reviewOf(objects))))
+  stopped = true
+  const laterThanFirst = seen.filter((at) => at > seen[2]!)
+  t.equal(new Set(laterThanFirst).size, laterThanFirst.length, `turns ${seen.join(' ')}`)
+})
+
+t.test('what is lost is logged a few times in a list, and counted each time', async (t) => {
+  const lines: string[] = []
+  const logger = createLogger({ destination: { write: (line: string) => void lines.push(line) } })
+  const { ask, metrics } = await conversionServer(t, jobConversion, { logger })
+  const metadata = { name: 'a', annotations: { 'conversion.example.com/v1': 'made up' } }
+  await ask(t, reviewOf(Array.from({ length: 10 }, () => jobOf('v1beta1', { cron: '1 2' }, { metadata }))))
+  t.equal(lines.filter((line) => line.includes('what an annotation has kept of v1 is malformed')).length, 3)
+  t.match(await metrics.registry.metrics(), /proreus_conversion_unkept_total\{kind="Job\.example\.com",reason="not_accepted"\} 10/)
+})
+
 t.test('a converter that takes too long fails the review at its deadline, and is told', async (t) => {
   const clock = new FakeClock(0)
   let told: AbortSignal | undefined
