@@ -126,9 +126,7 @@ export type InferInput<K, Version extends string = never> =
 
 /** The names of the versions that are not stored: the spokes around the stored one, the hub. */
 export type SpokeOf<K> =
-  K extends Kind<infer Definition>
-    ? Exclude<Definition['versions'][number]['name'], StorageVersion<Definition['versions']>['name']>
-    : never
+  K extends Kind<infer Definition> ? Exclude<Definition['versions'][number]['name'], StorageVersion<Definition['versions']>['name']> : never
 
 /** `status.conditions` as a schema: a list map by type. */
 export const Conditions = Type.Array(

@@ -31,9 +31,7 @@ export interface InjectorOptions {
 type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 type Trusting = WebhookConfiguration | CustomResourceDefinition
 type TrustingType =
-  | ResourceType<MutatingWebhookConfiguration>
-  | ResourceType<ValidatingWebhookConfiguration>
-  | ResourceType<CustomResourceDefinition>
+  ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration> | ResourceType<CustomResourceDefinition>
 
 /** Somebody may apply a manifest over what was injected at any time. */
 const checkEveryMs = 10_000
@@ -116,7 +114,10 @@ class Target {
       this.#say('warn', `${title} has no conversion webhook, so that its versions lose each other's fields: apply the generated one`)
       return
     }
-    const patch = 'spec' in found ? patchForDefinition(found, source.current().caBundle, clock.now()) : patchFor(found, source.current().caBundle, clock.now())
+    const patch =
+      'spec' in found
+        ? patchForDefinition(found, source.current().caBundle, clock.now())
+        : patchFor(found, source.current().caBundle, clock.now())
     if (patch !== undefined) {
       await client.patch(this.#type as ResourceType<Trusting>, { name: this.#name }, patch, {
         type: 'json',

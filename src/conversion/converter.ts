@@ -20,8 +20,19 @@ export interface ConversionCall {
   readonly logger: Logger
   /** The large integers of the object; those of its annotations are added. */
   readonly numbers: ExactNumbers
-  /** Fields could not be kept, or were kept and are not restored. */
-  unkept?(reason: 'too large' | 'not accepted'): void
+  /** Told of fields that could not be kept, or were kept and are not restored. */
+  unkept?(unkept: Unkept): void
+}
+
+export type UnkeptReason = 'too large' | 'not accepted' | 'not convertible'
+
+/** Fields that a round trip loses. */
+export interface Unkept {
+  readonly reason: UnkeptReason
+  /** Which object, for a log line. */
+  readonly object: object
+  readonly text: string
+  readonly error?: unknown
 }
 
 export interface ObjectConverter {
@@ -77,7 +88,10 @@ export function createConverter({ kind, lossless, spokes }: ConversionDefinition
       const from = typeof apiVersion === 'string' && apiVersion.startsWith(prefix) ? apiVersion.slice(prefix.length) : ''
       if (object.kind !== kind.kind || !versions.has(from) || !versions.has(version)) {
         const found = `${JSON.stringify(object.kind)} of ${JSON.stringify(apiVersion)}`
-        throw new ProreusError('PRO_INPUT', `${found} cannot be converted to ${version}: ${groupKindOf(kind)} has ${[...versions].join(', ')}`)
+        throw new ProreusError(
+          'PRO_INPUT',
+          `${found} cannot be converted to ${version}: ${groupKindOf(kind)} has ${[...versions].join(', ')}`,
+        )
       }
       if (from === version) return object
       const inHub = from === hub ? object : await convertStep(kind, lossless, steps.get(from)!.toHub, object, call)
@@ -89,13 +103,15 @@ export function createConverter({ kind, lossless, spokes }: ConversionDefinition
 async function convertStep(kind: Kind, lossless: boolean, step: Step, object: JsonObject, call: ConversionCall): Promise<JsonObject> {
   if (step.converter === undefined || step.inverse === undefined) return { ...object, apiVersion: step.apiVersion }
   const taken = takeKeptAnnotations(kind, object.metadata)
+  const kept = taken.texts.get(step.to)
+  taken.texts.delete(step.to)
+  // What an object keeps for its own version has no meaning.
+  taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const source = deepFreeze(step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata }))
   const { converter, from, to, apiVersion, target } = step
   let result = await run({ converter, from, to, apiVersion, source: step.source, target, signal: call.signal, logger: call.logger }, source)
   if (lossless) {
-    const kept = taken.texts.get(step.to)
-    taken.texts.delete(step.to)
     let back: JsonObject | undefined
     if (kept !== undefined) ({ result, back } = await restoreInto(step, source, result, kept, call))
     else back = await convertBack(step, source, result, call)
@@ -104,11 +120,8 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   }
   const { metadata, unkept } = putKeptAnnotations(kind, result.metadata as JsonObject | undefined, taken.texts)
   for (const version of unkept) {
-    call.unkept?.('too large')
-    call.logger.warn(
-      { ...facts(object), version, bytes: taken.texts.get(version)?.length },
-      `what ${step.to} cannot express of ${version} is too large for the annotation ${keptAnnotation(kind, version)} and is left out`,
-    )
+    const text = `what ${to} cannot express of ${version} is too large for the annotation ${keptAnnotation(kind, version)} and is lost`
+    call.unkept?.({ reason: 'too large', object: facts(object), text })
   }
   return metadata === undefined ? result : { ...result, metadata }
 }
@@ -134,8 +147,8 @@ async function restoreInto(
   return { result: plain, back: plainBack }
 
   function giveUp(why: string): void {
-    call.unkept?.('not accepted')
-    call.logger.warn(facts(source), `what an annotation has kept of ${step.to} ${why}, and is not restored`)
+    const text = `what an annotation has kept of ${step.to} ${why}, and is not restored`
+    call.unkept?.({ reason: 'not accepted', object: facts(source), text })
   }
 }
 
@@ -147,10 +160,8 @@ async function convertBack(step: Step, source: JsonObject, result: JsonObject, c
   try {
     return await run({ converter: inverse!, from: to, to: from, apiVersion, source: schema, target, signal, logger }, deepFreeze(result))
   } catch (error) {
-    call.logger.warn(
-      { ...facts(source), err: error },
-      `an object that was converted from ${step.from} to ${step.to} cannot be converted back, so that nothing is kept: ${messageOf(error)}`,
-    )
+    const text = `an object that was converted from ${from} to ${to} cannot be converted back, so that nothing is kept: ${messageOf(error)}`
+    call.unkept?.({ reason: 'not convertible', object: facts(source), text, error })
     return undefined
   }
 }

@@ -26,7 +26,7 @@ export interface ConversionAnswer {
   readonly failed: boolean
 }
 
-/** How many failed objects are named; the others are counted. */
+/** How many failed objects are named and logged as errors; the others are counted. */
 const maxNamed = 3
 /** Pieces of an answer are joined up to this length, so that few of them are written. */
 const pieceLength = 64 * 1024
@@ -96,8 +96,9 @@ export async function answerConversion(
       if (error instanceof MalformedConversionReview) throw error
       failed += 1
       converted(converter, true)
+      const level = failures.length < maxNamed ? 'error' : 'debug'
+      call.logger[level]({ ...facts(isObject(object) ? object : {}), to: request.desiredAPIVersion, err: error }, 'a conversion failed')
       if (failures.length < maxNamed) failures.push(`${describe(object)}: ${messageOf(error)}`)
-      call.logger.error({ ...facts(isObject(object) ? object : {}), to: request.desiredAPIVersion, err: error }, 'a conversion failed')
     }
     separator = ','
     if (piece.length >= pieceLength) {

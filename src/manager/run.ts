@@ -181,7 +181,11 @@ function startInjection(
   { client, certificates }: Running,
 ): BackgroundTask | undefined {
   const { webhookConfigurations, clock, logger } = options
-  const { mutating, validating, definitions = convertedDefinitions(operators) } = webhookConfigurations
+  const { definitions = convertedDefinitions(operators) } = webhookConfigurations
+  // Operators that only convert have no configurations to wait for.
+  const { mutating, validating } = operators.some(({ webhooks }) => webhooks.length > 0)
+    ? webhookConfigurations
+    : { mutating: [], validating: [] }
   if (certificates === undefined || mutating.length + validating.length + definitions.length === 0) return undefined
   const { source } = certificates
   return inBackground(

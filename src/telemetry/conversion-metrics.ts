@@ -11,7 +11,7 @@ export interface KindConversionMetrics {
   /** An object was converted, or could not be. */
   converted(result: ConversionResult): void
   /** Fields of an object could not be kept, or were kept and were not restored. */
-  unkept(reason: 'too large' | 'not accepted'): void
+  unkept(reason: string): void
 }
 
 /** From less than a millisecond for one object to the 30 s that the API server waits for a list. */
@@ -66,7 +66,7 @@ export class ConversionMetrics {
         this.#time.observe({ kind }, seconds)
       },
       converted: (result) => this.#objects.inc({ kind, result }),
-      unkept: (reason) => this.#unkept.inc({ kind, reason: reason.replace(' ', '_') }),
+      unkept: (reason) => this.#unkept.inc({ kind, reason: reason.replaceAll(' ', '_') }),
     }
   }
 }

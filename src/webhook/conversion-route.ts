@@ -4,13 +4,13 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../api/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
-import type { ObjectConverter } from '../conversion/converter.ts'
+import type { ObjectConverter, Unkept } from '../conversion/converter.ts'
 import { createConverter } from '../conversion/converter.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { ConversionAnswer, ConversionRequest } from '../conversion/review.ts'
 import { answerConversion, decodeConversionReview, failedConversion } from '../conversion/review.ts'
 import { MalformedConversionReview } from '../conversion/review-scan.ts'
-import { Turns } from '../conversion/turns.ts'
+import { LoopTurns, Turns } from '../conversion/turns.ts'
 import type { KindConversionMetrics } from '../telemetry/conversion-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -32,6 +32,9 @@ export interface ConversionRouteOptions {
   readonly maxConversionBytes?: number
 }
 
+/** A list may have the same to say about each of its objects, and clients list again and again: more is logged as `debug`. */
+const maxTold = 3
+
 /** One kind's part. */
 interface Entry {
   readonly converter: ObjectConverter
@@ -48,6 +51,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
   const entries = entriesOf(options)
   const whole = options.metrics.webhook(conversionPath)
   const bodyLimit = options.maxConversionBytes ?? maxConversionBytes
+  const loop = new LoopTurns()
   const register = async (scope: FastifyInstance): Promise<void> => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body))
@@ -64,7 +68,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
       whole.started(Number(request.headers['content-length']))
       try {
         const onClose = (listener: () => void): void => void reply.raw.once('close', () => !reply.raw.writableFinished && listener())
-        const turns = new Turns()
+        const turns = new Turns(loop)
         const review = await decodeConversionReview(request.body as Buffer | undefined, turns)
         const { pieces } = await answer(entries, options, review, deadlineFrom(request.query.timeout ?? defaultTimeout), turns, onClose)
         whole.answered(200)
@@ -99,7 +103,14 @@ async function answer(
     kind ??= entry?.metrics
     return entry?.converter
   }
-  const call = { signal, logger: logger.child({ uid }), unkept: (reason: 'too large' | 'not accepted') => kind?.unkept(reason) }
+  const child = logger.child({ uid })
+  let told = 0
+  const unkept = ({ reason, object, text, error }: Unkept): void => {
+    kind?.unkept(reason)
+    told += 1
+    child[told > maxTold ? 'debug' : 'warn']({ ...object, err: error }, text)
+  }
+  const call = { signal, logger: child, unkept }
   const converted = (_converter: ObjectConverter | undefined, failed: boolean): void => {
     done += 1
     kind?.converted(failed ? 'failure' : 'success')

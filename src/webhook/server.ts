@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../api/clock.ts'
 import { systemClock } from '../api/clock.ts'
+import type { Kind } from '../api/kind.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { CertificateSource, ServingCertificate } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
@@ -107,7 +108,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       // The certificate may have changed since this server was made.
       app.server.setSecureContext({ ...pairOf(certificates.current()), minVersion: minTlsVersion })
       unsubscribe = certificates.onChange(swap)
-      compileSchemas(webhooks)
+      compileSchemas([...webhooks.flatMap(({ schemaKind }) => schemaKind ?? []), ...conversions.map(({ kind }) => kind)])
       await app.ready()
       const address = await listen(app.server, options.port ?? 9443, options.host)
       // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
@@ -134,8 +135,8 @@ function pairOf({ cert, key }: ServingCertificate): { cert: string; key: string 
 }
 
 /** The first request is not to wait for what compiling a schema takes. */
-function compileSchemas(webhooks: readonly CombinedWebhook[]): void {
-  for (const { schemaKind, version } of webhooks) if (schemaKind !== undefined) schemaOf(schemaKind, version).validate({})
+function compileSchemas(kinds: readonly Kind[]): void {
+  for (const kind of new Set(kinds)) for (const { name, served } of kind.versions) if (served) schemaOf(kind, name).validate({})
 }
 
 /** The mutating and the validating webhook of everything that has them, by path. */

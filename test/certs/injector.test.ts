@@ -33,7 +33,10 @@ function fakeSource(caBundle: string): CertificateSource & { change(caBundle: st
 async function running(
   t: Test,
   prepare: (server: FakeClient) => void = configurations,
-  targets: Pick<InjectorOptions, 'mutating' | 'validating' | 'definitions'> = { mutating: ['proreus-mutating'], validating: ['proreus-validating'] },
+  targets: Pick<InjectorOptions, 'mutating' | 'validating' | 'definitions'> = {
+    mutating: ['proreus-mutating'],
+    validating: ['proreus-validating'],
+  },
 ): Promise<Fixture> {
   const clock = new FakeClock()
   const server = new FakeClient()

@@ -62,7 +62,8 @@ const operator = defineOperator({
       v1beta1: {
         toHub({ spec: { cron, steps }, status }) {
           const [minute, hour, ...rest] = cron.split(' ')
-          if (minute === undefined || hour === undefined || rest.length > 0) throw new Error(`spec.cron: ${JSON.stringify(cron)} has not two parts`)
+          if (minute === undefined || hour === undefined || rest.length > 0)
+            throw new Error(`spec.cron: ${JSON.stringify(cron)} has not two parts`)
           return {
             spec: { schedule: { minute, hour }, ...(steps && { steps }) },
             status: status && { phase: status.state?.toUpperCase() ?? '' },
@@ -130,7 +131,10 @@ t.test('objects of a kind with a conversion', async (t) => {
 
   t.test('they are applied in either version, by managers who see each other', async (t) => {
     const apply = (version: string, manager: string, spec: JsonObject) =>
-      api('PATCH', `${path(version, 'applied')}?fieldManager=${manager}`, { body: bodyOf(version, 'applied', spec), contentType: applyPatch })
+      api('PATCH', `${path(version, 'applied')}?fieldManager=${manager}`, {
+        body: bodyOf(version, 'applied', spec),
+        contentType: applyPatch,
+      })
     t.same(specOf(await apply('v1beta1', 'old', { cron: '1 2', steps: [{ name: 'a', run: 'x' }], team: 'red' })).team, 'red')
     const both = await apply('v1', 'new', { schedule: { minute: '1', hour: '2' }, steps: [{ name: 'b', run: 'y' }], priority: 2 })
     t.match(specOf(both), { steps: [{ name: 'a' }, { name: 'b', run: 'y', retries: 1 }], priority: 2 })
@@ -138,12 +142,18 @@ t.test('objects of a kind with a conversion', async (t) => {
     t.equal(conflict.status, 409, conflict.text)
     t.match(specOf(await apply('v1beta1', 'old', { cron: '1 2', team: 'blue' })), { team: 'blue', steps: [{ name: 'b', run: 'y' }] })
     // The same manager goes on in the new version.
-    t.match(specOf(await apply('v1', 'old', { schedule: { minute: '1', hour: '2' }, priority: 2 })), { steps: [{ name: 'b' }], priority: 2 })
+    t.match(specOf(await apply('v1', 'old', { schedule: { minute: '1', hour: '2' }, priority: 2 })), {
+      steps: [{ name: 'b' }],
+      priority: 2,
+    })
   })
 
   t.test('the status is written in either version', async (t) => {
     await api('POST', path('v1'), { body: bodyOf('v1', 'with-status', { schedule, priority: 3 }) })
-    const answer = await api('PATCH', `${path('v1beta1', 'with-status')}/status`, { body: { status: { state: 'done' } }, contentType: mergePatch })
+    const answer = await api('PATCH', `${path('v1beta1', 'with-status')}/status`, {
+      body: { status: { state: 'done' } },
+      contentType: mergePatch,
+    })
     t.match(answer.body, { status: { state: 'done' }, spec: { cron: '0 4' } })
     t.match((await api('GET', path('v1', 'with-status'))).body, { status: { phase: 'DONE' }, spec: { schedule, priority: 3 } })
   })
@@ -167,7 +177,10 @@ t.test('objects of a kind with a conversion', async (t) => {
             : bodyOf('v1beta1', `listed-${index}`, { cron: `${index} 5` }),
       })
     await until('all are seen', () => seen.length >= 4)
-    t.same(seen, [1, 2, 3, 4].map((minute) => `${group}/v1beta1 ${minute} 5`))
+    t.same(
+      seen,
+      [1, 2, 3, 4].map((minute) => `${group}/v1beta1 ${minute} 5`),
+    )
     const items = itemsOf(await api('GET', path('v1beta1')))
     t.ok(items.length >= 4)
     t.ok(items.every(({ apiVersion, spec }) => apiVersion === `${group}/v1beta1` && 'cron' in (spec as JsonObject)))
@@ -184,7 +197,10 @@ t.test('objects of a kind with a conversion', async (t) => {
   t.test('an object that cannot be converted is not written, with the reason', async (t) => {
     const answer = await api('POST', path('v1beta1'), { body: bodyOf('v1beta1', 'wrong', { cron: 'daily' }) })
     t.equal(answer.status, 500, answer.text)
-    t.match(answer.body.message, /conversion webhook for conversion\.example\.com\/v1beta1, Kind=Plan failed: .*spec\.cron: "daily" has not two parts/)
+    t.match(
+      answer.body.message,
+      /conversion webhook for conversion\.example\.com\/v1beta1, Kind=Plan failed: .*spec\.cron: "daily" has not two parts/,
+    )
     t.equal((await api('GET', path('v1', 'wrong'))).status, 404)
     t.equal((await api('GET', path('v1beta1'))).status, 200)
   })

@@ -56,7 +56,12 @@ t.test('what a version cannot express is kept in an annotation and comes back', 
   const edited = structuredClone(shown)
   Object.assign(edited.spec as JsonObject, { cron: '5 4', tasks: [{ name: 'b', command: 'z' }], owner: 'me' })
   const back = await convert(edited, 'v1')
-  t.same(back.spec, { schedule: { minute: '5', hour: '4' }, tasks: [{ name: 'b', command: 'z', retries: 9 }], priority: 1, notes: { a: 'b' } })
+  t.same(back.spec, {
+    schedule: { minute: '5', hour: '4' },
+    tasks: [{ name: 'b', command: 'z', retries: 9 }],
+    priority: 1,
+    notes: { a: 'b' },
+  })
   t.same(Object.keys(annotationsOf(back)), [beta], 'only what the hub cannot express is left: the owner')
   t.same((await convert(back, 'v1beta1')).spec, edited.spec)
 })
@@ -104,7 +109,9 @@ t.test('without lossless, what the converters leave out is gone', async (t) => {
 t.test('the schema of a version has the last word about what a converter gives', async (t) => {
   const convert = converting({
     ...jobConversion,
-    spokes: new Map([['v1beta1', { toHub: () => ({ spec: { schedule: {}, unknown: 1, notes: null } }), fromHub: () => ({ spec: { cron: 'x' } }) }]]),
+    spokes: new Map([
+      ['v1beta1', { toHub: () => ({ spec: { schedule: {}, unknown: 1, notes: null } }), fromHub: () => ({ spec: { cron: 'x' } }) }],
+    ]),
   })
   t.same((await convert(jobOf('v1beta1', { cron: 'x' }), 'v1')).spec, { schedule: { minute: '*', hour: '*' }, priority: 5 })
 })
@@ -145,6 +152,26 @@ t.test('an object without a spec or metadata, as one manager may own it, is conv
   t.same(await convert({ apiVersion: 'example.com/v1', kind: 'Job' }, 'v1beta1'), { apiVersion: 'example.com/v1beta1', kind: 'Job' })
 })
 
+t.test('where a converter fails for what server-side apply has left of an object, what the versions share is enough', async (t) => {
+  const spokes = new Map([
+    [
+      'v1beta1',
+      {
+        toHub: ({ spec }: JsonObject) => ({ spec: { schedule: { hour: (spec as { cron: string }).cron.split(' ')[1] } } }),
+        fromHub: ({ spec }: JsonObject) => ({ spec: { cron: (spec as { schedule: { hour: string } }).schedule.hour } }),
+      },
+    ],
+  ])
+  const convert = converting({ ...jobConversion, spokes })
+  const status = { phase: 'Running', runs: 1 }
+  const rest = jobOf('v1beta1', { tasks: [{ name: 'a', command: 'x' }], serial: 7, owner: 'me' }, { status })
+  const there = await convert(rest, 'v1')
+  t.same(there.spec, { tasks: [{ name: 'a', command: 'x', retries: 3 }], serial: 7, priority: 5 })
+  t.same(there.status, status)
+  t.same((await convert(there, 'v1beta1')).spec, rest.spec)
+  await t.rejects(convert(jobOf('v1beta1', { cron: 5 }), 'v1'), /split is not a function/, 'a whole object is none of those')
+})
+
 t.test('labels and annotations may change, the rest of the metadata not', async (t) => {
   const given = (result: unknown) =>
     converting({ ...jobConversion, lossless: false, spokes: new Map([['v1beta1', { toHub: () => result, fromHub: () => result }]]) })(
@@ -156,7 +183,10 @@ t.test('labels and annotations may change, the rest of the metadata not', async 
   for (const [written, expected] of [
     [{ labels: { x: 'y' } }, { ...metadata, labels: { x: 'y' }, annotations: { c: 'd' } }],
     [{ annotations: {} }, { ...metadata, labels: { a: 'b' }, annotations: {} }],
-    [{ name: 'a', uid: 'u', labels: { a: 'b' } }, { ...metadata, labels: { a: 'b' }, annotations: { c: 'd' } }],
+    [
+      { name: 'a', uid: 'u', labels: { a: 'b' } },
+      { ...metadata, labels: { a: 'b' }, annotations: { c: 'd' } },
+    ],
   ])
     t.same((await given({ spec, metadata: written })).metadata, expected)
 
@@ -179,8 +209,9 @@ t.test('labels and annotations may change, the rest of the metadata not', async 
 
 t.test('an object that cannot be converted back is converted, and nothing is kept', async (t) => {
   const entries: string[] = []
-  const logger = { warn: (_: object, text: string) => entries.push(text) } as never
-  const shown = await convert(jobOf('v1', { schedule: { minute: 'never', hour: '1' } }), 'v1beta1', { logger })
+  const shown = await convert(jobOf('v1', { schedule: { minute: 'never', hour: '1' } }), 'v1beta1', {
+    unkept: ({ reason, text }) => void entries.push(reason, text),
+  })
   t.same(shown.spec, { cron: 'never 1' })
-  t.match(entries, [/cannot be converted back, so that nothing is kept: spec\.cron: "never 1" is no time/])
+  t.match(entries, ['not convertible', /cannot be converted back, so that nothing is kept: spec\.cron: "never 1" is no time/])
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import type { Unkept } from '../../src/conversion/converter.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { converting, job, jobConversion, jobOf } from '../support/conversion-fixture.ts'
 import { jsonArbitrary } from '../support/schema-values.ts'
@@ -13,7 +14,7 @@ async function carrying(text: string): Promise<{ object: JsonObject; unkept: str
   const unkept: string[] = []
   const metadata = { name: 'a', annotations: { [hub]: text } }
   const spec = { cron: '1 2', tasks: [{ name: 'a', command: 'x' }] }
-  const object = await convert(jobOf('v1beta1', spec, { metadata }), 'v1', { unkept: (reason) => void unkept.push(reason) })
+  const object = await convert(jobOf('v1beta1', spec, { metadata }), 'v1', { unkept: ({ reason }) => void unkept.push(reason) })
   return { object, unkept }
 }
 const plain = { schedule: { minute: '1', hour: '2' }, tasks: [{ name: 'a', command: 'x', retries: 3 }], priority: 5 }
@@ -22,7 +23,7 @@ const kept = (fields: JsonValue): string => JSON.stringify({ fields: { spec: { f
 const priority = async (): Promise<JsonObject> => {
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1 }), 'v1beta1')
   const text = ((shown.metadata as JsonObject).annotations as Record<string, string>)[hub]!
-  return ((JSON.parse(text) as { fields: { spec: { fields: { priority: JsonObject } } } }).fields.spec.fields.priority)
+  return (JSON.parse(text) as { fields: { spec: { fields: { priority: JsonObject } } } }).fields.spec.fields.priority
 }
 
 t.test('what an annotation holds that nobody kept is ignored, counted and taken away', async (t) => {
@@ -90,7 +91,9 @@ t.test('whatever an annotation holds, the result is what the hub accepts', async
   const annotation = fc.oneof(
     fc.string(),
     fc.json(),
-    fc.record({ fields: fc.record({ spec: fc.oneof(jsonArbitrary, fc.record({ fields: jsonArbitrary })) }) }).map((value) => JSON.stringify(value)),
+    fc
+      .record({ fields: fc.record({ spec: fc.oneof(jsonArbitrary, fc.record({ fields: jsonArbitrary })) }) })
+      .map((value) => JSON.stringify(value)),
   )
   await fc.assert(
     fc.asyncProperty(annotation, async (text) => {
@@ -101,10 +104,17 @@ t.test('whatever an annotation holds, the result is what the hub accepts', async
   )
 })
 
+t.test('what an object keeps for its own version is taken away', async (t) => {
+  const text = kept({ notes: { value: { a: 'b' } } })
+  const metadata = { name: 'a', annotations: { [hub]: text, 'conversion.example.com/v1alpha1': '{}' } }
+  const shown = await convert(jobOf('v1', { schedule: {} }, { metadata }), 'v1beta1')
+  t.same(shown.metadata, { name: 'a', annotations: { 'conversion.example.com/v1alpha1': '{}' } }, 'but not what is for a third one')
+})
+
 t.test('what is too large is not kept, and the object is converted all the same', async (t) => {
   const notes = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`n${index}`, 'x'.repeat(1000)]))
   const unkept: string[] = []
-  const call = { unkept: (reason: string) => void unkept.push(reason) }
+  const call = { unkept: ({ reason }: Unkept) => void unkept.push(reason) }
   const shown = await convert(jobOf('v1', { schedule: {}, notes }), 'v1beta1', call)
   t.same(shown.spec, { cron: '* *' })
   t.same(shown.metadata, { name: 'a', namespace: 'test', uid: 'u' })

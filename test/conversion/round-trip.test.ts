@@ -19,7 +19,12 @@ function objectsOf(kind: Kind, version: string): fc.Arbitrary<JsonObject> {
   return fc
     .tuple(valueFor(properties.spec!), status)
     .map(([spec, status]): JsonObject => {
-      const object = { apiVersion: `${kind.group}/${version}`, kind: kind.kind, metadata: { name: 'a', uid: 'u', labels: { a: 'b' } }, spec }
+      const object = {
+        apiVersion: `${kind.group}/${version}`,
+        kind: kind.kind,
+        metadata: { name: 'a', uid: 'u', labels: { a: 'b' } },
+        spec,
+      }
       return schema.default(schema.convert(status === undefined ? object : { ...object, status }))
     })
     .filter((object) => schema.validate(object).length === 0)
@@ -36,7 +41,9 @@ const lossy = defineKind({
       spec: Type.Object({
         size: Type.Integer({ default: 1 }),
         mode: Type.Enum(['a', 'b', 'ab'], { default: 'a' }),
-        ports: Type.Optional(Type.Array(Type.Object({ a: Type.Integer(), b: Type.Optional(Type.String()) }), { listType: 'map', listMapKeys: ['a'] })),
+        ports: Type.Optional(
+          Type.Array(Type.Object({ a: Type.Integer(), b: Type.Optional(Type.String()) }), { listType: 'map', listMapKeys: ['a'] }),
+        ),
         any: Type.Optional(Type.Unknown()),
       }),
       status: Type.Object({ a: Type.Nullable(Type.String()) }),
@@ -83,7 +90,8 @@ for (const [definition, from, to] of cases) {
         // As the API server does it between two requests.
         const back = await convert(JSON.parse(JSON.stringify(there)) as JsonObject, from)
         const shown = JSON.parse(JSON.stringify(back)) as JsonObject
-        if (!jsonEqual(shown, object)) throw new Error(`${JSON.stringify(object)}\nbecame ${JSON.stringify(there)}\nand ${JSON.stringify(shown)}`)
+        if (!jsonEqual(shown, object))
+          throw new Error(`${JSON.stringify(object)}\nbecame ${JSON.stringify(there)}\nand ${JSON.stringify(shown)}`)
       }),
       { numRuns: 300 },
     )

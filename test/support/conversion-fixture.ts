@@ -98,7 +98,9 @@ export function callOf(call: Partial<ConversionCall> = {}): ConversionCall {
 }
 
 /** Converts with no server around it. */
-export function converting(definition: ConversionDefinition): (object: JsonObject, version: string, call?: Partial<ConversionCall>) => Promise<JsonObject> {
+export function converting(
+  definition: ConversionDefinition,
+): (object: JsonObject, version: string, call?: Partial<ConversionCall>) => Promise<JsonObject> {
   const converter = createConverter(definition)
   return (object, version, call) => converter.convert(object, version, callOf(call))
 }

@@ -58,7 +58,11 @@ t.test('one object that fails fails the review, which says which and why, and re
 t.test('what is not converted here fails the review', async (t) => {
   const { ask } = await conversionServer(t)
   const cases: [unknown, string, RegExp][] = [
-    [[cron('1 2')], 'example.com/v9', /"Job" of "example\.com\/v1beta1" cannot be converted to v9: Job\.example\.com has v1, v1beta1, v1alpha1/],
+    [
+      [cron('1 2')],
+      'example.com/v9',
+      /"Job" of "example\.com\/v1beta1" cannot be converted to v9: Job\.example\.com has v1, v1beta1, v1alpha1/,
+    ],
     [[jobOf('v7', {})], 'example.com/v1', /"example\.com\/v7" cannot be converted/],
     [[cron('1 2')], 'other.com/v1', /its kind is not converted to other\.com\/v1 here/],
     [[{ ...cron('1 2'), kind: 'Pod' }], 'example.com/v1', /Pod\.example\.com "test\/a" \(v1beta1\): its kind is not converted/],
@@ -69,7 +73,8 @@ t.test('what is not converted here fails the review', async (t) => {
     [[{ ...cron('1 2'), metadata: 'x', kind: '__proto__' }], 'example.com/v1', /not converted/],
     [[cron('1 2')], '', /not converted/],
   ]
-  for (const [objects, desired, message] of cases) t.match((await ask(t, reviewOf(objects, desired))).result, { status: 'Failure', message })
+  for (const [objects, desired, message] of cases)
+    t.match((await ask(t, reviewOf(objects, desired))).result, { status: 'Failure', message })
 })
 
 t.test('what is no review is refused with a sentence', async (t) => {
@@ -133,14 +138,19 @@ t.test('integers beyond 2^53 come out as they went in, also from what is kept', 
   const back = await inject(JSON.stringify(reviewOf(convertedObjects)))
   t.match(back, /"serial":9007199254740993[,}]/)
   t.match(await inject(body.replace('v1alpha1"', 'v1beta1"')), /"serial":9007199254740993[,}]/, 'in the spec')
-  const twice = body.replace('"schedule":{}', '"schedule":{},"tasks":[{"name":"9007199254740992","command":"x","retries":9007199254740992}]')
+  const twice = body.replace(
+    '"schedule":{}',
+    '"schedule":{},"tasks":[{"name":"9007199254740992","command":"x","retries":9007199254740992}]',
+  )
   t.match(await inject(twice), /the integers 9007199254740992 and 9007199254740993 cannot be told apart/)
 })
 
 t.test('a long list is converted in slices: the event loop is free in between', async (t) => {
   const { ask } = await conversionServer(t)
   const text = 'x'.repeat(20_000)
-  const objects = Array.from({ length: 600 }, (_, index) => jobOf('v1beta1', { cron: '1 2', owner: text }, { metadata: { name: `a-${index}` } }))
+  const objects = Array.from({ length: 600 }, (_, index) =>
+    jobOf('v1beta1', { cron: '1 2', owner: text }, { metadata: { name: `a-${index}` } }),
+  )
   const body = JSON.stringify(reviewOf(objects))
   let ticks = 0
   let last = performance.now()
@@ -158,6 +168,42 @@ t.test('a long list is converted in slices: the event loop is free in between', 
   stopped = true
   t.equal(convertedObjects?.length, 600)
   t.ok(ticks > 3, `another timer has fired ${ticks} times, with ${Math.round(longest)} ms at most between them`)
+})
+
+t.test('several long lists at once take turns: one slice in each turn of the event loop', async (t) => {
+  let turn = 0
+  let stopped = false
+  const count = (): void => {
+    turn += 1
+    if (!stopped) setImmediate(count)
+  }
+  setImmediate(count)
+  const seen: number[] = []
+  const busy = new Map(jobConversion.spokes)
+  busy.set('v1beta1', {
+    toHub: () => {
+      seen.push(turn)
+      for (const end = performance.now() + 11; performance.now() < end;);
+      return { spec: { schedule: {} } }
+    },
+    fromHub: () => ({ spec: { cron: 'x' } }),
+  })
+  const { ask } = await conversionServer(t, { ...jobConversion, spokes: busy, lossless: false })
+  const objects = Array.from({ length: 6 }, () => cron('1 2'))
+  await Promise.all([1, 2, 3].map(() => ask(t, reviewOf(objects))))
+  stopped = true
+  const laterThanFirst = seen.filter((at) => at > seen[2]!)
+  t.equal(new Set(laterThanFirst).size, laterThanFirst.length, `turns ${seen.join(' ')}`)
+})
+
+t.test('what is lost is logged a few times in a list, and counted each time', async (t) => {
+  const lines: string[] = []
+  const logger = createLogger({ destination: { write: (line: string) => void lines.push(line) } })
+  const { ask, metrics } = await conversionServer(t, jobConversion, { logger })
+  const metadata = { name: 'a', annotations: { 'conversion.example.com/v1': 'made up' } }
+  await ask(t, reviewOf(Array.from({ length: 10 }, () => jobOf('v1beta1', { cron: '1 2' }, { metadata }))))
+  t.equal(lines.filter((line) => line.includes('what an annotation has kept of v1 is malformed')).length, 3)
+  t.match(await metrics.registry.metrics(), /proreus_conversion_unkept_total\{kind="Job\.example\.com",reason="not_accepted"\} 10/)
 })
 
 t.test('a converter that takes too long fails the review at its deadline, and is told', async (t) => {
