@@ -49,6 +49,7 @@ interface DocumentedMetric {
 
 const metricSections: readonly (readonly [title: string, prefixes: readonly string[]])[] = [
   ['Webhooks', ['controller_runtime_webhook_', 'proreus_webhook_']],
+  ['Conversion', ['controller_runtime_conversion_webhook_', 'proreus_conversion_']],
   ['Controllers', ['controller_runtime_']],
   ['Work queues', ['workqueue_']],
   ['Requests to the API server', ['rest_client_']],
@@ -64,7 +65,8 @@ const labelMeanings: Readonly<Record<string, string>> = {
   outcome:
     '`allowed`; `denied` by a verdict; `errored`: a handler threw; `timed_out`: no decision within the deadline; `abandoned`: the API server hung up before',
   controller: 'name of the controller',
-  result: '`success`, `error`, `requeue` or `requeue_after`',
+  result: 'of a reconcile `success`, `error`, `requeue` or `requeue_after`; of a conversion `success` or `failure`',
+  reason: 'why something could not be done: `too_large` or `not_accepted`',
   name: 'name of the work queue: that of its controller',
   priority: 'priority of the entries; 0 is the usual one',
   method: 'HTTP method',
@@ -78,15 +80,17 @@ function metricsPage(): string {
   )
   const titleOf = ({ name }: DocumentedMetric): string =>
     metricSections.find(([, prefixes]) => prefixes.some((prefix) => name.startsWith(prefix)))![0]
-  const unexplained = new Set(all.flatMap(({ labelNames }) => labelNames).filter((label) => labelMeanings[label] === undefined))
-  if (unexplained.size > 0) throw new Error(`what the labels mean is not said in scripts/docs.ts: ${[...unexplained].join(', ')}`)
+  const labels = new Set(all.flatMap(({ labelNames }) => labelNames))
+  const unexplained = [...labels].filter((label) => labelMeanings[label] === undefined)
+  if (unexplained.length > 0) throw new Error(`what the labels mean is not said in scripts/docs.ts: ${unexplained.join(', ')}`)
   const sections = metricSections.map(([title]) => {
     const rows = all
       .filter((metric) => titleOf(metric) === title)
       .map(({ name, type, labelNames, help }) => [`\`${name}\``, type, labelNames.map((label) => `\`${label}\``).join(', '), help])
     return rows.length === 0 ? '' : `## ${title}\n\n${table(['metric', 'type', 'labels', 'what'], rows)}\n`
   })
-  const rows = Object.entries(labelMeanings).map(([label, meaning]) => [`\`${label}\``, meaning])
+  const explained = Object.entries(labelMeanings).filter(([label]) => labels.has(label))
+  const rows = explained.map(([label, meaning]) => [`\`${label}\``, meaning])
   const intro =
     'Served at `/metrics` of `--metrics-bind-address`, in the text format of Prometheus. Those that controller-runtime has too have its names, labels and buckets. What to look at, and alerts: [Observability](../guides/observability.md).\n\nBeside them are those of the process and of Node.js, as prom-client names them: `process_*` (CPU, memory, file descriptors, start time) and `nodejs_*` (event loop lag, heap, garbage collection, handles, version).'
   return `# Metrics\n\n${intro}\n\n${sections.join('')}## Labels\n\n${table(['label', 'what'], rows)}`

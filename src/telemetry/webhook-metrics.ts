@@ -105,7 +105,10 @@ export class WebhookMetrics {
     for (const code of ['413', '429']) set.refused.with({ ...webhook, code })
     this.#overruns = set.overruns.with(webhook)
     this.#warnings = set.warnings.with(webhook)
-    for (const operation of reviewed?.operations ?? []) this.#reviewsOf(operation)
+    if (reviewed === undefined) return
+    for (const operation of reviewed.operations) this.#reviewsOf(operation)
+    // The other outcomes get their seventeen buckets when they happen.
+    this.#durations.allowed = set.duration.with({ ...webhook, outcome: 'allowed' })
   }
 
   /** A request came in, with a body of so many bytes; NaN: of unknown size. */

@@ -50,7 +50,7 @@ t.test('labels of queries and alerts', async (t) => {
 t.test('examples are those that are compiled', async (t) => {
   const blocks = [...guide.matchAll(/<!-- (\S+) -->\n```ts\n([\s\S]*?)```/g)]
   t.ok(blocks.length > 0)
-  for (const [, file, source] of blocks) t.equal(source, readFileSync(join(repository, file!), 'utf8'), file)
+  for (const [, file, source] of blocks) t.equal(source, readFileSync(join(repository, file!), 'utf8'), file!)
 })
 
 t.test('the Pods that are scraped', async (t) => {

@@ -17,6 +17,7 @@ t.test('a webhook has its series from the start, with zero', async (t) => {
     'proreus_webhook_deadline_overruns_total{webhook="/validate-x"} 0',
     'proreus_webhook_refused_total{webhook="/validate-x",code="429"} 0',
     'proreus_webhook_warnings_total{webhook="/validate-x"} 0',
+    'proreus_webhook_review_duration_seconds_count{webhook="/validate-x",outcome="allowed"} 0',
     'proreus_webhook_in_flight_bytes 0',
   ]) {
     t.ok(text.includes(series), series)
