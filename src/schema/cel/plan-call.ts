@@ -2,8 +2,7 @@
 import type { Call } from './ast.ts'
 import type { Implementation, Overload } from './declarations.ts'
 import { contains, equals } from './comparison.ts'
-import type { CelError } from './errors.ts'
-import { noSuchOverload } from './errors.ts'
+import { CelError, EvaluationPanic, noSuchOverload } from './errors.ts'
 import { matcherOf } from './library/expressions.ts'
 import { functions } from './library/index.ts'
 import type { Eval, Plan, Planner } from './plan.ts'
@@ -20,6 +19,8 @@ const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size
 const checkedByName = new Set(['!_', 'contains', 'startsWith', 'endsWith'])
 /** Types whose values cel-go asks themselves when nothing else fits. */
 const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
+/** Functions of which the API server reckons the cost even of what could not be evaluated, and stumbles. */
+const selfComparing = new Set(['distinct', 'sort', '@sortByAssociatedKeys'])
 /** Functions whose second argument is compiled when the program is made, if it is constant. */
 const patternFunctions = new Set(['matches', 'find', 'findAll'])
 
@@ -28,7 +29,7 @@ export function planCall(planner: Planner, expr: Call): Plan {
   const isQualified = planner.checked.functionNames.has(expr)
   const operands = expr.target === undefined || isQualified ? expr.args : [expr.target, ...expr.args]
   const overloads = planner.checked.overloads.get(expr) ?? []
-  const plans = operands.map((operand) => planner.plan(operand))
+  const plans = operands.map((operand) => planner.plan(operand)).map((plan) => (selfComparing.has(name) ? panicking(plan) : plan))
   const only = overloads.length === 1 ? overloads[0] : undefined
   const list = plans[1]?.constant
   if (only?.id === 'in_list' && list instanceof ListValue) return planMembership(plans[0]!, list)
@@ -79,6 +80,18 @@ function implementationOf(
     }
     throw mismatch(name, args)
   }
+}
+
+function panicking(plan: Plan): Plan {
+  if (plan.constant !== undefined) return plan
+  return computed((frame) => {
+    try {
+      return plan.eval(frame)
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+      throw new EvaluationPanic('interface conversion: *types.Err is not traits.Lister: missing method Add')
+    }
+  })
 }
 
 function mismatch(name: string, args: readonly Value[]): CelError {
