@@ -124,6 +124,26 @@ function guard(type: Type): (value: Value) => boolean {
   return (value) => typeNameOf(value) === type.name
 }
 
+/** cel-go evaluates all arguments before it looks at the first error: they cost something, and may end everything. */
+function orAfter(evaluate: Eval, others: readonly Eval[]): Eval {
+  return (frame) => {
+    try {
+      return evaluate(frame)
+    } catch (error) {
+      if (error instanceof CelError) for (const other of others) ignoringErrors(other, frame)
+      throw error
+    }
+  }
+}
+
+function ignoringErrors(evaluate: Eval, frame: Frame): void {
+  try {
+    evaluate(frame)
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+  }
+}
+
 /** The common numbers of arguments have their own forms: making an array of them would cost more than most calls do. */
 function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost): Eval {
   const [a, b] = plans.map((plan) => plan.eval)
@@ -139,14 +159,21 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     }
   }
   if (plans.length === 2) {
+    const first = orAfter(a!, [b!])
     return (frame) => {
-      const left = a!(frame)
+      const left = first(frame)
       const right = b!(frame)
       return pay(frame, left, right, call(left, right))
     }
   }
+  const evals = plans.map((plan, index) =>
+    orAfter(
+      plan.eval,
+      plans.slice(index + 1).map((after) => after.eval),
+    ),
+  )
   return (frame) => {
-    const values = plans.map((plan) => plan.eval(frame))
+    const values = evals.map((evaluate) => evaluate(frame))
     return pay(frame, values[0] ?? null, values[1], call(...values))
   }
 }
