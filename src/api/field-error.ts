@@ -18,6 +18,7 @@ export type FieldErrorReason =
   | 'FieldValueTooLong'
   | 'FieldValueTooMany'
   | 'FieldValueNotFound'
+  | 'InternalError'
 
 export interface FieldError {
   /** Where: `spec.containers[0].name`, `metadata.labels`; `<nil>` where the API server itself gives no field. */

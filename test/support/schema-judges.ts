@@ -185,7 +185,10 @@ function verdictOf({ status, body, warnings }: RawAnswer): Verdict {
  * compared: how a parser goes on after its first surprise is its own business.
  */
 function comparable(text: string): string {
-  return text.replaceAll(/selfType\d+/g, 'selfType').replace(/ERROR: [^]*Syntax error: [^]*/, 'Syntax error')
+  return text
+    .replaceAll(/selfType\d+/g, 'selfType')
+    .replaceAll(/unsupported conversion to ref\.Val: \((?!\*errors)[^)]*\)\S*/g, 'unsupported conversion')
+    .replace(/ERROR: [^]*Syntax error: [^]*/, 'Syntax error')
 }
 
 /** Metadata that differs from server to server and from time to time. */

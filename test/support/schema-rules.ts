@@ -13,7 +13,8 @@ import { ExpressionWriter, pathsOf } from './schema-expressions.ts'
 /** A place for rules: how to put them there, and what they see. */
 interface Site {
   readonly schema: StructuralSchema
-  readonly declared: DeclaredType
+  /** Undefined where nothing is known of the data: there, the API server takes no rules. */
+  readonly declared: DeclaredType | undefined
   /** Within a list whose items cannot be told apart, no rule can speak of what was. */
   readonly correlatable: boolean
   put(rules: readonly ValidationRule[]): StructuralSchema
@@ -48,6 +49,7 @@ export function withAnyRules(schema: StructuralSchema, seed: number): Structural
 }
 
 function ruleFor(dice: Dice, { schema, declared, correlatable }: Site, wrongness: number): ValidationRule {
+  if (declared === undefined) return { rule: 'true' }
   const writer = new ExpressionWriter(dice, wrongness)
   const self: Known = { text: 'self', type: declared.type }
   const transition = (correlatable || wrongness > 0) && dice.chance(0.35)
@@ -203,9 +205,7 @@ function sitesOf(root: StructuralSchema): Site[] {
     isRoot: boolean,
   ): void => {
     const declared = declareType(schema, isRoot ? 'selfType1' : 'selfType1.x', isRoot || schema['x-kubernetes-embedded-resource'] === true)
-    if (declared !== undefined) {
-      sites.push({ schema, declared, correlatable, put: (rules) => put({ ...schema, 'x-kubernetes-validations': [...rules] }) })
-    }
+    sites.push({ schema, declared, correlatable, put: (rules) => put({ ...schema, 'x-kubernetes-validations': [...rules] }) })
     const { properties, items, additionalProperties } = schema
     for (const [key, child] of Object.entries(properties ?? {})) {
       // About the root's own metadata, no rule may say anything.

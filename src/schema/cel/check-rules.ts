@@ -71,7 +71,11 @@ class DefinitionCheck {
       const uncorrelatable = context.uncorrelatable ?? (isMap ? undefined : path)
       this.node(items, childPath(path, 'items'), () => declared?.element ?? own(items), { ...below, uncorrelatable })
     }
-    if (declared === undefined || rules.length === 0 || this.#isWrong(path)) return
+    if (rules.length === 0 || this.#isWrong(path)) return
+    if (declared === undefined) {
+      this.errors.push(untypable(childPath(path, 'x-kubernetes-validations')))
+      return
+    }
     compileNodeRules(schema, declared).forEach((compiled, index) => {
       this.#rule(compiled, indexPath(childPath(path, 'x-kubernetes-validations'), index), declared, context)
     })
@@ -115,6 +119,13 @@ class DefinitionCheck {
     const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
     return [...named, forbidden(path, exceeds(what, this.#total, definitionLimit))]
   }
+}
+
+/** Of data that nothing is known of, rules can say nothing. */
+function untypable(path: string): FieldError {
+  const problem =
+    'failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations'
+  return { path, reason: 'InternalError', message: `Internal error: internal error: ${problem}` }
 }
 
 /** The type of a node by itself. */

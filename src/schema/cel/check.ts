@@ -250,8 +250,8 @@ class Checker {
     return inner ?? type
   }
 
+  /** There are no types that could be made, so that nobody looks at the fields. */
   #struct(expr: Expr & { kind: 'struct' }): Type {
-    for (const { value } of expr.fields) this.#check(value)
     const named = this.#lookUp(expr, expr.typeName)
     if (named === undefined) return this.#undeclared(expr.offset, expr.typeName)
     this.#report(expr.offset, `'${expr.typeName}' is not a${named.kind === 'type' ? ' message' : ''} type`)

@@ -5,6 +5,7 @@ import type { CompiledExpression } from './environment.ts'
 import { compileExpression } from './environment.ts'
 import { estimateCost } from './estimate.ts'
 import { normalizeFieldPath } from './field-path.ts'
+import { trimSpace } from './trim-space.ts'
 import type { Type } from './types.ts'
 import { optionalType } from './types.ts'
 
@@ -67,17 +68,29 @@ interface Typed {
 const untyped: Typed = { expression: undefined, problem: undefined, maxCost: 0, usesOldSelf: false }
 
 function compileTyped(source: string, variables: Readonly<Record<string, Type>>, expected: string, declared: DeclaredType): Typed {
-  if (source.trim() === '') return untyped
+  if (trimSpace(source) === '') return untyped
   const compiled = compileExpression(source, variables)
   const checked = 'problem' in compiled ? compiled.checked : compiled.expression.checked
   if (checked !== undefined && checked.types.get(checked.expr)?.kind !== expected) return { ...untyped, problem: 'wrong type' }
   const usesOldSelf = checked?.used.has('oldSelf') === true
-  if ('problem' in compiled) return { ...untyped, problem: compiled.problem, usesOldSelf }
+  if ('problem' in compiled) return { ...untyped, problem: withOwnNames(compiled.problem, declared.type), usesOldSelf }
   const { expression } = compiled
   return { expression, problem: undefined, maxCost: estimateCost(expression.checked, declared).max, usesOldSelf }
 }
 
+/** The types of a rule are named from its own place, wherever that is. */
+function withOwnNames(problem: string, type: Type): string {
+  const name = rootName(type)
+  return name === '' ? problem : problem.replaceAll(name, 'selfType1')
+}
+
+function rootName({ kind, name, parameters: [first, second] }: Type): string {
+  if (kind === 'struct') return name
+  if (kind === 'list') return rootName(first!).replace(/\.@idx$/, '')
+  return kind === 'map' ? rootName(second!).replace(/\.@elem$/, '') : ''
+}
+
 /** How messages name a rule: by its own message, if it has one. */
 export function ruleName({ rule, message }: ValidationRule): string {
-  return message !== undefined && message !== '' ? message.trim() : rule.trim()
+  return message !== undefined && message !== '' ? trimSpace(message) : trimSpace(rule)
 }

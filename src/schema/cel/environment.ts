@@ -1,7 +1,7 @@
 /** Expressions of Kubernetes 1.36: checked against the types of their variables, and made ready to be evaluated. */
 import type { Checked } from './checked.ts'
 import { check } from './check.ts'
-import { CelError, CostLimitExceeded } from './errors.ts'
+import { CelError, CostLimitExceeded, EvaluationPanic } from './errors.ts'
 import { CelSyntaxError, formatIssues } from './issues.ts'
 import { functions } from './library/index.ts'
 import { parse } from './parser.ts'
@@ -55,8 +55,6 @@ export type Compilation =
  */
 export function compileExpression(source: string, variables: Readonly<Record<string, Type>>): Compilation {
   const names = Object.keys(variables)
-  // The API server makes plain values of what is in an optional variable: they have no types of a schema any more.
-  const isDynamic = Object.values(variables).some((type) => unwrapOptional(type) !== undefined)
   const declarations = { variables: new Map(Object.entries(variables)), functions }
   let checked: Checked
   try {
@@ -69,6 +67,8 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { problem: `compilation failed: ${formatIssues(source, error.issues)}` }
   }
   try {
+    // What was in an optional value may have lost the type of its schema.
+    const isDynamic = [...checked.types.values()].some((type) => unwrapOptional(type) !== undefined)
     const { slots, eval: evaluate } = planProgram(checked, names, isDynamic)
     const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {
       while (values.length < slots) values.push(undefined)
@@ -96,6 +96,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
 /** A value nested too deep for the stack is the object's fault, not this program's. */
 function failure(error: unknown): CelError | CostLimitExceeded {
   if (error instanceof CelError || error instanceof CostLimitExceeded) return error
+  if (error instanceof EvaluationPanic) return new CelError(`internal error: ${error.message}`)
   if (error instanceof RangeError) return new CelError('value is nested too deep')
   throw error
 }

@@ -13,6 +13,11 @@ export class CostLimitExceeded extends Error {
   }
 }
 
+/** The API server's own program fails in such a place, which ends the evaluation: nothing absorbs this. */
+export class EvaluationPanic extends Error {
+  override readonly name = 'EvaluationPanic'
+}
+
 export function noSuchOverload(detail?: string): CelError {
   return new CelError(detail === undefined ? 'no such overload' : `no such overload: ${detail}`)
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
-import { CelError } from './errors.ts'
+import { CelError, EvaluationPanic } from './errors.ts'
 import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { ListValue, Value } from './values.ts'
 import { Double, MapValue } from './values.ts'
@@ -23,7 +23,7 @@ export function keysFor({ semantics }: ListValue, other: ListValue): (string | u
     try {
       return keyOfValue(other.at(index), semantics)
     } catch (error) {
-      if (error instanceof CelError && !error.message.startsWith('internal error')) return undefined
+      if (error instanceof CelError) return undefined
       throw error
     }
   })
@@ -60,6 +60,6 @@ function valueKey(value: Value): string {
 }
 
 /** Go makes a fault of its own of it, and the API server an error of the rule. */
-function unhashable(type: string): CelError {
-  return new CelError(`internal error: runtime error: hash of unhashable type ${type}`)
+function unhashable(type: string): EvaluationPanic {
+  return new EvaluationPanic(`runtime error: hash of unhashable type ${type}`)
 }

@@ -1,8 +1,9 @@
 /** Ways into a value: `a.b`, `a[0]`, `a.?b`, `a[?0]`, `has(a.b)`. */
 import type { Expr } from './ast.ts'
 import { CelError } from './errors.ts'
-import type { Plan, Planner } from './plan.ts'
-import { computed } from './plan.ts'
+import { throughAttribute } from './plain-optional.ts'
+import type { Eval, Plan, Planner } from './plan.ts'
+import { computed, mayBeOptional } from './plan.ts'
 import { formatText } from './library/format-text.ts'
 import { fieldReader, fieldTester, SchemaObject } from './schema-values.ts'
 import type { Value } from './values.ts'
@@ -19,8 +20,18 @@ function fieldLookup(field: string): Lookup {
   }
 }
 
-export function planAccess(planner: Planner, operand: Expr, field: string, optional: boolean): Plan {
+const steps = new Set(['_?._', '_[_]', '_[?_]'])
+
+/** What a way into a value starts with; a step of the way goes on with what the step before has found. */
+function planStart(planner: Planner, operand: Expr): Eval {
   const { eval: target } = planner.plan(operand)
+  const isStep = operand.kind === 'select' || (operand.kind === 'call' && steps.has(operand.name))
+  if (isStep || !mayBeOptional(planner.checked.types.get(operand))) return target
+  return (frame) => throughAttribute(target(frame))
+}
+
+export function planAccess(planner: Planner, operand: Expr, field: string, optional: boolean): Plan {
+  const target = planStart(planner, operand)
   const lookup = fieldLookup(field)
   if (optional) {
     return computed((frame) => {
@@ -48,7 +59,7 @@ function optionally(value: Value, lookup: Lookup): OptionalValue {
 
 /** The test itself costs nothing. */
 export function planPresence(planner: Planner, operand: Expr, field: string): Plan {
-  const { eval: target } = planner.plan(operand)
+  const target = planStart(planner, operand)
   const lookup = fieldLookup(field)
   const test = fieldTester(field)
   return computed((frame) => {
@@ -61,7 +72,7 @@ export function planPresence(planner: Planner, operand: Expr, field: string): Pl
 }
 
 export function planIndex(planner: Planner, operand: Expr, index: Expr, optional: boolean): Plan {
-  const { eval: target } = planner.plan(operand)
+  const target = planStart(planner, operand)
   const { eval: key } = planner.plan(index)
   return computed((frame) => {
     const value = target(frame)

@@ -2,8 +2,7 @@
 import type { Call } from './ast.ts'
 import type { Implementation, Overload } from './declarations.ts'
 import { contains, equals } from './comparison.ts'
-import type { CelError } from './errors.ts'
-import { noSuchOverload } from './errors.ts'
+import { CelError, EvaluationPanic, noSuchOverload } from './errors.ts'
 import { matcherOf } from './library/expressions.ts'
 import { functions } from './library/index.ts'
 import type { Eval, Plan, Planner } from './plan.ts'
@@ -20,6 +19,8 @@ const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size
 const checkedByName = new Set(['!_', 'contains', 'startsWith', 'endsWith'])
 /** Types whose values cel-go asks themselves when nothing else fits. */
 const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
+/** Functions of which the API server reckons the cost even of what could not be evaluated, and stumbles. */
+const selfComparing = new Set(['distinct', 'sort', '@sortByAssociatedKeys'])
 /** Functions whose second argument is compiled when the program is made, if it is constant. */
 const patternFunctions = new Set(['matches', 'find', 'findAll'])
 
@@ -28,7 +29,7 @@ export function planCall(planner: Planner, expr: Call): Plan {
   const isQualified = planner.checked.functionNames.has(expr)
   const operands = expr.target === undefined || isQualified ? expr.args : [expr.target, ...expr.args]
   const overloads = planner.checked.overloads.get(expr) ?? []
-  const plans = operands.map((operand) => planner.plan(operand))
+  const plans = operands.map((operand) => planner.plan(operand)).map((plan) => (selfComparing.has(name) ? panicking(plan) : plan))
   const only = overloads.length === 1 ? overloads[0] : undefined
   const list = plans[1]?.constant
   if (only?.id === 'in_list' && list instanceof ListValue) return planMembership(plans[0]!, list)
@@ -81,6 +82,18 @@ function implementationOf(
   }
 }
 
+function panicking(plan: Plan): Plan {
+  if (plan.constant !== undefined) return plan
+  return computed((frame) => {
+    try {
+      return plan.eval(frame)
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+      throw new EvaluationPanic('interface conversion: *types.Err is not traits.Lister: missing method Add')
+    }
+  })
+}
+
 function mismatch(name: string, args: readonly Value[]): CelError {
   if (singletons.has(name)) {
     const type = typeNameOf(args[0]!)
@@ -111,6 +124,26 @@ function guard(type: Type): (value: Value) => boolean {
   return (value) => typeNameOf(value) === type.name
 }
 
+/** cel-go evaluates all arguments before it looks at the first error: they cost something, and may end everything. */
+function orAfter(evaluate: Eval, others: readonly Eval[]): Eval {
+  return (frame) => {
+    try {
+      return evaluate(frame)
+    } catch (error) {
+      if (error instanceof CelError) for (const other of others) ignoringErrors(other, frame)
+      throw error
+    }
+  }
+}
+
+function ignoringErrors(evaluate: Eval, frame: Frame): void {
+  try {
+    evaluate(frame)
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+  }
+}
+
 /** The common numbers of arguments have their own forms: making an array of them would cost more than most calls do. */
 function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost): Eval {
   const [a, b] = plans.map((plan) => plan.eval)
@@ -126,14 +159,21 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     }
   }
   if (plans.length === 2) {
+    const first = orAfter(a!, [b!])
     return (frame) => {
-      const left = a!(frame)
+      const left = first(frame)
       const right = b!(frame)
       return pay(frame, left, right, call(left, right))
     }
   }
+  const evals = plans.map((plan, index) =>
+    orAfter(
+      plan.eval,
+      plans.slice(index + 1).map((after) => after.eval),
+    ),
+  )
   return (frame) => {
-    const values = plans.map((plan) => plan.eval(frame))
+    const values = evals.map((evaluate) => evaluate(frame))
     return pay(frame, values[0] ?? null, values[1], call(...values))
   }
 }

@@ -7,6 +7,9 @@ import { planAccess, planIndex, planPresence } from './plan-access.ts'
 import { planCall } from './plan-call.ts'
 import { planComprehension } from './plan-comprehension.ts'
 import { listCost, mapCost } from './runtime-cost.ts'
+import { throughAttribute } from './plain-optional.ts'
+import type { Type } from './types.ts'
+import { unwrapOptional } from './types.ts'
 import type { Value } from './values.ts'
 import { OptionalValue, PlainList, PlainMap, TypeValue } from './values.ts'
 
@@ -129,6 +132,14 @@ export class Planner {
     if (type !== undefined) return constant(new TypeValue(type))
     const slot = name.startsWith('.') ? this.#scopes[0]!.get(name.slice(1)) : this.#slotOf(name)
     if (slot === undefined) throw new CelError(`no such attribute(s): ${name}`)
+    if (mayBeOptional(this.checked.types.get(expr))) {
+      return computed((frame) => {
+        frame.cost += 1
+        const value = frame.slots[slot]
+        if (value === undefined) throw frame.failureOf(slot, name)
+        return throughAttribute(value)
+      })
+    }
     return computed((frame) => {
       frame.cost += 1
       const value = frame.slots[slot]
@@ -153,7 +164,7 @@ export class Planner {
       case '_||_':
         return logical(this.plan(first!), this.plan(second!), true)
       case '_?_:_':
-        return conditional(this.plan(first!), this.plan(second!), this.plan(third!))
+        return conditional(this.plan(first!), this.plan(second!), this.plan(third!), mayBeOptional(this.checked.types.get(expr)))
       case '_[_]':
         return planIndex(this, first!, second!, false)
       case '_[?_]':
@@ -243,7 +254,16 @@ function logical(left: Plan, right: Plan, decisive: boolean): Plan {
   })
 }
 
-function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan): Plan {
+/** As far as its type tells. */
+export function mayBeOptional(type: Type | undefined): boolean {
+  return type === undefined || type.kind === 'dyn' || unwrapOptional(type) !== undefined
+}
+
+function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan, isOptional: boolean): Plan {
+  if (isOptional) {
+    const { eval: evaluate } = conditional(condition, whenTrue, whenFalse, false)
+    return computed((frame) => throughAttribute(evaluate(frame)))
+  }
   return computed((frame) => {
     const value = condition.eval(frame)
     if (value === true) return whenTrue.eval(frame)

@@ -4,6 +4,7 @@ import { invalid, notSupported, required } from '../../api/field-error.ts'
 import type { StructuralSchema, ValidationRule } from '../../api/structural-schema.ts'
 import { childPath, indexPath } from '../path.ts'
 import { normalizeFieldPath } from './field-path.ts'
+import { trimSpace } from './trim-space.ts'
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const lineBreak = /[\n\r]/
@@ -17,15 +18,15 @@ export function ruleShapeErrors(schema: StructuralSchema, path: string): FieldEr
 }
 
 function textErrors({ rule, message = '', messageExpression = '' }: ValidationRule, place: string): FieldError[] {
-  const trimmed = message.trim()
+  const trimmed = trimSpace(message)
   const errors: FieldError[] = []
-  if (typeof rule !== 'string' || rule.trim() === '') errors.push(required(childPath(place, 'rule'), 'rule is not specified'))
+  if (typeof rule !== 'string' || trimSpace(rule) === '') errors.push(required(childPath(place, 'rule'), 'rule is not specified'))
   else if (message !== '' && trimmed === '') errors.push(invalid(childPath(place, 'message'), message, 'must be non-empty if specified'))
   else if (lineBreak.test(trimmed)) errors.push(invalid(childPath(place, 'message'), message, 'must not contain line breaks'))
-  else if (lineBreak.test(rule.trim()) && trimmed === '') {
+  else if (lineBreak.test(trimSpace(rule)) && trimmed === '') {
     errors.push(required(childPath(place, 'message'), 'message must be specified if rule contains line breaks'))
   }
-  if (messageExpression !== '' && messageExpression.trim() === '') {
+  if (messageExpression !== '' && trimSpace(messageExpression) === '') {
     errors.push(required(childPath(place, 'messageExpression'), 'messageExpression must be non-empty if specified'))
   }
   return errors
@@ -36,7 +37,7 @@ function targetErrors({ reason, fieldPath = '' }: ValidationRule, place: string,
   const errors: FieldError[] = []
   if (reason !== undefined && !reasons.includes(reason)) errors.push(notSupported(childPath(place, 'reason'), reason, reasons))
   if (fieldPath === '') return errors
-  if (fieldPath.trim() === '') errors.push(invalid(at, fieldPath, 'must be non-empty if specified'))
+  if (trimSpace(fieldPath) === '') errors.push(invalid(at, fieldPath, 'must be non-empty if specified'))
   if (lineBreak.test(fieldPath)) errors.push(invalid(at, fieldPath, 'must not contain line breaks'))
   if (normalizeFieldPath(fieldPath, schema) === undefined) errors.push(invalid(at, fieldPath, 'must be a valid path'))
   return errors

@@ -13,10 +13,11 @@ import type { DataType } from './data-type.ts'
 import { dataType } from './data-type.ts'
 import type { DeclaredType } from './declared-type.ts'
 import { declareType } from './declared-type.ts'
-import { dynamicValue } from './dynamic-value.ts'
 import type { CompiledExpression } from './environment.ts'
 import { CelError, CostLimitExceeded } from './errors.ts'
 import { escapeIdentifier } from './escape.ts'
+import { optionalOfError } from './plain-optional.ts'
+import { trimSpace } from './trim-space.ts'
 import type { Value } from './values.ts'
 import { none, OptionalValue } from './values.ts'
 
@@ -139,13 +140,15 @@ class Evaluation {
     }
     const self = convert(node.data, value)
     const oldSelf = old === undefined ? undefined : convert(node.data, old)
+    // Messages know what was only where a rule of the same place asks for it.
+    const plainOld = node.rules.some(({ usesOldSelf }) => usesOldSelf) ? oldSelf : undefined
     for (const compiled of node.rules) {
       if (compiled.problem !== undefined) this.errors.push(invalid(place, type, `rule compile error: ${compiled.problem}`))
       if (compiled.expression === undefined) continue
       const optional = compiled.rule.optionalOldSelf === true
       if (compiled.usesOldSelf && oldSelf === undefined && !optional) continue
-      const variables = optional ? [self, oldSelf === undefined ? none : optionalOf(oldSelf, old!)] : [self, oldSelf]
-      if (!this.#rule(compiled, compiled.expression, variables, { path, type, value, ratchet, plain: [self, oldSelf] })) return false
+      const variables = optional ? [self, oldSelf === undefined ? none : optionalOf(oldSelf)] : [self, oldSelf]
+      if (!this.#rule(compiled, compiled.expression, variables, { path, type, value, ratchet, plain: [self, plainOld] })) return false
     }
     return true
   }
@@ -191,7 +194,7 @@ class Evaluation {
       return { fatal: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}` }
     }
     this.#budget -= cost
-    const text = typeof value === 'string' ? value.trim() : ''
+    const text = typeof value === 'string' ? trimSpace(value) : ''
     return text === '' || text.includes('\n') || Buffer.byteLength(text) > maxMessageBytes ? {} : { text }
   }
 }
@@ -218,20 +221,8 @@ function convert(type: DataType, value: JsonValue): Value | CelError {
   }
 }
 
-/**
- * An optional old value. The API server makes a plain value of it, of which no schema is known any more; and one that did not fit
- * its schema cannot even be made that.
- */
-function optionalOf(value: Value | CelError, data: JsonValue): OptionalValue {
-  if (value instanceof CelError) {
-    const error = new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${value.message}`)
-    return Object.defineProperty(new OptionalValue(undefined), 'value', {
-      get: () => {
-        throw error
-      },
-    })
-  }
-  return new OptionalValue(typeof data === 'object' && data !== null ? dynamicValue(data) : value)
+function optionalOf(value: Value | CelError): OptionalValue {
+  return value instanceof CelError ? optionalOfError(value) : new OptionalValue(value)
 }
 
 function run(expression: CompiledExpression, variables: Variable[]): ReturnType<CompiledExpression['evaluate']> {
@@ -253,11 +244,17 @@ function describeError(error: CelError | CostLimitExceeded, rule: string): strin
 }
 
 function defaultMessage(rule: string, message: string | undefined): string {
-  return message === undefined || message === '' ? `failed rule: ${rule.trim()}` : message.trim()
+  return message === undefined || message === '' ? `failed rule: ${trimSpace(rule)}` : trimSpace(message)
+}
+
+function errorFor(reason: string | undefined, path: string, at: Place, detail: string): FieldError {
+  const found = errorWith(reason, path, at, detail)
+  // Without a text, nothing leads to it.
+  return detail === '' ? { ...found, message: found.message.replace(/: $/, '') } : found
 }
 
 /** Objects and lists are not repeated in messages. */
-function errorFor(reason: string | undefined, path: string, { type, value }: Place, detail: string): FieldError {
+function errorWith(reason: string | undefined, path: string, { type, value }: Place, detail: string): FieldError {
   const isCompound = type === 'object' || type === 'array'
   switch (reason) {
     case 'FieldValueForbidden':

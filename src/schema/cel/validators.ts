@@ -57,10 +57,9 @@ const fitting: Readonly<Record<string, readonly string[]>> = {
 function formatIssues(checked: Checked, call: Call, format: string, args: readonly Expr[]): Issue[] {
   let used = 0
   try {
-    for (const part of readFormat(format)) {
+    for (const part of readFormat(format, args.length)) {
       if (typeof part === 'string') continue
-      const arg = args[used]
-      if (arg === undefined) throw new CelError(`index ${used} out of range`)
+      const arg = args[used]!
       used += 1
       const misfit = misfitOf(checked, part.kind, arg)
       if (misfit !== undefined) return [misfit]

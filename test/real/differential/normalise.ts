@@ -151,6 +151,7 @@ export class Normaliser {
       .replaceAll(/\b127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')
       .replaceAll(/(:)3[0-2]\d{3}(\/TCP)/g, '$1<node port>$2')
       .replaceAll(/\b10\.96\.\d+\.\d+/g, '<cluster IP>')
+      .replaceAll(/\bselfType\d+/g, 'selfType<time>')
       .replaceAll(/\bhash=[0-9A-F]{32,}/g, 'hash=<hash>')
       .replaceAll(/(resource version: )\d+( \()\d+\)/g, '$1<version>$2<version>)')
       .replaceAll(/(resource version: \d+, current: )\d+/g, '$1<version>')

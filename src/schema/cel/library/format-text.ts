@@ -16,9 +16,10 @@ export interface Clause {
 const defaultPrecision = 6
 const kinds = 'sdfebxXo'
 
-/** The literal texts and the clauses of a format, one after the other. */
-export function* readFormat(format: string): Generator<string | Clause> {
+/** The literal texts and the clauses of a format for so many arguments, one after the other. */
+export function* readFormat(format: string, args: number): Generator<string | Clause> {
   let literal = ''
+  let clauses = 0
   for (let at = 0; at < format.length; at += 1) {
     if (format[at] !== '%') {
       literal += format[at]
@@ -31,6 +32,8 @@ export function* readFormat(format: string): Generator<string | Clause> {
     }
     yield literal
     literal = ''
+    if (clauses >= args) throw new CelError(`index ${clauses} out of range`)
+    clauses += 1
     if (at >= format.length) throw new CelError('unexpected end of string')
     const precision = /^\.(\d*)/.exec(format.slice(at))
     if (precision !== null) {
@@ -55,10 +58,9 @@ export function* readFormat(format: string): Generator<string | Clause> {
 export function formatText(format: string, args: ListValue): string {
   let result = ''
   let index = 0
-  for (const part of readFormat(format)) {
+  for (const part of readFormat(format, args.size)) {
     if (typeof part === 'string') result += part
     else {
-      if (index >= args.size) throw new CelError(`index ${index} out of range`)
       result += formatClause(part, args.at(index))
       index += 1
     }

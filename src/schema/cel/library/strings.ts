@@ -7,6 +7,7 @@ import type { Int } from '../integers.ts'
 import { toIndex } from '../integers.ts'
 import type { ListValue } from '../values.ts'
 import { PlainList } from '../values.ts'
+import { trimSpace } from '../trim-space.ts'
 import { formatText } from './format-text.ts'
 
 function outOfRange(index: Int): CelError {
@@ -120,7 +121,7 @@ export const strings: readonly Overload[] = [
   define('string::split(string, int) -> list<string>', 'string_split_string_int', split),
   define('string::substring(int) -> string', 'string_substring_int', (text: string, start: Int) => substring(text, start)),
   define('string::substring(int, int) -> string', 'string_substring_int_int', substring),
-  define('string::trim() -> string', 'string_trim', (text: string) => text.replace(/^[\s\u0085]+|[\s\u0085]+$/g, '')),
+  define('string::trim() -> string', 'string_trim', trimSpace),
   define('string::format(list<dyn>) -> string', 'string_format', formatText),
   define('strings.quote(string) -> string', 'strings_quote', quoteText),
   define('list<string>::join() -> string', 'list_join', (list: ListValue) => join(list)),
