@@ -1,5 +1,7 @@
 /** `matchConditions`: what must be true of a request for the API server to ask a webhook about it. */
+import type { JsonObject } from '../api/json.ts'
 import { qualifiedName } from '../api/names.ts'
+import { dynamicValue } from '../schema/cel/dynamic-value.ts'
 import { compileMatchCondition } from '../schema/cel/match-conditions.ts'
 
 export interface MatchCondition {
@@ -33,4 +35,15 @@ function expressionProblem(expression: string): string | undefined {
   if ('problem' in compiled) return compiled.problem
   // The API server takes it, and then finds that it is null.
   return compiled.expression.used.has('namespaceObject') ? 'namespaceObject is not known to webhooks: use namespaceSelector' : undefined
+}
+
+const ofTheObject: ReadonlySet<string> = new Set(['object', 'oldObject'])
+
+/** Whether a condition that only looks at the object keeps a create of it from the webhook; the others take a cluster to tell. */
+export function isRuledOut(conditions: readonly MatchCondition[], object: JsonObject): boolean {
+  return conditions.some(({ expression }) => {
+    const compiled = compileMatchCondition(expression.trim())
+    if ('problem' in compiled || ![...compiled.expression.used].every((variable) => ofTheObject.has(variable))) return false
+    return compiled.expression.evaluate([dynamicValue(object), null]).value === false
+  })
 }

@@ -13,10 +13,11 @@ import { decodeObjectMeta } from '../api/object-meta-json.ts'
 import { schemaOf, validateObject } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
-import type { CombinedWebhook } from './combine.ts'
+import type { CombinedWebhook, Handlers } from './combine.ts'
 import { combineWebhooks } from './combine.ts'
 import type { ReviewContext } from './context.ts'
 import type { WebhookDefinition } from './definition.ts'
+import { isRuledOut } from './match-condition.ts'
 import { complete } from './mutating.ts'
 import { checkAuditKey } from './request-context.ts'
 import { ownErrors } from './verdict.ts'
@@ -61,13 +62,16 @@ async function errorsOf(
   const apiVersion = apiVersionOf({ group, version })
   if (!served.includes(apiVersion)) return [notSupported('apiVersion', apiVersion, served)]
   const asked = webhooks.filter((webhook) => webhook.version === version && isSelected(webhook, object))
-  const kind = asked.find(({ schemaKind }) => schemaKind !== undefined)?.schemaKind
-  return kind === undefined ? errorsOfHandlers(asked, object, context) : errorsOfKind(asked, kind, object, version, context)
+  const handlers = asked.flatMap((webhook) => webhook.handlers.CREATE)
+  const kind = webhooks.find(({ schemaKind }) => schemaKind !== undefined)?.schemaKind
+  return kind === undefined
+    ? errorsOfHandlers(handlers, inNamespace(webhooks[0]!.type, object), context)
+    : errorsOfKind(handlers, kind, object, version, context)
 }
 
 /** Of an object of a kind with a schema. */
 async function errorsOfKind(
-  webhooks: readonly CombinedWebhook[],
+  handlers: Handlers,
   kind: Kind,
   object: JsonObject,
   version: string,
@@ -86,7 +90,6 @@ async function errorsOfKind(
     ...schema.unknownFields(pruned.object),
   ]
   const unknown = unknownPaths.map((path) => forbidden(path, 'unknown field'))
-  const handlers = webhooks.flatMap((webhook) => webhook.handlers.CREATE)
   const { object: completed } = await complete(schema, handlers, pruned.object, undefined, context)
   const errors = validateObject(kind, completed, { version })
   try {
@@ -98,13 +101,12 @@ async function errorsOfKind(
 
 /** Of an object whose type only the API server knows: what the handlers say of it. */
 async function errorsOfHandlers(
-  webhooks: readonly CombinedWebhook[],
+  handlers: Handlers,
   object: JsonObject,
   context: ReviewContext<JsonObject>,
 ): Promise<readonly FieldError[]> {
-  const handlers = webhooks.flatMap((webhook) => webhook.handlers.CREATE)
   try {
-    const { object: completed } = await complete(undefined, handlers, inNamespace(webhooks[0]!.type, object), undefined, context)
+    const { object: completed } = await complete(undefined, handlers, object, undefined, context)
     return await ownErrors(handlers, completed, undefined, context)
   } catch (error) {
     return [failedOn(error)]
@@ -115,10 +117,11 @@ function failedOn(error: unknown): FieldError {
   return invalid('<nil>', '', `the kind's own validation failed: ${messageOf(error)}`)
 }
 
-/** What a file alone can tell: labels. Whatever depends on the cluster or on who asks is taken to be so. */
-function isSelected({ filters }: CombinedWebhook, object: JsonObject): boolean {
+/** As far as the object alone can tell: what depends on the cluster or on who asks is taken to be so. */
+function isSelected({ filters: { objectSelector, matchConditions = [] } }: CombinedWebhook, object: JsonObject): boolean {
   const labels = isObject(object.metadata) && isObject(object.metadata.labels) ? object.metadata.labels : {}
-  return filters.objectSelector === undefined || matchesLabels(requirementsOf(filters.objectSelector), labels as Labels)
+  const isLabelled = objectSelector === undefined || matchesLabels(requirementsOf(objectSelector), labels as Labels)
+  return isLabelled && !isRuledOut(matchConditions, object)
 }
 
 /** kubectl fills in the namespace that it was asked for; a file need not name one. */

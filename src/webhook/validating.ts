@@ -1,10 +1,14 @@
 /** The validating webhook: the schema, the handlers' own rules and what only the cluster can tell, about the final object. */
+import type { JsonObject } from '../api/json.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
 import type { CombinedWebhook } from './combine.ts'
 import type { AdmissionHandler } from './handler.ts'
 import { isExempt, respond } from './handler.ts'
 import { RequestContext } from './request-context.ts'
 import { admissionVerdict, deletionVerdict, ownErrors } from './verdict.ts'
+
+/** An aggregated API may have connections without options; their handlers are asked all the same. */
+const noOptions: JsonObject = Object.freeze({})
 
 export function validatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { schemaKind, version, reads } = webhook
@@ -13,7 +17,8 @@ export function validatingHandler(webhook: CombinedWebhook): AdmissionHandler {
 
   return async (request, call) => {
     if (isAboutObject && isExempt(request)) return { allowed: true }
-    const { object, oldObject, operation } = request
+    const { oldObject, operation } = request
+    const object = request.object ?? (operation === 'CONNECT' ? noOptions : undefined)
     const handlers = webhook.handlers[operation]
     if (operation === 'DELETE') {
       if (oldObject === undefined || handlers.length === 0) return { allowed: true }

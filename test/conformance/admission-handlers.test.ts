@@ -96,6 +96,17 @@ const policies = defineOperator({
         ),
     }),
     webhook(pod, {
+      name: 'late',
+      objectSelector: { matchLabels: { late: 'yes' } },
+      default: (object) => ({
+        ...object,
+        metadata: {
+          ...object.metadata,
+          annotations: { ...object.metadata.annotations, late: `seen: ${object.metadata.annotations?.['seen']}` },
+        },
+      }),
+    }),
+    webhook(pod, {
       subresource: 'eviction',
       admit: ({ metadata }) => (metadata?.name === 'stays' ? failure(429, 'TooManyRequests', 'not now') : []),
     }),
@@ -255,4 +266,7 @@ t.test('only what was asked for is sent', async (t) => {
   t.equal((await create({ mode: 'bad' }, {})).status, 422)
   t.equal((await create({ mode: 'bad' }, { labels: { checked: 'no' } })).status, 201, 'the object selector')
   t.equal((await create({ mode: 'bad' }, { annotations: { exempt: 'x' } })).status, 201, 'the match conditions')
+  const late = { metadata: { name: 'p', labels: { late: 'yes' } }, spec: { containers: [{ name: 'main', image: 'x:1' }] } }
+  const both = await api('POST', `${core}/pods?dryRun=All`, { body: late })
+  t.match(both.body, { metadata: { annotations: { seen: 'yes', late: 'seen: yes' } } }, 'an entry of its own comes after the others')
 })

@@ -100,6 +100,23 @@ t.test('all handlers of a kind, in declared order', async (t) => {
   t.strictSame(await pathsOf({ labels: { a: 'b' } }), ['metadata.labels: Forbidden: third', ...both])
 })
 
+t.test('handlers that are not asked about an object, as far as it tells itself', async (t) => {
+  const asked = async (expression: string): Promise<boolean> => {
+    const webhooks = [webhook(widget, { matchConditions: [{ name: 'c', expression }], validate: () => [forbidden('spec', 'was asked')] })]
+    return !(await reviewOffline(webhooks, widgetObject({ image: 'i' }))).valid
+  }
+  t.equal(await asked("object.metadata.name == 'w' && oldObject == null"), true)
+  t.equal(await asked("object.metadata.name != 'w'"), false)
+  t.equal(await asked("object.metadata.missing == 'w'"), true, 'the API server would refuse the request')
+  const none = [webhook(widget, { objectSelector: { matchLabels: { a: 'b' } } })]
+  t.match(
+    await reviewOffline(none, widgetObject({ size: 99 })),
+    { errors: [{ path: 'spec.image' }, { path: 'spec.size' }] },
+    'the API server asks the schema',
+  )
+  t.equal(await asked("request.userInfo.username == 'jane'"), true, 'who asks is not known')
+})
+
 t.test('types without a schema', async (t) => {
   const pods = [webhook(pod, { validate: ({ spec }) => (spec?.hostNetwork === true ? [forbidden('spec.hostNetwork', 'not here')] : []) })]
   const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { hostNetwork: true, containers: [] } }

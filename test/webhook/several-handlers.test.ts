@@ -195,6 +195,11 @@ t.test('subresources and types without a schema', async (t) => {
       status: { message: 'nothing is removed in p', code: 403 },
     })
     t.match((await send('/validate--v1-pod/exec', { ...exec, object: { ...options, command: ['ls'] } })).answer, { allowed: true })
+    t.match(
+      (await send('/validate--v1-pod/exec', { ...exec, object: null })).answer,
+      { allowed: false },
+      'one without options is asked about too',
+    )
     t.strictSame(patchOf((await send('/mutate--v1-pod/exec', { ...exec, object: options })).answer), [
       { op: 'add', path: '/container', value: 'main' },
     ])
