@@ -55,6 +55,7 @@ function escapeCharacter(character: string): string {
 export function formatValue(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (typeof value === 'number') return formatNumber(value)
+  if (typeof value === 'bigint') return String(value)
   return canonicalJson(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 

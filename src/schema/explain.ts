@@ -5,7 +5,7 @@
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { getOwn } from '../api/json.ts'
+import { getOwn, stringifyJson } from '../api/json.ts'
 import { codePoints } from './code-points.ts'
 import { isDeeperThan, tooDeep } from './depth.ts'
 import { embeddedResourceErrors } from './embedded-resource.ts'
@@ -66,7 +66,7 @@ function explainAnew(node: SchemaNode, value: JsonValue, at: Place, found: Expla
   if (typeof value === 'string') {
     explainString(node, value, at.path, found)
     matches += node.format === undefined ? 1 : 2
-  } else if (typeof value === 'number') {
+  } else if (typeof value === 'number' || typeof value === 'bigint') {
     found.errors.push(...numberErrors(node.numbers, value, at.path))
     matches += 2
   } else if (Array.isArray(value)) matches += 2 + explainArray(node, value, at, found, old)
@@ -77,7 +77,7 @@ function explainAnew(node: SchemaNode, value: JsonValue, at: Place, found: Expla
 function typeOf(value: JsonValue): SchemaType | 'null' {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  if (typeof value === 'number') return isInteger(value) ? 'integer' : 'number'
+  if (typeof value === 'number' || typeof value === 'bigint') return isInteger(value) ? 'integer' : 'number'
   return typeof value as 'string' | 'boolean' | 'object'
 }
 
@@ -107,7 +107,7 @@ function typeError(path: string, expected: string, actual: string): FieldError {
 
 function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Explanation): void {
   if (node.enum === undefined || (value !== null && isInEnum(node.enum, value))) return
-  const supported = (node.schema.enum ?? []).map((allowed) => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))
+  const supported = (node.schema.enum ?? []).map((allowed) => (typeof allowed === 'string' ? allowed : (stringifyJson(allowed) ?? '')))
   found.errors.push(notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported))
 }
 

@@ -29,7 +29,7 @@ export function mutatingHandler(definition: WebhookDefinition, version: string):
     const raw = request.object
     if (raw === undefined || request.operation === 'DELETE' || isExempt(request)) return { allowed: true }
     const { context, warnings } = createContext(request, call)
-    const { object, errors } = await complete(schema, handlers, raw, request.oldObject, context)
+    const { object, errors } = await complete(request.judged === true ? judged(schema) : schema, handlers, raw, request.oldObject, context)
     if (refuseInvalidEarly) {
       const verdict = await judgeEarly(handlers, { object, errors }, request.oldObject, context)
       const response = respond(kind, request, verdict, warnings)
@@ -39,9 +39,24 @@ export function mutatingHandler(definition: WebhookDefinition, version: string):
   }
 }
 
+/** The schema for one object that it has nothing against; what a handler makes of the object is looked at like any other. */
+function judged(schema: CompiledSchema): Schema {
+  let isFirst = true
+  return {
+    default: schema.default,
+    validate: (object, old) => {
+      if (!isFirst) return schema.validate(object, old)
+      isFirst = false
+      return []
+    },
+  }
+}
+
+type Schema = Pick<CompiledSchema, 'default' | 'validate'>
+
 /** Fills in the schema's defaults, then the kind's own where its handler can be trusted with the object. */
 export async function complete(
-  schema: CompiledSchema,
+  schema: Schema,
   handlers: WebhookHandlers<JsonObject>,
   raw: JsonObject,
   old: JsonObject | undefined,

@@ -1,7 +1,7 @@
 /** The AdmissionReview of `admission.k8s.io/v1`: what comes in is checked once, what goes out is written once. */
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
-import { isObject } from '../api/json.ts'
+import { isObject, stringifyJson } from '../api/json.ts'
 import type { Status } from '../api/status.ts'
 import type { Operation, UserInfo } from './definition.ts'
 import type { PatchOperation } from './patch.ts'
@@ -20,6 +20,8 @@ export interface AdmissionRequest {
   readonly object: JsonObject | undefined
   /** There on UPDATE and DELETE. */
   readonly oldObject: JsonObject | undefined
+  /** Whether the schema has nothing against the object with its defaults: another thread has looked. */
+  readonly judged?: boolean
 }
 
 export interface AdmissionResponse {
@@ -28,6 +30,8 @@ export interface AdmissionResponse {
   readonly status?: Status
   readonly patch?: readonly PatchOperation[]
   readonly warnings?: readonly string[]
+  /** The whole answer, where another thread has written it already. */
+  readonly written?: string
 }
 
 /** What was sent is no AdmissionReview; the message says to its sender what is wrong with it. */
@@ -91,11 +95,12 @@ function objectOf(request: JsonObject, field: 'object' | 'oldObject', needed: bo
 const envelope = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":'
 
 /** The answer as JSON text. The patch goes in base64, as the API wants it. */
-export function encodeReview(uid: string, { allowed, status, patch, warnings }: AdmissionResponse): string {
+export function encodeReview(uid: string, { allowed, status, patch, warnings, written }: AdmissionResponse): string {
+  if (written !== undefined) return written
   let text = `${envelope}${JSON.stringify(uid)},"allowed":${allowed}`
   if (status !== undefined) text += `,"status":${JSON.stringify(status)}`
   if (patch !== undefined && patch.length > 0)
-    text += `,"patchType":"JSONPatch","patch":"${Buffer.from(JSON.stringify(patch)).toString('base64')}"`
+    text += `,"patchType":"JSONPatch","patch":"${Buffer.from(stringifyJson(patch)!).toString('base64')}"`
   if (warnings !== undefined && warnings.length > 0) text += `,"warnings":${JSON.stringify(warnings)}`
   return `${text}}}`
 }

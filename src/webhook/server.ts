@@ -11,6 +11,9 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Route } from './admission-route.ts'
 import { admissionRoute } from './admission-route.ts'
 import { Connections } from './connections.ts'
+import { ByteBudget } from './body/budget.ts'
+import { ReviewThreads } from './body/review-threads.ts'
+import { reviewedApart } from './body/reviewed-apart.ts'
 import type { WebhookDefinition } from './definition.ts'
 import { createHttpApp, maxReviewBytes, minTlsVersion } from './http.ts'
 import { listen } from './listen.ts'
@@ -31,6 +34,8 @@ export interface WebhookServerOptions {
   readonly clock?: Clock
   /** Default 7 MiB. */
   readonly maxBodyBytes?: number
+  /** How much of the bodies of all requests that wait for an answer may be in memory; more is answered with 429. Default 64 MiB. */
+  readonly maxInFlightBytes?: number
 }
 
 export interface WebhookServer {
@@ -40,6 +45,8 @@ export interface WebhookServer {
   readonly paths: readonly string[]
   /** Requests that wait for an answer. */
   readonly inFlight: number
+  /** What their bodies take of `maxInFlightBytes`. */
+  readonly inFlightBytes: number
   start(): Promise<{ port: number; url: string }>
   /** From now on every answer ends its connection, so that its sender goes elsewhere; new connections are still accepted. */
   beginDrain(): void
@@ -49,11 +56,14 @@ export interface WebhookServer {
 
 export function createWebhookServer(options: WebhookServerOptions): WebhookServer {
   const { certificates, logger, clock = systemClock, maxBodyBytes = maxReviewBytes } = options
-  const routes = createRoutes(options, clock)
+  const budget = new ByteBudget(options.maxInFlightBytes)
+  const threads = new ReviewThreads(() => options.webhooks, clock)
+  const routes = createRoutes(options, clock, threads)
   let draining = false
   const app = createHttpApp({
     tls: certificates.current(),
     maxBodyBytes,
+    budget,
     logger,
     draining: () => draining,
     paths: new Set(routes.keys()),
@@ -82,6 +92,9 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
     get inFlight() {
       return connections.inFlight
     },
+    get inFlightBytes() {
+      return budget.used
+    },
     async start() {
       // The certificate may have changed since this server was made.
       app.server.setSecureContext({ ...pairOf(certificates.current()), minVersion: minTlsVersion })
@@ -101,6 +114,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       draining = true
       stopping ??= connections.stop(deadlineMs).then(async () => {
         unsubscribe?.()
+        await threads.stop()
         await app.close()
       })
       return stopping
@@ -120,20 +134,26 @@ function compileSchemas(webhooks: readonly WebhookDefinition[]): void {
 }
 
 /** Both webhooks of every served version of every kind, by path. */
-function createRoutes({ webhooks, client, logger, metrics }: WebhookServerOptions, clock: Clock): ReadonlyMap<string, Route> {
+function createRoutes(
+  { webhooks, client, logger, metrics }: WebhookServerOptions,
+  clock: Clock,
+  threads: ReviewThreads,
+): ReadonlyMap<string, Route> {
   const routes = new Map<string, Route>()
-  for (const definition of webhooks) {
+  for (const [index, definition] of webhooks.entries()) {
     const { group, kind, versions } = definition.kind
     for (const { name: version, served } of versions) {
       if (!served) continue
       const type = { group, version, kind }
       const handlers = [
-        [mutatePath(type), mutatingHandler(definition, version)],
-        [validatePath(type), validatingHandler(definition, version)],
+        [mutatePath(type), 'mutate', mutatingHandler(definition, version)],
+        [validatePath(type), 'validate', validatingHandler(definition, version)],
       ] as const
-      for (const [path, handler] of handlers) {
+      const hasHandlers = Object.values(definition.handlersOf(version)).some((value) => typeof value === 'function')
+      for (const [path, verb, direct] of handlers) {
         if (routes.has(path))
           throw new ProreusError('PRO_CONFIG_INVALID', `There are two webhooks for ${kind}.${group}: define one with all handlers.`)
+        const handler = reviewedApart(direct, { threads, webhook: index, version, verb, hasHandlers })
         routes.set(path, admissionRoute({ path, type, handler, client, clock, logger, metrics: metrics.webhook(path) }))
       }
     }

@@ -1,0 +1,81 @@
+/** The thread that reads and judges what would hold up the event loop, by the schemas of the kinds alone. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Kind } from '../../api/kind.ts'
+import { messageOf } from '../../api/errors.ts'
+import { parseJson } from '../../api/json-reader.ts'
+import { failure } from '../../api/status.ts'
+import type { Client } from '../../client/client.ts'
+import { silentLogger } from '../../telemetry/logger.ts'
+import { webhook } from '../definition.ts'
+import type { AdmissionHandler, Call } from '../handler.ts'
+import { mutatingHandler } from '../mutating.ts'
+import type { AdmissionResponse } from '../review.ts'
+import { MalformedReview, decodeReview, encodeReview } from '../review.ts'
+import { validatingHandler } from '../validating.ts'
+import { parseBytes } from './read.ts'
+
+/** What is to be judged: the bytes of a whole AdmissionReview, by what is said of its kind. */
+export interface ReviewJob {
+  readonly id: number
+  readonly webhook: number
+  readonly version: string
+  readonly verb: 'mutate' | 'validate'
+  /** A transferred buffer; it comes back with the answer. */
+  readonly bytes: ArrayBuffer
+}
+
+export interface ReviewResult {
+  readonly id: number
+  readonly bytes: ArrayBuffer
+  /** The answer as text, and what a log needs to know of it. */
+  readonly text: string
+  readonly allowed: boolean
+  readonly code: number | undefined
+  readonly reason: string | undefined
+}
+
+/** The kinds as JSON: a thread gets no functions. */
+export interface ReviewedKind {
+  readonly kind: Kind
+  readonly refuseInvalidEarly: boolean
+}
+
+const port = parentPort
+if (port === null) throw new Error('review-worker.ts is the code of a thread')
+
+const kinds = parseJson(workerData as string) as unknown as readonly ReviewedKind[]
+const handlers = new Map<string, AdmissionHandler>()
+
+/** Nothing here asks the cluster: only handlers of a kind's own do. */
+const call: Call = { client: {} as Client, logger: silentLogger(), signal: new AbortController().signal }
+
+function handlerOf({ webhook: index, version, verb }: ReviewJob): AdmissionHandler {
+  const key = `${verb} ${version} ${index}`
+  const known = handlers.get(key)
+  if (known !== undefined) return known
+  const { kind, refuseInvalidEarly } = kinds[index]!
+  const definition = webhook(kind, { refuseInvalidEarly })
+  const handler = verb === 'mutate' ? mutatingHandler(definition, version) : validatingHandler(definition, version)
+  handlers.set(key, handler)
+  return handler
+}
+
+async function review(job: ReviewJob): Promise<ReviewResult> {
+  const { id, bytes } = job
+  let uid = ''
+  let response: AdmissionResponse
+  try {
+    const request = decodeReview(parseBytes(Buffer.from(bytes)))
+    uid = request.uid
+    response = await handlerOf(job)(request, call)
+  } catch (error) {
+    const malformed = error instanceof MalformedReview
+    response = { allowed: false, status: failure(malformed ? 400 : 500, malformed ? 'BadRequest' : 'InternalError', messageOf(error)) }
+  }
+  const { allowed, status } = response
+  return { id, bytes, text: uid === '' ? '' : encodeReview(uid, response), allowed, code: status?.code, reason: status?.reason }
+}
+
+port.on('message', (job: ReviewJob) => {
+  void review(job).then((result) => port.postMessage(result, [result.bytes]))
+})

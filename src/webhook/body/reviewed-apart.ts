@@ -1,0 +1,42 @@
+/** A handler whose large requests are judged by another thread. */
+import { failure } from '../../api/status.ts'
+import type { AdmissionHandler } from '../handler.ts'
+import type { AdmissionResponse } from '../review.ts'
+import type { ReviewJob, ReviewResult } from './review-worker.ts'
+import type { ReviewThreads } from './review-threads.ts'
+import { unreadOf } from './unread.ts'
+
+export interface ApartOptions extends Pick<ReviewJob, 'webhook' | 'version' | 'verb'> {
+  readonly threads: ReviewThreads
+  /** Whether there are handlers of the kind's own: functions, which a thread cannot have. */
+  readonly hasHandlers: boolean
+}
+
+/**
+ * `handler`, with reviews that were left unread judged by the schema in another thread. What that refuses is refused, and without
+ * handlers of the kind's own that was all. With them, the objects are read here, bit by bit, and `handler` need not judge again.
+ */
+export function reviewedApart(handler: AdmissionHandler, { threads, hasHandlers, ...which }: ApartOptions): AdmissionHandler {
+  return async (request, call) => {
+    const unread = unreadOf(request)
+    if (unread === undefined) return handler(request, call)
+    const result = await threads.review({ ...which, bytes: ownBuffer(unread.bytes) }, call.signal)
+    unread.bytes = Buffer.from(result.bytes)
+    if (!result.allowed || !hasHandlers) return responseOf(result)
+    const complete = await unread.read(request, () => call.signal.throwIfAborted())
+    return handler({ ...complete, judged: true }, call)
+  }
+}
+
+/** A buffer that holds these bytes and nothing else, so that it can be given away. */
+function ownBuffer(bytes: Buffer): ArrayBuffer {
+  const { buffer, byteLength } = bytes
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : new Uint8Array(bytes).buffer
+}
+
+function responseOf({ text, allowed, code, reason }: ReviewResult): AdmissionResponse {
+  const written = text === '' ? {} : { written: text }
+  return allowed
+    ? { allowed, ...written }
+    : { allowed, ...written, status: failure(code ?? 500, reason ?? 'InternalError', 'The review cannot be read.') }
+}
