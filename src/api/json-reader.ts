@@ -24,11 +24,21 @@ export function readNumber(token: string): number | bigint {
 }
 
 /**
- * The value of JSON text, with integers as `readNumber` gives them.
+ * `JSON.parse`, with integers as `readNumber` gives them.
  *
  * @throws {SyntaxError} in the words of `JSON.parse`.
  */
 export function parseJson(text: string): JsonValue {
+  return longInteger.test(text) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
+}
+
+/** `parseJson` of UTF-8. */
+export function parseJsonBytes(bytes: Buffer): JsonValue {
+  const text = bytes.toString('utf8')
+  return mayHoldLongInteger(bytes) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
+}
+
+function parseExactly(text: string): JsonValue {
   const reader = new JsonReader(text)
   try {
     reader.read(Infinity)
@@ -38,6 +48,31 @@ export function parseJson(text: string): JsonValue {
     throw error
   }
   return reader.value
+}
+
+const longInteger = /\d{16}/
+const digits = 16
+
+/**
+ * Whether there are 16 digits in a row: without, no integer is beyond 2^53, and `JSON.parse` loses nothing. Every 16th byte is looked
+ * at, for one of them must be within such a row.
+ */
+function mayHoldLongInteger(bytes: Uint8Array): boolean {
+  for (let at = digits - 1; at < bytes.length; at += digits) {
+    if (!isDigit(bytes[at]!)) continue
+    let first = at
+    while (first > 0 && isDigit(bytes[first - 1]!)) first -= 1
+    let next = at + 1
+    while (next < bytes.length && isDigit(bytes[next]!)) next += 1
+    if (next - first >= digits) return true
+    // The byte there is no digit.
+    at = next
+  }
+  return false
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
 }
 
 /** Reads one text, in as many goes as its user likes. With `freeze`, every object and array is frozen as soon as it is complete. */

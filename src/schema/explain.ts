@@ -27,6 +27,12 @@ export interface Explanation {
   readonly resources: FieldError[]
 }
 
+/**
+ * After this many errors no more items and fields are looked at: nobody reads on, and of an object that was made for it there could be
+ * a million. (The API server tells them all.)
+ */
+const maxErrors = 1000
+
 /** The place of a value: as schema errors write it, and as list and embedded-resource errors do, which put a map's keys in brackets. */
 interface Place {
   readonly path: string
@@ -128,6 +134,7 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
   const { path } = at
   if (node.items !== undefined) {
     for (const [index, item] of list.entries()) {
+      if (found.errors.length >= maxErrors) break
       const place = { path: indexPath(path, index), field: indexPath(at.field, index) }
       matches += explainValue(node.items, item, place, found, oldItem(node, old, item))
     }
@@ -136,7 +143,7 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  if (!isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field))
+  if (!isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches
 }
 
@@ -151,6 +158,7 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
   }
   if (maxProperties !== undefined && size > maxProperties) found.errors.push(tooMany(fieldOf(path), size, maxProperties))
   for (const key of Object.keys(object)) {
+    if (found.errors.length >= maxErrors) break
     const value = object[key]
     const child = node.properties.get(key)
     if (value === undefined) continue

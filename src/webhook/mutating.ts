@@ -12,6 +12,7 @@ import type { AdmissionContext, ReviewContext, Verdict, WebhookDefinition, Webho
 import type { AdmissionHandler } from './handler.ts'
 import { createContext, isExempt, joinVerdicts, respond } from './handler.ts'
 import { createPatch } from './patch.ts'
+import type { Judged } from './review.ts'
 
 /** An object with its defaults, and what the schema has against it. */
 export interface Completed {
@@ -29,25 +30,30 @@ export function mutatingHandler(definition: WebhookDefinition, version: string):
     const raw = request.object
     if (raw === undefined || request.operation === 'DELETE' || isExempt(request)) return { allowed: true }
     const { context, warnings } = createContext(request, call)
-    const { object, errors } = await complete(request.judged === true ? judged(schema) : schema, handlers, raw, request.oldObject, context)
+    const first = request.judged && judged(schema, request.judged)
+    const { object, errors } = await complete(first ?? schema, handlers, raw, request.oldObject, context)
     if (refuseInvalidEarly) {
       const verdict = await judgeEarly(handlers, { object, errors }, request.oldObject, context)
       const response = respond(kind, request, verdict, warnings)
       if (!response.allowed) return response
     }
+    if (object === first?.defaulted && warnings.size === 0) return { allowed: true, written: first.written }
     return { allowed: true, patch: createPatch(raw, object, structure), ...(warnings.size === 0 ? {} : { warnings: [...warnings] }) }
   }
 }
 
 /** The schema for one object that it has nothing against; what a handler makes of the object is looked at like any other. */
-function judged(schema: CompiledSchema): Schema {
-  let isFirst = true
+function judged(
+  schema: CompiledSchema,
+  { written, patched }: Judged,
+): Schema & { readonly defaulted: JsonObject | undefined; readonly written: string } {
+  let defaulted: JsonObject | undefined
   return {
-    default: schema.default,
-    validate: (object, old) => {
-      if (!isFirst) return schema.validate(object, old)
-      isFirst = false
-      return []
+    written,
+    default: (object) => (defaulted = patched ? schema.default(object) : object),
+    validate: (object, old) => (object === defaulted ? [] : schema.validate(object, old)),
+    get defaulted() {
+      return defaulted
     },
   }
 }

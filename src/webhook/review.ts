@@ -20,8 +20,15 @@ export interface AdmissionRequest {
   readonly object: JsonObject | undefined
   /** There on UPDATE and DELETE. */
   readonly oldObject: JsonObject | undefined
-  /** Whether the schema has nothing against the object with its defaults: another thread has looked. */
-  readonly judged?: boolean
+  /** Where another thread has judged the object by its schema alone, and had nothing against it. */
+  readonly judged?: Judged
+}
+
+/** What another thread would answer. */
+export interface Judged {
+  readonly written: string
+  /** Whether the schema has defaults for the object. */
+  readonly patched: boolean
 }
 
 export interface AdmissionResponse {

@@ -21,7 +21,7 @@ export function validatingHandler(definition: WebhookDefinition, version: string
     }
     if (object === undefined) return { allowed: true }
     // The API server has run the schema before; a caller that has not must not get a handler to trip over a missing field.
-    const errors = request.judged === true ? [] : schema.validate(object, oldObject)
+    const errors = request.judged !== undefined ? [] : schema.validate(object, oldObject)
     const verdict = errors.length > 0 ? errors : await judge(handlers, object, oldObject, context)
     return respond(kind, request, verdict, warnings)
   }

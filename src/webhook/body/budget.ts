@@ -3,8 +3,11 @@
 /** Nine of the largest bodies. */
 export const defaultInFlightBytes = 64 * 1024 * 1024
 
-/** Bodies up to this size may use the whole budget; larger ones leave a quarter of it free, so that they cannot keep ordinary reviews out. */
-const smallBytes = 128 * 1024
+/**
+ * Up to this size, whatever is in a body, `JSON.parse` takes no more than some 15 ms, and mostly one. Such bodies may use the whole
+ * budget; larger ones leave a quarter of it free, so that they cannot keep ordinary reviews out.
+ */
+export const smallBytes = 128 * 1024
 
 export class ByteBudget {
   readonly total: number

@@ -1,28 +1,4 @@
-/** What can be told of a body at a glance, for less than a hundredth of what parsing it takes. */
-
-const digits = 16
-
-/**
- * Whether there are 16 digits in a row: without, no integer is beyond 2^53, and `JSON.parse` loses nothing. Every 16th byte is looked
- * at, for one of them must be within such a row.
- */
-export function mayHoldLongInteger(bytes: Uint8Array): boolean {
-  for (let at = digits - 1; at < bytes.length; at += digits) {
-    if (!isDigit(bytes[at]!)) continue
-    let first = at
-    while (first > 0 && isDigit(bytes[first - 1]!)) first -= 1
-    let next = at + 1
-    while (next < bytes.length && isDigit(bytes[next]!)) next += 1
-    if (next - first >= digits) return true
-    // The byte there is no digit.
-    at = next
-  }
-  return false
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39
-}
+/** What can be told of a body at a glance. */
 
 const places = 48
 const width = 96

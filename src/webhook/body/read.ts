@@ -6,17 +6,16 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
-import { parseJson } from '../../api/json-reader.ts'
+import { parseJsonBytes } from '../../api/json-reader.ts'
 import { maxNesting } from '../../schema/depth.ts'
 import { MalformedReview } from '../review.ts'
-import { looksOrdinary, mayHoldLongInteger } from './glance.ts'
+import { smallBytes } from './budget.ts'
+import { looksOrdinary } from './glance.ts'
 import { BodyRefused } from './refused.ts'
 import type { Range } from './scan.ts'
 import { BodyScan } from './scan.ts'
 import { UnreadReview, leaveUnread } from './unread.ts'
 
-/** Up to this size, whatever is in it, `JSON.parse` takes no more than some 15 ms, and mostly one. */
-const smallBytes = 128 * 1024
 /** Up to this size, what looks ordinary is read and judged within 15 ms: an object that fills etcd's limit, mostly. */
 const ordinaryBytes = 2 * 1024 * 1024
 /** Without its objects, an AdmissionReview has some hundred bytes. */
@@ -43,10 +42,9 @@ export function readBody(bytes: Buffer): unknown {
 
 /** @throws {MalformedReview} when it is no JSON. */
 export function parseBytes(bytes: Buffer): JsonValue {
-  const text = bytes.toString('utf8')
   try {
-    // Plain JSON.parse: `__proto__` is a key like any other here, and nothing that reads the result assigns through it.
-    return mayHoldLongInteger(bytes) ? parseJson(text) : (JSON.parse(text) as JsonValue)
+    // As of JSON.parse: `__proto__` is a key like any other here, and nothing that reads the result assigns through it.
+    return parseJsonBytes(bytes)
   } catch (error) {
     throw new MalformedReview(`The body is no JSON: ${messageOf(error)}`)
   }

@@ -1,6 +1,7 @@
 /** Receives the bytes of a body, within the limit of one and the budget of all. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ByteBudget } from './budget.ts'
+import { smallBytes } from './budget.ts'
 import { BodyRefused } from './refused.ts'
 
 export interface ReceiveOptions {
@@ -42,7 +43,8 @@ export function receive(
     // The rest is read and forgotten, so that the answer gets through.
     request.resume()
   }
-  const onEnd = (): void => settle(null, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+  // What is large may be given to a thread, and must not be somebody else's memory then.
+  const onEnd = (): void => settle(null, chunks.length === 1 && size <= smallBytes ? chunks[0]! : Buffer.concat(chunks, size))
   const onClose = (): void => settle(new BodyRefused(400, 'The connection was closed before the body was complete.'))
   request.on('data', onData).on('end', onEnd).on('error', settle).on('close', onClose)
 }

@@ -30,6 +30,7 @@ export interface ReviewResult {
   /** The answer as text, and what a log needs to know of it. */
   readonly text: string
   readonly allowed: boolean
+  readonly patched: boolean
   readonly code: number | undefined
   readonly reason: string | undefined
 }
@@ -72,8 +73,16 @@ async function review(job: ReviewJob): Promise<ReviewResult> {
     const malformed = error instanceof MalformedReview
     response = { allowed: false, status: failure(malformed ? 400 : 500, malformed ? 'BadRequest' : 'InternalError', messageOf(error)) }
   }
-  const { allowed, status } = response
-  return { id, bytes, text: uid === '' ? '' : encodeReview(uid, response), allowed, code: status?.code, reason: status?.reason }
+  const { allowed, status, patch = [] } = response
+  return {
+    patched: patch.length > 0,
+    id,
+    bytes,
+    text: uid === '' ? '' : encodeReview(uid, response),
+    allowed,
+    code: status?.code,
+    reason: status?.reason,
+  }
 }
 
 port.on('message', (job: ReviewJob) => {

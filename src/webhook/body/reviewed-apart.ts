@@ -24,7 +24,7 @@ export function reviewedApart(handler: AdmissionHandler, { threads, hasHandlers,
     unread.bytes = Buffer.from(result.bytes)
     if (!result.allowed || !hasHandlers) return responseOf(result)
     const complete = await unread.read(request, () => call.signal.throwIfAborted())
-    return handler({ ...complete, judged: true }, call)
+    return handler({ ...complete, judged: { written: result.text, patched: result.patched } }, call)
   }
 }
 

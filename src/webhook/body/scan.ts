@@ -81,6 +81,8 @@ export class BodyScan {
             this.excess = { what: 'values', limit: this.#limits.values }
             return true
           }
+          break
+        default:
       }
       at += 1
     }
