@@ -56,7 +56,7 @@ export function isInteger(value: number | bigint): boolean {
 /** Whether a number, of the value or of a bound, fits the type and format. */
 export function inRange(rules: NumberRules, value: number | bigint): boolean {
   if (rules.type === 'integer') {
-    if (typeof value === 'number' && !(Number.isInteger(value) && value >= -maxInt64 && value < maxInt64)) return false
+    if (!isInteger(value)) return false
     return rules.format !== 'int32' || (value >= -maxInt32 - 1 && value <= maxInt32)
   }
   return rules.format !== 'float' || Math.abs(Number(value)) < float32Overflow
