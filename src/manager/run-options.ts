@@ -18,6 +18,8 @@ export interface WebhookOptions {
   readonly port?: number
   /** Where the API server reaches the webhooks, for an operator outside the cluster; its host goes into the certificate. */
   readonly url?: string
+  /** How much of the bodies of all reviews that wait for an answer may be in memory; more is answered with 429. Default 64 MiB. */
+  readonly maxInFlightBytes?: number
 }
 
 /** Which webhook configurations get their `caBundle` from this process. */

@@ -138,13 +138,14 @@ async function startWebhooks(
   const source = await parts.openCertificates({ certificates, names, ips, client, clock, logger, signal })
   running.certificates = { source, task: inBackground('keeping the certificate fresh', (stop) => source.start(stop), logger) }
   signal.throwIfAborted()
-  const { host, port } = webhook
+  const { host, port, maxInFlightBytes } = webhook
   const server = parts.createWebhookServer({
     webhooks: operators.flatMap((operator) => operator.webhooks),
     client,
     certificates: source,
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
+    ...(maxInFlightBytes === undefined ? {} : { maxInFlightBytes }),
     logger,
     metrics,
     clock,

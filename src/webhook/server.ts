@@ -149,11 +149,17 @@ function createRoutes(
         [mutatePath(type), 'mutate', mutatingHandler(definition, version)],
         [validatePath(type), 'validate', validatingHandler(definition, version)],
       ] as const
-      const hasHandlers = Object.values(definition.handlersOf(version)).some((value) => typeof value === 'function')
       for (const [path, verb, direct] of handlers) {
         if (routes.has(path))
           throw new ProreusError('PRO_CONFIG_INVALID', `There are two webhooks for ${kind}.${group}: define one with all handlers.`)
-        const handler = reviewedApart(direct, { threads, webhook: index, version, verb, hasHandlers })
+        const handler = reviewedApart(direct, {
+          threads,
+          webhook: index,
+          version,
+          verb,
+          handlers: definition.handlersOf(version),
+          tellsAll: verb === 'validate' || definition.refuseInvalidEarly,
+        })
         routes.set(path, admissionRoute({ path, type, handler, client, clock, logger, metrics: metrics.webhook(path) }))
       }
     }

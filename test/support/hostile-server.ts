@@ -10,7 +10,7 @@ import { reviewOfSpec, target } from './hostile-reviews.ts'
 import type { ChangeableSource, ReviewAnswer } from './webhook-fixture.ts'
 import { changeableSource } from './webhook-fixture.ts'
 
-type Handlers = Parameters<typeof webhook<typeof target>>[1]
+export type Handlers = Parameters<typeof webhook<typeof target>>[1]
 type Settings = Partial<Parameters<typeof createWebhookServer>[0]>
 
 export async function serve(

@@ -3,6 +3,7 @@ import { request } from 'node:https'
 import t from 'tap'
 import { eventually } from '../support/eventually.ts'
 import { hostileReviews, reviewOfSpec } from '../support/hostile-reviews.ts'
+import type { Handlers } from '../support/hostile-server.ts'
 import { ask, serve, small, url } from '../support/hostile-server.ts'
 import { patchOf } from '../support/webhook-fixture.ts'
 
@@ -25,6 +26,25 @@ t.test('a large review of a kind with handlers gets to them', async (t) => {
   t.match(changed, { allowed: false, status: { code: 422 } }, 'the schema speaks first')
   const defaulted = await ask(server, 'mutate', Buffer.from(reviewOfSpec(`{"items":${items.replace('"weight":0,', '')}}`)))
   t.same(patchOf(defaulted), [{ op: 'add', path: '/spec/items/0/weight', value: 1 }])
+})
+
+t.test('a handler may fill in what a large object lacks, and see what is wrong with it where that is not refused early', async (t) => {
+  const lacking = reviewOfSpec(`{"evil":"${'a'.repeat(3_000_000)}A","plain":[{}]}`)
+  const fill: Handlers = {
+    default: (object) => ({ ...object, spec: { ...object.spec, plain: [{ name: 'filled', weight: 1 }] } }),
+  }
+  const { server } = await serve(t, fill)
+  t.match(await ask(server, 'mutate', lacking), { allowed: false, status: { details: { causes: [{ field: 'spec.evil' }] } } })
+  const mended = await ask(server, 'mutate', lacking.replace('aaA', 'aAa'))
+  t.match(mended, { allowed: true })
+  t.match(patchOf(mended), [{ op: 'add', path: '/spec/plain/0/name', value: 'filled' }, { path: '/spec/plain/0/weight' }])
+  t.match(await ask(server, 'validate', lacking.replace('aaA', 'aAa')), { allowed: false })
+
+  const called: unknown[] = []
+  const late = await serve(t, { refuseInvalidEarly: false, default: (object) => (called.push(object), object) })
+  const wrong = reviewOfSpec(`{"labels":{"a":1,"b":"${'x'.repeat(3_000_000)}"}}`)
+  t.match(await ask(late.server, 'mutate', wrong), { allowed: true })
+  t.equal(called.length, 0, 'default() is not asked about wrong types')
 })
 
 t.test('a large review that is no review is refused like any other', async (t) => {

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Kind } from '../../api/kind.ts'
 import { messageOf } from '../../api/errors.ts'
 import { parseJson } from '../../api/json-reader.ts'
+import type { Status, StatusCause } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
 import type { Client } from '../../client/client.ts'
 import { silentLogger } from '../../telemetry/logger.ts'
@@ -31,6 +32,8 @@ export interface ReviewResult {
   readonly text: string
   readonly allowed: boolean
   readonly patched: boolean
+  /** Of a denial: whether nothing is wrong but that fields are missing, which a handler may fill in. */
+  readonly incomplete: boolean
   readonly code: number | undefined
   readonly reason: string | undefined
 }
@@ -76,6 +79,7 @@ async function review(job: ReviewJob): Promise<ReviewResult> {
   const { allowed, status, patch = [] } = response
   return {
     patched: patch.length > 0,
+    incomplete: !allowed && isIncomplete(status),
     id,
     bytes,
     text: uid === '' ? '' : encodeReview(uid, response),
@@ -83,6 +87,12 @@ async function review(job: ReviewJob): Promise<ReviewResult> {
     code: status?.code,
     reason: status?.reason,
   }
+}
+
+function isIncomplete(status: Status | undefined): boolean {
+  const causes = status?.details?.causes ?? []
+  const isMissing = ({ reason, field }: StatusCause): boolean => reason === 'FieldValueRequired' || field === '<nil>'
+  return causes.every(isMissing) && causes.some(({ reason }) => reason === 'FieldValueRequired')
 }
 
 port.on('message', (job: ReviewJob) => {

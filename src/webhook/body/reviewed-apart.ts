@@ -1,5 +1,7 @@
 /** A handler whose large requests are judged by another thread. */
 import { failure } from '../../api/status.ts'
+import type { JsonObject } from '../../api/json.ts'
+import type { WebhookHandlers } from '../definition.ts'
 import type { AdmissionHandler } from '../handler.ts'
 import type { AdmissionResponse } from '../review.ts'
 import type { ReviewJob, ReviewResult } from './review-worker.ts'
@@ -8,22 +10,28 @@ import { unreadOf } from './unread.ts'
 
 export interface ApartOptions extends Pick<ReviewJob, 'webhook' | 'version' | 'verb'> {
   readonly threads: ReviewThreads
-  /** Whether there are handlers of the kind's own: functions, which a thread cannot have. */
-  readonly hasHandlers: boolean
+  /** What the thread cannot have: functions. */
+  readonly handlers: WebhookHandlers<JsonObject>
+  /** Whether the thread's answer tells all that the schema has against the object. */
+  readonly tellsAll: boolean
 }
 
 /**
- * `handler`, with reviews that were left unread judged by the schema in another thread. What that refuses is refused, and without
- * handlers of the kind's own that was all. With them, the objects are read here, bit by bit, and `handler` need not judge again.
+ * `handler`, with reviews that were left unread judged by the schema in another thread. What that refuses is refused, but for fields
+ * that `default` may fill in; and without handlers of the kind's own that was all. With them, the objects are read here, bit by bit,
+ * and `handler` need not judge again.
  */
-export function reviewedApart(handler: AdmissionHandler, { threads, hasHandlers, ...which }: ApartOptions): AdmissionHandler {
+export function reviewedApart(handler: AdmissionHandler, { threads, handlers, tellsAll, ...which }: ApartOptions): AdmissionHandler {
+  const hasHandlers = Object.values(handlers as object).some((value) => typeof value === 'function')
+  const fillsIn = which.verb === 'mutate' && handlers.default !== undefined
   return async (request, call) => {
     const unread = unreadOf(request)
     if (unread === undefined) return handler(request, call)
     const result = await threads.review({ ...which, bytes: ownBuffer(unread.bytes) }, call.signal)
     unread.bytes = Buffer.from(result.bytes)
-    if (!result.allowed || !hasHandlers) return responseOf(result)
+    if (!hasHandlers || (!result.allowed && !(fillsIn && result.incomplete))) return responseOf(result)
     const complete = await unread.read(request, () => call.signal.throwIfAborted())
+    if (!result.allowed || !tellsAll) return handler(complete, call)
     return handler({ ...complete, judged: { written: result.text, patched: result.patched } }, call)
   }
 }
