@@ -52,11 +52,17 @@ function escapeCharacter(character: string): string {
   return shortEscapes[character] ?? (code < 0x80 ? `\\x${hex(2)}` : code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`)
 }
 
+/** How much of a value a message shows. (The API server shows all of it, as often as it has something against it.) */
+const maxShown = 16_384
+
 /** A value as it stands in a message: strings quoted, numbers as Go prints them, everything else as Go's JSON with sorted keys. */
 export function formatValue(value: unknown): string {
-  if (typeof value === 'string') return quote(value)
+  if (typeof value === 'string') return value.length > maxShown ? `${quote(value.slice(0, maxShown))}…` : quote(value)
   if (typeof value === 'number') return formatNumber(value)
-  return canonicalJson(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  if (typeof value === 'bigint') return String(value)
+  const text = canonicalJson(value)
+  const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
+  return shown.replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** A number as Go's `%v` prints it: an int64 in full, a float with an exponent from 1e6 up and below 1e-4. */

@@ -1,6 +1,7 @@
 /** Plain JSON values: all that objects are made of here. */
 
-export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
+/** An integer beyond 2^53 is a `bigint` where it was read exactly (`readNumber`); every other number is a `number`. */
+export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject
 /** A JSON object. Keys are data: `__proto__` is a key like any other and is never assigned through. */
 export interface JsonObject {
   [key: string]: JsonValue | undefined
@@ -34,7 +35,9 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]))
+    if (!Array.isArray(b) || a.length !== b.length) return false
+    for (let index = 0; index < a.length; index += 1) if (!jsonEqual(a[index], b[index])) return false
+    return true
   }
   if (!isObject(a) || !isObject(b)) return false
   let size = 0
@@ -47,6 +50,13 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   return size === 0
 }
 
+/** Whether there is an integer beyond 2^53 in a value. */
+export function holdsBigint(value: unknown): boolean {
+  if (typeof value === 'bigint') return true
+  if (Array.isArray(value)) return value.some(holdsBigint)
+  return isObject(value) && Object.values(value).some(holdsBigint)
+}
+
 /** JSON text with sorted keys: equal values give equal texts. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
@@ -57,8 +67,22 @@ export function canonicalJson(value: unknown): string {
       .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`)
     return `{${fields.join(',')}}`
   }
-  return JSON.stringify(value) ?? 'null'
+  return stringifyJson(value) ?? 'null'
 }
+
+/** `JSON.stringify` for values that may have integers beyond 2^53, which it refuses to write: they get all their digits. */
+export function stringifyJson(value: unknown, space?: number): string | undefined {
+  try {
+    return JSON.stringify(value, undefined, space)
+  } catch (error) {
+    // Nearly no value has one, and to ask for each would cost more than to try.
+    if (!(error instanceof TypeError)) throw error
+    return JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? rawJson(String(item)) : item), space)
+  }
+}
+
+/** Text that `JSON.stringify` writes as it is; TypeScript does not know it yet. */
+const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
 
 /** Freezes a JSON value and everything below it, and returns it. */
 export function deepFreeze<T>(value: T): T {

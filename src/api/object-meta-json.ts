@@ -110,7 +110,7 @@ class Decoder {
         return typeof value === 'boolean' ? value : this.#wrong(value, at, 'bool')
       case 'int64':
       case 'optional int64':
-        return typeof value === 'number' && Number.isSafeInteger(value) ? value : this.#wrong(value, at, 'int64')
+        return typeof value === 'bigint' || Number.isSafeInteger(value) ? value : this.#wrong(value, at, 'int64')
       case 'time':
         return this.#time(value, at)
       case 'any':

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { parseAllDocuments } from 'yaml'
 import { messageOf } from '../api/errors.ts'
 import { isObject, type JsonObject } from '../api/json.ts'
+import { readNumber } from '../api/json-reader.ts'
 
 export interface ManifestInput {
   /** The file, and the position of the document in it when there are several. */
@@ -51,7 +52,9 @@ async function filesAt(place: string): Promise<string[]> {
 }
 
 function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {
-  const documents = parseAllDocuments(content, { merge: true })
+  // Only where there is an integer beyond 2^53 must each be read as one that has all its digits.
+  const exact = /\d{16}/.test(content)
+  const documents = parseAllDocuments(content, { merge: true, intAsBigInt: exact })
   if (!Array.isArray(documents)) return
   for (const [index, document] of documents.entries()) {
     const source = documents.length === 1 ? file : `${file}, document ${index + 1}`
@@ -62,7 +65,7 @@ function* objectsIn(file: string, content: string): Generator<ManifestInput | Un
     }
     let value: unknown
     try {
-      value = document.toJS({ maxAliasCount: 100 })
+      value = document.toJS({ maxAliasCount: 100, ...(exact ? { reviver: narrow } : {}) })
     } catch (error) {
       yield new UnreadableInput(source, messageOf(error))
       continue
@@ -76,6 +79,11 @@ function* objectsIn(file: string, content: string): Generator<ManifestInput | Un
       yield { source, object: value }
     }
   }
+}
+
+/** An integer as the API server reads it. */
+function narrow(_key: unknown, value: unknown): unknown {
+  return typeof value === 'bigint' ? readNumber(String(value)) : value
 }
 
 function problemOf(error: unknown): string {

@@ -23,6 +23,8 @@ export interface WebhookOptions {
    * Those that are denied or fail are logged in any case.
    */
   readonly reviewLogSampling?: number
+  /** How much of the bodies of all reviews that wait for an answer may be in memory; more is answered with 429. Default 64 MiB. */
+  readonly maxInFlightBytes?: number
 }
 
 /** Which webhook configurations get their `caBundle` from this process. */

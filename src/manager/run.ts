@@ -153,7 +153,7 @@ async function startWebhooks(
   const source = await parts.openCertificates({ certificates, names, ips, client, clock, logger, signal })
   running.certificates = { source, task: inBackground('keeping the certificate fresh', (stop) => source.start(stop), logger) }
   signal.throwIfAborted()
-  const { host, port, reviewLogSampling } = webhook
+  const { host, port, reviewLogSampling, maxInFlightBytes } = webhook
   const server = parts.createWebhookServer({
     webhooks: operators.flatMap((operator) => operator.webhooks),
     conversions: operators.flatMap((operator) => operator.conversions),
@@ -163,6 +163,7 @@ async function startWebhooks(
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(reviewLogSampling === undefined ? {} : { reviewLogSampling }),
+    ...(maxInFlightBytes === undefined ? {} : { maxInFlightBytes }),
     logger,
     metrics,
     clock,

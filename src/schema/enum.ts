@@ -4,21 +4,33 @@
  */
 import type { JsonValue } from '../api/json.ts'
 import { jsonEqual } from '../api/json.ts'
+import { isInteger } from './numbers.ts'
 
 export function isInEnum(values: readonly JsonValue[], value: JsonValue): boolean {
-  return values.some((allowed) => jsonEqual(allowed, value) || (typeof value === 'number' && isConverted(value, allowed)))
+  return values.some((allowed) => jsonEqual(allowed, value) || (isNumber(value) && isConverted(value, allowed)))
 }
 
 /** Whether equality alone would say no where the API server says yes. */
 export function convertsForEnum(values: readonly JsonValue[], types: readonly string[]): boolean {
+  if (values.some((allowed) => typeof allowed === 'bigint')) return true
   const takes = (type: string): boolean => types.length === 0 || types.includes(type)
   if (takes('number') && values.some((allowed) => Number.isInteger(allowed))) return true
   return (takes('number') || takes('integer')) && values.some((allowed) => typeof allowed === 'string' && isCharacter(allowed))
 }
 
-function isConverted(value: number, allowed: JsonValue): boolean {
-  if (typeof allowed === 'number') return Number.isInteger(allowed) && Math.trunc(value) === allowed
-  return typeof allowed === 'string' && isCharacter(allowed) && Number.isInteger(value) && characterOf(value) === allowed
+function isNumber(value: JsonValue): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
+}
+
+function isConverted(value: number | bigint, allowed: JsonValue): boolean {
+  if (typeof allowed === 'string') return isCharacter(allowed) && isWhole(value) && characterOf(value) === allowed
+  if (!isNumber(allowed)) return false
+  if (isInteger(allowed)) return BigInt(allowed) === (typeof value === 'bigint' ? value : BigInt(Math.trunc(value)))
+  return typeof value === 'bigint' && Number(value) === allowed
+}
+
+function isWhole(value: number | bigint): boolean {
+  return typeof value === 'bigint' || Number.isInteger(value)
 }
 
 function isCharacter(text: string): boolean {
@@ -26,7 +38,7 @@ function isCharacter(text: string): boolean {
 }
 
 /** As Go's conversion of an integer to a string. */
-function characterOf(code: number): string {
-  const isScalar = code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
+function characterOf(code: number | bigint): string {
+  const isScalar = typeof code === 'number' && code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
   return isScalar ? String.fromCodePoint(code) : '\ufffd'
 }

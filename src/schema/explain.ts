@@ -2,11 +2,11 @@
  * Why an object does not match its schema, in the API server's exact words (kube-openapi `validation/validate`,
  * apiextensions `schema/objectmeta` and `schema/listtype`). It runs only when ajv has said no.
  */
-import type { BuiltinTypeName } from '../api/builtin-types.ts'
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { getOwn, jsonEqual } from '../api/json.ts'
+import { getOwn, jsonEqual, stringifyJson } from '../api/json.ts'
+import type { BuiltinTypeName } from '../api/builtin-types.ts'
 import { builtinNode, isMissing } from './builtin-node.ts'
 import { codePoints } from './code-points.ts'
 import { isDeeperThan, tooDeep } from './depth.ts'
@@ -28,6 +28,12 @@ export interface Explanation {
   /** Of embedded resources: never tolerated. */
   readonly resources: FieldError[]
 }
+
+/**
+ * After this many errors no more items and fields are looked at: nobody reads on, and of an object that was made for it there could be
+ * a million. (The API server tells them all.)
+ */
+const maxErrors = 1000
 
 /** The place of a value: as schema errors write it, and as list and embedded-resource errors do, which put a map's keys in brackets. */
 interface Place {
@@ -68,7 +74,7 @@ function explainAnew(node: SchemaNode, value: JsonValue, at: Place, found: Expla
   if (typeof value === 'string') {
     explainString(node, value, at.path, found)
     matches += node.format === undefined ? 1 : 2
-  } else if (typeof value === 'number') {
+  } else if (typeof value === 'number' || typeof value === 'bigint') {
     found.errors.push(...numberErrors(node.numbers, value, at.path))
     matches += 2
   } else if (Array.isArray(value)) matches += 2 + explainArray(node, value, at, found, old)
@@ -89,7 +95,7 @@ function explainBuiltin(type: BuiltinTypeName, value: JsonValue, at: Place, foun
 function typeOf(value: JsonValue): SchemaType | 'null' {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  if (typeof value === 'number') return isInteger(value) ? 'integer' : 'number'
+  if (typeof value === 'number' || typeof value === 'bigint') return isInteger(value) ? 'integer' : 'number'
   return typeof value as 'string' | 'boolean' | 'object'
 }
 
@@ -119,7 +125,7 @@ function typeError(path: string, expected: string, actual: string): FieldError {
 
 function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Explanation): void {
   if (node.enum === undefined || ((value !== null || node.decoded) && isInEnum(node.enum, value))) return
-  const supported = (node.schema.enum ?? []).map((allowed) => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))
+  const supported = (node.schema.enum ?? []).map((allowed) => (typeof allowed === 'string' ? allowed : (stringifyJson(allowed) ?? '')))
   found.errors.push(notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported))
 }
 
@@ -140,6 +146,7 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
   const { path } = at
   if (node.items !== undefined) {
     for (const [index, item] of list.entries()) {
+      if (found.errors.length >= maxErrors) break
       const place = { path: indexPath(path, index), field: indexPath(at.field, index) }
       matches += explainValue(node.items, item, place, found, oldItem(node, old, item))
     }
@@ -148,7 +155,7 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field))
+  if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches
 }
 
@@ -163,6 +170,7 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
   }
   if (maxProperties !== undefined && size > maxProperties) found.errors.push(tooMany(fieldOf(path), size, maxProperties))
   for (const key of Object.keys(object)) {
+    if (found.errors.length >= maxErrors) break
     const value = object[key]
     const child = node.properties.get(key)
     if (value === undefined) continue

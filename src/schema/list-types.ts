@@ -9,7 +9,7 @@ import { indexPath } from './path.ts'
 
 /** Whether a list is the set or map that it must be: decides at once where every item is known by a string, as most are. */
 export function isProperList(node: SchemaNode, list: readonly JsonValue[]): boolean {
-  return node.listType === undefined || hasDistinctStrings(node, list) || listErrors(node, list, '').length === 0
+  return node.listType === undefined || hasDistinctStrings(node, list) || listErrors(node, list, '', 1).length === 0
 }
 
 /** True only when it is sure; costs no allocation for short lists. */
@@ -37,18 +37,18 @@ function hasDistinctStrings({ listType, listMapKeys }: SchemaNode, list: readonl
 /** Up to this many items, comparing each with each is cheaper than a set. */
 const shortList = 8
 
-/** What is wrong with a list that must be a set or a map. */
-export function listErrors(node: SchemaNode, list: readonly JsonValue[], path: string): FieldError[] {
+/** What is wrong with a list that must be a set or a map; no more than `most` errors. */
+export function listErrors(node: SchemaNode, list: readonly JsonValue[], path: string, most = Infinity): FieldError[] {
   if (node.listType === undefined) return []
   if (isDeeperThan(list)) return [tooDeep(path, list)]
-  if (node.listType === 'set') return secondOccurrences(list).map((index) => duplicate(indexPath(path, index), list[index]))
+  if (node.listType === 'set') return secondOccurrences(list, most).map((index) => duplicate(indexPath(path, index), list[index]))
   for (const [index, item] of list.entries()) {
     if (item !== null && !isObject(item)) return [invalid(indexPath(path, index), item, 'must be an object for an array of list-type map')]
   }
   const [onlyKey, ...otherKeys] = node.listMapKeys
   const single = onlyKey !== undefined && otherKeys.length === 0
   const identities = list.map((item) => (single ? keyField(item, onlyKey) : keyOf(node.listMapKeys, item)))
-  return secondOccurrences(identities).map((index) => duplicate(indexPath(path, index), keyOf(node.listMapKeys, list[index]!)))
+  return secondOccurrences(identities, most).map((index) => duplicate(indexPath(path, index), keyOf(node.listMapKeys, list[index]!)))
 }
 
 /** The key fields of an item; one that is missing counts as a value of its own, and null as an item without any. */
@@ -66,14 +66,14 @@ function keyField(item: JsonValue, name: string): JsonValue | undefined {
 }
 
 /** The indexes at which a value comes for the second time; further repetitions are not told. */
-function secondOccurrences(list: readonly (JsonValue | undefined)[]): number[] {
+function secondOccurrences(list: readonly (JsonValue | undefined)[], most: number): number[] {
   const scalars = new Map<JsonValue | undefined, number>()
   const compounds = new Map<string, number>()
   const found: number[] = []
   list.forEach((item, index) => {
     const isCompound = typeof item === 'object' && item !== null
     const count = isCompound ? increment(compounds, canonicalJson(item)) : increment(scalars, item)
-    if (count === 2) found.push(index)
+    if (count === 2 && found.length < most) found.push(index)
   })
   return found
 }

@@ -17,7 +17,7 @@ export interface NumberRules {
   readonly multipleOf: number | undefined
 }
 
-/** Beyond this, Go's decoder makes a float of an integer. 2^63 itself cannot be told from the greatest int64. */
+/** From here on, and up to its negative, Go's decoder makes a float of an integer. */
 export const maxInt64 = 2 ** 63
 export const maxInt32 = 2 ** 31 - 1
 /** Halfway between the greatest float32 and what would come next: rounds up to infinity. */
@@ -45,24 +45,27 @@ export function numberRules(schema: StructuralSchema, types: readonly string[]):
   }
 }
 
-/** Whether a JSON number counts as an integer: integral, and within 64 bits. `1.0` and `1e3` do. */
-export function isInteger(value: number): boolean {
-  return Number.isInteger(value) && Math.abs(value) <= maxInt64
+/**
+ * Whether a JSON number counts as an integer: integral, and within 64 bits. `1.0` and `1e3` do. What is as large as 2^63 is a float
+ * (the least int64 is a bigint where it was read exactly).
+ */
+export function isInteger(value: number | bigint): boolean {
+  return typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < maxInt64)
 }
 
 /** Whether a number, of the value or of a bound, fits the type and format. */
-export function inRange(rules: NumberRules, value: number): boolean {
+export function inRange(rules: NumberRules, value: number | bigint): boolean {
   if (rules.type === 'integer') {
     if (!isInteger(value)) return false
     return rules.format !== 'int32' || (value >= -maxInt32 - 1 && value <= maxInt32)
   }
-  return rules.format !== 'float' || Math.abs(value) < float32Overflow
+  return rules.format !== 'float' || Math.abs(Number(value)) < float32Overflow
 }
 
 /** Everything that is wrong with a number at `path`, but for its type. */
-export function numberErrors(rules: NumberRules, value: number, path: string): FieldError[] {
+export function numberErrors(rules: NumberRules, value: number | bigint, path: string): FieldError[] {
   const errors: FieldError[] = []
-  const checkRange = (number: number, what: string): boolean => {
+  const checkRange = (number: number | bigint, what: string): boolean => {
     if (inRange(rules, number)) return true
     const format = rules.format === undefined ? '(default format)' : `with format ${rules.format}`
     errors.push(childless(`${what} value must be of type ${rules.type ?? ''} ${format} in ${path}`))
@@ -105,7 +108,7 @@ function toInt64(value: number): number {
 }
 
 /** An integer with all its digits. */
-function formatInteger(value: number): string {
+function formatInteger(value: number | bigint): string {
   return Number.isSafeInteger(value) ? String(value) : BigInt(value).toString()
 }
 
@@ -113,9 +116,10 @@ function numberError(path: string, value: string, detail: string): FieldError {
   return { path: fieldOf(path), reason: 'FieldValueInvalid', message: `Invalid value: ${value}: ${detail}` }
 }
 
-function isMultiple(value: number, factor: number, integer: boolean): boolean {
-  if (integer) return value % factor === 0
-  return isNearlyInteger(factor < 1 ? (1 / factor) * value : value / factor)
+function isMultiple(value: number | bigint, factor: number, integer: boolean): boolean {
+  if (integer) return typeof value === 'bigint' ? value % BigInt(factor) === 0n : value % factor === 0
+  const float = Number(value)
+  return isNearlyInteger(factor < 1 ? (1 / factor) * float : float / factor)
 }
 
 /** Go's `swag.IsFloat64AJSONInteger`: a relative error below 1e-9 is forgiven, upwards of positive integers alone. */
@@ -127,7 +131,8 @@ function isNearlyInteger(value: number): boolean {
 }
 
 /** A float as Go's `%v` prints it: with an exponent from 1e-5 down and from 1e6 up, of two digits at least. */
-function formatFloat(value: number): string {
+function formatFloat(number: number | bigint): string {
+  const value = Number(number)
   const size = Math.abs(value)
   const text = value !== 0 && (size < 1e-4 || size >= 1e6) ? value.toExponential() : String(value)
   return text.replace(/e([+-])(\d)$/, 'e$10$2')

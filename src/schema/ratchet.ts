@@ -3,7 +3,7 @@
  * being changed elsewhere (apiextensions `validation/ratcheting.go`, apiserver `cel/common/equality.go`).
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { getOwn, isObject, jsonEqual } from '../api/json.ts'
+import { canonicalJson, getOwn, isObject, jsonEqual } from '../api/json.ts'
 import type { SchemaNode } from './node.ts'
 
 /** The old value in the place of a new one; undefined where there is none that can be told to be the same one. */
@@ -27,7 +27,7 @@ export function oldItem(node: SchemaNode, old: OldValue, item: JsonValue): OldVa
 function itemKey(keys: readonly string[], item: JsonValue): string | undefined {
   if (!isObject(item)) return undefined
   const values = keys.map((key) => getOwn(item, key))
-  return values.some((value) => value === undefined || typeof value === 'object') ? undefined : JSON.stringify(values)
+  return values.some((value) => value === undefined || typeof value === 'object') ? undefined : canonicalJson(values)
 }
 
 /**

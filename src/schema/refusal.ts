@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv'
 import type { FieldError } from '../api/field-error.ts'
 import { formatFieldError, invalid } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
+import { holdsBigint } from '../api/json.ts'
 import { explain } from './explain.ts'
 import type { SchemaNode } from './node.ts'
 import { childPath, fieldOf, indexPath } from './path.ts'
@@ -19,6 +20,8 @@ export function explainRefusal(
   if (errors.length + lists.length + resources.length === 0) {
     // What ajv does not like may be as it was.
     if (old !== undefined && explain(root, object).errors.length > 0) return []
+    // Nor what is an integer beyond 2^53.
+    if (holdsBigint(object)) return []
     // The two disagree, which is a defect of ours.
     const path = pathOf(refusal?.instancePath ?? '')
     return [invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`)]

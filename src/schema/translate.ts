@@ -30,10 +30,10 @@ function createAjv(options: Options): Ajv {
     ...options,
   })
   // What JSON Schema has no word for: the keyword's value is the check itself, called from the compiled code without a detour.
-  for (const type of ['value', 'string', 'number', 'array', 'object'] as const) {
+  for (const type of ['value', 'bigint', 'string', 'number', 'array', 'object'] as const) {
     ajv.addKeyword({
       keyword: `${type}Check`,
-      ...(type === 'value' ? {} : { type }),
+      ...(type === 'value' || type === 'bigint' ? {} : { type }),
       code: (context) => context.pass(_`${context.gen.scopeValue('func', { ref: context.schema as unknown })}(${context.data})`),
     })
   }
@@ -83,8 +83,16 @@ function translateFully(node: SchemaNode): AnySchemaObject {
     ...(node.builtin === undefined ? {} : { valueCheck: builtinCheck(node.builtin) }),
   }
   // A format by itself demands something that can have one; the API server lets lists pass.
-  if (node.types.length === 0) return node.format === undefined ? checks : { type: ['string', 'array', 'null'], ...checks }
+  if (node.types.length === 0) return node.format === undefined ? untyped(checks) : { type: ['string', 'array', 'null'], ...checks }
   return { type: node.nullable ? [...node.types, 'null'] : [...node.types], ...checks }
+}
+
+/**
+ * For ajv an integer beyond 2^53 is nothing: where a type is asked for it says no, and the renderer, which knows such integers, has
+ * the last word. Where none is, it must say no as well.
+ */
+function untyped(checks: AnySchemaObject): AnySchemaObject {
+  return Object.keys(checks).length === 0 ? checks : { ...checks, bigintCheck: (value: JsonValue) => typeof value !== 'bigint' }
 }
 
 function defined(keywords: Record<string, unknown>): AnySchemaObject {
@@ -134,9 +142,14 @@ function numberChecks(node: SchemaNode): AnySchemaObject {
   })
 }
 
+/** The greatest int64 that is a float. */
+const maxFloatInt64 = maxInt64 - 1024
+
 function integerRange(node: SchemaNode): AnySchemaObject {
   if (!node.types.includes('integer')) return {}
-  return node.numbers.format === 'int32' ? { minimum: -maxInt32 - 1, maximum: maxInt32 } : { minimum: -maxInt64, maximum: maxInt64 }
+  return node.numbers.format === 'int32'
+    ? { minimum: -maxInt32 - 1, maximum: maxInt32 }
+    : { minimum: -maxFloatInt64, maximum: maxFloatInt64 }
 }
 
 function greatest(a: number | undefined, b: number | undefined): number | undefined {

@@ -1,10 +1,15 @@
 /** The HTTP side of the webhook server: limits, content types, and clear texts for what is no admission request. */
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
-import { messageOf } from '../api/errors.ts'
+import { failure } from '../api/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { MalformedReview } from './review.ts'
+import type { ByteBudget } from './body/budget.ts'
+import { readBody } from './body/read.ts'
+import { receive } from './body/receive.ts'
+import { BodyRefused } from './body/refused.ts'
+import { MalformedReview, encodeReview } from './review.ts'
 
 /** Two objects of 3 MiB, the API server's own limit for a request, and 1 MiB for the envelope. */
 export const maxReviewBytes = 7 * 1024 * 1024
@@ -21,18 +26,20 @@ export type HttpsApp = FastifyInstance<Server>
 export interface HttpOptions {
   readonly tls: { readonly cert: string; readonly key: string }
   readonly maxBodyBytes: number
+  readonly budget: ByteBudget
   readonly logger: Logger
   /** Asked for each answer: whether the connection is to end with it. */
   readonly draining: () => boolean
   /** The paths that are served, with POST alone. */
   readonly paths: ReadonlySet<string>
-  /** Told of each request to a path that is served that is not reviewed: why, as an HTTP status. */
-  readonly onRefused?: (path: string, code: number) => void
+  /** Told of each request to a path that is served that is not reviewed: why, as an HTTP status, and with which one it is answered. */
+  readonly onRefused?: (path: string, code: number, status: number) => void
   /** Other limits for slow senders than the usual ones; for tests. */
   readonly limits?: typeof slowSenders
 }
 
-export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths, onRefused, limits = slowSenders }: HttpOptions): HttpsApp {
+export function createHttpApp(options: HttpOptions): HttpsApp {
+  const { tls, maxBodyBytes, budget, logger, draining, paths, onRefused, limits = slowSenders } = options
   const app = fastify({
     https: {
       cert: tls.cert,
@@ -51,13 +58,19 @@ export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths, onRe
   }) as unknown as HttpsApp
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
-    try {
-      // Plain JSON.parse: `__proto__` is a key like any other here, and nothing that reads the result assigns through it.
-      done(null, body === '' ? undefined : JSON.parse(body as string))
-    } catch (error) {
-      done(new MalformedReview(`The body is no JSON: ${messageOf(error)}`))
-    }
+  // Bodies are received here, and not by fastify, so that they can be counted while they arrive.
+  const responses = new WeakMap<IncomingMessage, ServerResponse>()
+  app.addContentTypeParser('application/json', (request, _payload, done) => {
+    receive(request.raw, responses.get(request.raw)!, { maxBytes: maxBodyBytes, budget }, (error, bytes) => {
+      if (error !== null) return done(error)
+      try {
+        const body = readBody(bytes!)
+        if (body instanceof Promise) body.then((value) => done(null, value), done)
+        else done(null, body)
+      } catch (problem) {
+        done(problem as Error)
+      }
+    })
   })
 
   // In this hook, not in a handler for unknown paths, so that their bodies are never read.
@@ -67,16 +80,29 @@ export function createHttpApp({ tls, maxBodyBytes, logger, draining, paths, onRe
     if (request.method !== 'POST') {
       return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes an AdmissionReview by POST.\n`)
     }
+    responses.set(request.raw, reply.raw)
     return undefined
   })
   app.addHook('onSend', async (_request, reply) => {
     if (draining()) reply.header('connection', 'close')
   })
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
-    const code = error instanceof MalformedReview ? 400 : (error.statusCode ?? 500)
-    const text = textFor(code, error, maxBodyBytes)
     const path = pathOf(request.url)
-    if (paths.has(path)) onRefused?.(path, code)
+    const isServed = paths.has(path)
+    if (error instanceof BodyRefused && error.uid !== undefined) {
+      if (isServed) onRefused?.(path, error.code, 200)
+      logger.info({ uid: error.uid, code: error.code, path }, `denied a review unread: ${error.message}`)
+      const status = failure(error.code, error.code === 413 ? 'RequestEntityTooLarge' : 'BadRequest', error.message)
+      return reply
+        .code(200)
+        .type('application/json')
+        .send(encodeReview(error.uid, { allowed: false, status }))
+    }
+    const code = error instanceof BodyRefused ? error.code : error instanceof MalformedReview ? 400 : (error.statusCode ?? 500)
+    if (isServed) onRefused?.(path, code, code)
+    // The API server honours it, as long as its own patience lasts.
+    if (code === 429) reply.header('retry-after', '1')
+    const text = textFor(code, error)
     if (code >= 500) logger.error({ err: error, path }, 'a request could not be answered')
     else logger.info({ code, path }, `refused a request: ${text}`)
     return reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`)
@@ -88,10 +114,8 @@ function pathOf(url: string): string {
   return url.split('?', 1)[0]!
 }
 
-function textFor(code: number, error: Error, maxBodyBytes: number): string {
+function textFor(code: number, error: Error): string {
   switch (code) {
-    case 413:
-      return `The AdmissionReview is larger than ${maxBodyBytes} bytes.`
     case 415:
       return 'The Content-Type must be application/json.'
     case 500:

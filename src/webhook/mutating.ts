@@ -15,6 +15,7 @@ import { isAllowed, isExempt, respond } from './handler.ts'
 import type { Verdict } from './definition.ts'
 import { createPatch } from './patch.ts'
 import { RequestContext } from './request-context.ts'
+import type { Judged } from './review.ts'
 import { admissionVerdict, ownErrors } from './verdict.ts'
 
 /** An object with its defaults, and what the schema has against it. */
@@ -38,18 +39,39 @@ export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
     const handlers = webhook.handlers[request.operation]
     const context = new RequestContext(request, call)
     if (schema !== undefined) for (const path of schema.unknownFields(raw, maxUnknownFields)) context.warn(`unknown field "${path}"`)
-    const completed = await complete(schema, handlers, raw, request.oldObject, context)
+    const first = request.judged && schema && judged(schema, request.judged)
+    const completed = await complete(first ?? schema, handlers, raw, request.oldObject, context)
     if (refuseInvalidEarly) {
       const verdict = await judgeEarly(handlers, completed, request.oldObject, context, () => call.cache.whenFilled(reads, call.signal))
       if (!isAllowed(verdict)) return respond(request, verdict, context)
     }
-    return { allowed: true, patch: createPatch(raw, completed.object, structure), ...context.said() }
+    const said = context.said()
+    if (completed.object === first?.defaulted && said === undefined) return { allowed: true, written: first.written }
+    return { allowed: true, patch: createPatch(raw, completed.object, structure), ...said }
   }
 }
 
+/** The schema for one object that it has nothing against; what a handler makes of the object is looked at like any other. */
+function judged(
+  schema: CompiledSchema,
+  { written, patched }: Judged,
+): Schema & { readonly defaulted: JsonObject | undefined; readonly written: string } {
+  let defaulted: JsonObject | undefined
+  return {
+    written,
+    default: (object) => (defaulted = patched ? schema.default(object) : object),
+    validate: (object, old) => (object === defaulted ? noErrors : schema.validate(object, old)),
+    get defaulted() {
+      return defaulted
+    },
+  }
+}
+
+type Schema = Pick<CompiledSchema, 'default' | 'validate'>
+
 /** Fills in the schema's defaults, then those of the handlers, one after the other, as long as they can be trusted with the object. */
 export async function complete(
-  schema: CompiledSchema | undefined,
+  schema: Schema | undefined,
   handlers: Handlers,
   raw: JsonObject,
   old: JsonObject | undefined,

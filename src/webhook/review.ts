@@ -1,7 +1,7 @@
 /** The AdmissionReview of `admission.k8s.io/v1`: what comes in is checked once, what goes out is written once. */
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
-import { isObject } from '../api/json.ts'
+import { isObject, stringifyJson } from '../api/json.ts'
 import type { Status } from '../api/status.ts'
 import type { GroupVersionResource, Operation, UserInfo } from './context.ts'
 import type { PatchOperation } from './patch.ts'
@@ -24,6 +24,15 @@ export interface AdmissionRequest {
   readonly oldObject: JsonObject | undefined
   /** Absent on CONNECT. */
   readonly options: JsonObject | undefined
+  /** Where another thread has judged the object by its schema alone, and had nothing against it. */
+  readonly judged?: Judged
+}
+
+/** What another thread would answer. */
+export interface Judged {
+  readonly written: string
+  /** Whether the schema has defaults for the object. */
+  readonly patched: boolean
 }
 
 export interface AdmissionResponse {
@@ -34,6 +43,8 @@ export interface AdmissionResponse {
   readonly warnings?: readonly string[]
   /** Values by keys; the API server puts the name of the webhook before these. */
   readonly auditAnnotations?: Readonly<Record<string, string>>
+  /** The whole answer, where another thread has written it already. */
+  readonly written?: string
 }
 
 /** What was sent is no AdmissionReview; the message says to its sender what is wrong with it. */
@@ -112,13 +123,14 @@ export interface PatchObserver {
 /** The answer as JSON text. The patch goes in base64, as the API wants it. */
 export function encodeReview(
   uid: string,
-  { allowed, status, patch, warnings, auditAnnotations }: AdmissionResponse,
+  { allowed, status, patch, warnings, auditAnnotations, written }: AdmissionResponse,
   observer?: PatchObserver,
 ): string {
+  if (written !== undefined) return written
   let text = `${envelope}${JSON.stringify(uid)},"allowed":${allowed}`
   if (status !== undefined) text += `,"status":${JSON.stringify(status)}`
   if (patch !== undefined && patch.length > 0) {
-    const bytes = Buffer.from(JSON.stringify(patch))
+    const bytes = Buffer.from(stringifyJson(patch)!)
     observer?.patched(patch.length, bytes.length)
     text += `,"patchType":"JSONPatch","patch":"${bytes.toString('base64')}"`
   } else if (patch !== undefined) observer?.patched(0, 0)

@@ -18,6 +18,9 @@ import { admissionRoute } from './admission-route.ts'
 import type { CombinedWebhook } from './combine.ts'
 import { combineWebhooks } from './combine.ts'
 import { Connections } from './connections.ts'
+import { ByteBudget } from './body/budget.ts'
+import { ReviewThreads } from './body/review-threads.ts'
+import { reviewedApart } from './body/reviewed-apart.ts'
 import { serveConversions } from './conversion-route.ts'
 import type { WebhookDefinition } from './definition.ts'
 import { createHttpApp, maxReviewBytes, minTlsVersion } from './http.ts'
@@ -40,7 +43,7 @@ export interface WebhookServerOptions {
   /** Default 9443; 0 takes any free one. */
   readonly port?: number
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'webhook' | 'conversion'>
+  readonly metrics: Pick<Metrics, 'webhook' | 'conversion' | 'observeBytesInFlight'>
   readonly clock?: Clock
   /** Default 7 MiB. */
   readonly maxBodyBytes?: number
@@ -49,6 +52,8 @@ export interface WebhookServerOptions {
    * Those that are denied or fail are logged in any case.
    */
   readonly reviewLogSampling?: number
+  /** How much of the bodies of all requests that wait for an answer may be in memory; more is answered with 429. Default 64 MiB. */
+  readonly maxInFlightBytes?: number
 }
 
 export interface WebhookServer {
@@ -58,6 +63,8 @@ export interface WebhookServer {
   readonly paths: readonly string[]
   /** Requests that wait for an answer. */
   readonly inFlight: number
+  /** What their bodies take of `maxInFlightBytes`. */
+  readonly inFlightBytes: number
   start(): Promise<{ port: number; url: string }>
   /** From now on every answer ends its connection, so that its sender goes elsewhere; new connections are still accepted. */
   beginDrain(): void
@@ -67,17 +74,21 @@ export interface WebhookServer {
 
 export function createWebhookServer(options: WebhookServerOptions): WebhookServer {
   const { certificates, logger, metrics, conversions = [], clock = systemClock, maxBodyBytes = maxReviewBytes } = options
+  const budget = new ByteBudget(options.maxInFlightBytes)
+  metrics.observeBytesInFlight(() => budget.used, budget.total)
   const webhooks = combineWebhooks(options.webhooks)
-  const routes = createRoutes(webhooks, options, clock)
+  const threads = new ReviewThreads(webhooks, clock)
+  const routes = createRoutes(webhooks, options, clock, threads)
   const paths = [...routes.keys(), ...(conversions.length > 0 ? [conversionPath] : [])]
   let draining = false
   const app = createHttpApp({
     tls: certificates.current(),
     maxBodyBytes,
+    budget,
     logger,
     draining: () => draining,
     paths: new Set(paths),
-    onRefused: (path, code) => metrics.webhook(path).refused(code),
+    onRefused: (path, code, status) => metrics.webhook(path).refused(code, status),
   })
   serveConversions(app, { conversions, clock, logger, metrics })
   for (const [path, route] of routes) {
@@ -104,6 +115,9 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
     get inFlight() {
       return connections.inFlight
     },
+    get inFlightBytes() {
+      return budget.used
+    },
     async start() {
       // The certificate may have changed since this server was made.
       app.server.setSecureContext({ ...pairOf(certificates.current()), minVersion: minTlsVersion })
@@ -123,6 +137,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       draining = true
       stopping ??= connections.stop(deadlineMs).then(async () => {
         unsubscribe?.()
+        await threads.stop()
         await app.close()
       })
       return stopping
@@ -144,6 +159,7 @@ function createRoutes(
   webhooks: readonly CombinedWebhook[],
   { client, cache, logger, metrics, reviewLogSampling = 0 }: WebhookServerOptions,
   clock: Clock,
+  threads: ReviewThreads,
 ): ReadonlyMap<string, Route> {
   const routes = new Map<string, Route>()
   const environment = {
@@ -157,12 +173,12 @@ function createRoutes(
   for (const webhook of webhooks) {
     const { mutating, validating, version } = webhook
     const type = { group: webhook.type.group, version, kind: webhook.type.kind }
-    for (const [{ path, operations }, createHandler] of [
-      [mutating, mutatingHandler],
-      [validating, validatingHandler],
+    for (const [verb, { path, operations }, createHandler] of [
+      ['mutate', mutating, mutatingHandler],
+      ['validate', validating, validatingHandler],
     ] as const) {
       if (operations.length === 0) continue
-      const handler = createHandler(webhook)
+      const handler = reviewedApart(createHandler(webhook), { threads, webhook, verb })
       const mismatch = mismatchAt(path, webhook)
       routes.set(
         path,

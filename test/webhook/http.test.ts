@@ -7,6 +7,7 @@ import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { deadlineFrom, parseDuration } from '../../src/webhook/deadline.ts'
+import { ByteBudget } from '../../src/webhook/body/budget.ts'
 import { webhook } from '../../src/webhook/definition.ts'
 import type { AdmissionContext, WebhookHandlers } from '../../src/webhook/definition.ts'
 import { createHttpApp } from '../../src/webhook/http.ts'
@@ -179,6 +180,7 @@ t.test('a sender that never ends its headers is cut off; a connection that waits
   const app = createHttpApp({
     tls: source.current(),
     maxBodyBytes: 1000,
+    budget: new ByteBudget(),
     logger,
     draining: () => false,
     paths: new Set(['/']),

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { Agent } from 'undici'
 import type { Clock } from '../../api/clock.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { stringifyJson } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
 import type { ExchangeContext, Target } from './exchange.ts'
 import { post, serverNameOf } from './exchange.ts'
@@ -77,7 +78,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       const end = new AbortController()
       const timer = clock.after(ms, () => end.abort(new DOMException('the call took too long', 'TimeoutError')))
       try {
-        return await post(context, target, config.caBundle, JSON.stringify(body), AbortSignal.any([signal, end.signal]))
+        return await post(context, target, config.caBundle, stringifyJson(body)!, AbortSignal.any([signal, end.signal]))
       } catch (error) {
         throw end.signal.aborted && ms === left ? requestTimedOut() : error
       } finally {

@@ -3,6 +3,7 @@ import { quote } from '../../api/field-error.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
+import { parseJson } from '../../api/json-reader.ts'
 import type { Status, StatusDetails } from '../../api/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { jsonPatch } from '../patch/json-patch.ts'
@@ -164,7 +165,7 @@ function operationsOf(patch: string): readonly JsonValue[] {
   const undecodable = (detail: string): CallError => new CallError(`received undecodable patch in webhook response: ${detail}`)
   const { error } = scanJson(patch)
   if (error !== undefined) throw undecodable(error)
-  const operations = JSON.parse(patch) as JsonValue
+  const operations = parseJson(patch)
   if (operations === null) return []
   if (!Array.isArray(operations)) throw undecodable(`json: cannot unmarshal ${goKindOf(operations)} into Go value of type jsonpatch.Patch`)
   const odd = operations.find((operation) => operation !== null && !isObject(operation))

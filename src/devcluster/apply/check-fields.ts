@@ -39,7 +39,7 @@ function visit(value: JsonValue | undefined, typing: Typing, path: string, probl
       if (typeof value !== 'boolean') expected(`boolean, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
       break
     case 'number':
-      if (typeof value !== 'number') expected(`numeric (int or float), got ${goTypeName(value)}`)
+      if (typeof value !== 'number' && typeof value !== 'bigint') expected(`numeric (int or float), got ${goTypeName(value)}`)
       break
     case 'any':
   }

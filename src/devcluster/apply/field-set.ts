@@ -1,6 +1,7 @@
 /** Sets of fields, as `metadata.managedFields[].fieldsV1` writes them: who owns what. */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson, isObject, setOwn } from '../../api/json.ts'
+import { parseJson } from '../../api/json-reader.ts'
 
 /**
  * A node of a set. Children are keyed by path elements in the notation of FieldsV1:
@@ -57,7 +58,7 @@ export function formatElement(element: string): string {
   const value = element.slice(2)
   if (element.startsWith('f:')) return `.${value}`
   if (element.startsWith('v:')) return `[=${value}]`
-  const keys = JSON.parse(value) as JsonObject
+  const keys = parseJson(value) as JsonObject
   return `[${Object.keys(keys)
     .sort()
     .map((key) => `${key}=${canonicalJson(keys[key])}`)
@@ -88,7 +89,7 @@ function normalizeElement(element: string): string | undefined {
   if (element.startsWith('f:')) return element
   if (!/^[kv]:/.test(element)) return undefined
   try {
-    return element.slice(0, 2) + canonicalJson(JSON.parse(element.slice(2)))
+    return element.slice(0, 2) + canonicalJson(parseJson(element.slice(2)))
   } catch {
     return undefined
   }

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson, isObject } from '../../api/json.ts'
+import { parseJson } from '../../api/json-reader.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { appliedFields, compare } from './compare.ts'
 import type { FieldSet } from './field-set.ts'
@@ -24,7 +25,7 @@ export function lastAppliedFields(info: ResourceInfo, live: JsonObject, typing: 
   if (typeof text !== 'string') return emptySet
   let applied: unknown
   try {
-    applied = JSON.parse(text)
+    applied = parseJson(text)
   } catch {
     return emptySet
   }

@@ -1,7 +1,7 @@
 /** The row of the type CustomResourceDefinition itself. */
 import type { Clock } from '../../api/clock.ts'
-import type { JsonObject } from '../../api/json.ts'
-import { isObject, jsonEqual } from '../../api/json.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { holdsBigint, isObject, jsonEqual, setOwn } from '../../api/json.ts'
 import { builtinResource } from '../resources/builtin-resource.ts'
 import { creationTimeDescription, nameColumn, textColumn } from '../resources/columns.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
@@ -51,7 +51,8 @@ function creationTime({ metadata }: JsonObject): string {
   return isObject(metadata) && typeof metadata.creationTimestamp === 'string' ? metadata.creationTimestamp : ''
 }
 
-function withDefaults(object: JsonObject): JsonObject {
+function withDefaults(given: JsonObject): JsonObject {
+  const object = holdsBigint(given) ? withFloats(given) : given
   const { spec } = object
   if (!isObject(spec)) return { ...object, spec: {} }
   const names = isObject(spec.names) ? spec.names : {}
@@ -71,6 +72,20 @@ function withDefaults(object: JsonObject): JsonObject {
   if (Array.isArray(storedVersions) && storedVersions.length > 0) return named
   return { ...named, status: { ...(isObject(object.status) ? object.status : {}), storedVersions: storageVersions(named).slice(0, 1) } }
 }
+
+/** What is no value of a custom resource is read into floats and the like: bounds beyond 2^53 are not exact. */
+function withFloats<Value extends JsonValue>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(withFloats) as JsonValue as Value
+  if (typeof value === 'bigint') return Number(value) as JsonValue as Value
+  if (!isObject(value)) return value
+  const copy: JsonObject = {}
+  for (const [key, item] of Object.entries(value)) {
+    if (item !== undefined) setOwn(copy, key, exactFields.has(key) ? item : withFloats(item))
+  }
+  return copy as JsonValue as Value
+}
+
+const exactFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
 function storageVersions(object: JsonObject): string[] {
   return (asDefinition(object).spec.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name)

@@ -1,6 +1,6 @@
 /** The columns of a custom resource's table, from `additionalPrinterColumns`. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { isObject } from '../../api/json.ts'
+import { isObject, stringifyJson } from '../../api/json.ts'
 import { genericColumns, humanAge, nameColumn } from '../resources/columns.ts'
 import type { Column } from '../resources/resource-info.ts'
 import type { DefinitionColumn } from './definition.ts'
@@ -40,11 +40,11 @@ function cellOf(value: JsonValue | undefined, type: Column['type'], now: number)
   if (value === undefined || value === null) return null
   switch (type) {
     case 'string':
-      return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : String(value)
+      return isObject(value) || Array.isArray(value) ? stringifyJson(value)! : String(value)
     case 'integer':
-      return typeof value === 'number' ? Math.trunc(value) : null
+      return typeof value === 'number' ? Math.trunc(value) : typeof value === 'bigint' ? value : null
     case 'number':
-      return typeof value === 'number' ? value : null
+      return typeof value === 'number' || typeof value === 'bigint' ? value : null
     case 'boolean':
       return typeof value === 'boolean' ? value : null
     case 'date':

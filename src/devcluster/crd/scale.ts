@@ -1,6 +1,6 @@
 /** The scale subresource of custom resources: an `autoscaling/v1 Scale` over paths of the object. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { getOwn, isObject, setOwn } from '../../api/json.ts'
+import { getOwn, isObject, setOwn, stringifyJson } from '../../api/json.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid } from '../../api/field-error.ts'
 import type { StatusError } from '../registry/status-error.ts'
@@ -78,7 +78,7 @@ function lookup(object: JsonObject, path: string, type: 'int64' | 'string'): { v
 }
 
 function accessorProblem(path: string, value: JsonValue, expected: string): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : stringifyJson(value)!
   return `${path} accessor error: ${text} is of the type ${goTypeName(value)}, expected ${expected}`
 }
 

@@ -4,6 +4,8 @@ import { LineCounter, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } f
 import { messageOf } from '../../api/errors.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonValue } from '../../api/json.ts'
+import { stringifyJson } from '../../api/json.ts'
+import { parseJson } from '../../api/json-reader.ts'
 import { failure } from '../../api/status.ts'
 import type { TypeMeta } from '../protobuf/decode-object.ts'
 import { UnreadableObject, decodeProtobufObject } from '../protobuf/decode-object.ts'
@@ -56,6 +58,8 @@ export function mediaTypeOf(header: string | undefined): string {
 export interface ExpectedType extends TypeMeta {
   /** Protobuf carries Kubernetes' own types alone. */
   readonly custom?: boolean
+  /** Whether integers beyond 2^53 keep all their digits: what a type of Kubernetes' own is read into has no place for them. */
+  readonly exact?: boolean
 }
 
 /**
@@ -64,12 +68,12 @@ export interface ExpectedType extends TypeMeta {
  * @throws {StatusError} 400 for what cannot be read, 415 for another media type.
  */
 export function decodeObject(body: Buffer, contentType: string | undefined, expected: ExpectedType): DecodedBody {
-  const { kind, custom = false } = expected
+  const { kind, custom = false, exact = false } = expected
   const type = mediaTypeOf(contentType)
   if (type === protobufType && !custom) return decodeProtobuf(body, expected, (text) => unrecognized(kind, text, body))
-  if (type === 'application/yaml') return decodeYaml(body, (text) => unrecognized(kind, text, body))
+  if (type === 'application/yaml') return decodeYaml(body, (text) => unrecognized(kind, text, body), exact)
   if (type !== 'application/json') throw unknownMediaType(objectTypes.filter((name) => name !== type))
-  return decodeJson(body, (text) => unrecognized(kind, `couldn't get version/kind; json parse error: ${text}`, body))
+  return decodeJson(body, (text) => unrecognized(kind, `couldn't get version/kind; json parse error: ${text}`, body), exact)
 }
 
 /** Decodes options of a write; what is wrong with them is told without more words, whatever they are sent in. */
@@ -97,19 +101,23 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
 }
 
 /** Decodes JSON; `refuse` makes the error of the words of Go's decoder. */
-export function decodeJson(body: Buffer, refuse: (text: string) => StatusError): DecodedBody {
+export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   const { duplicates, error } = scanJson(text)
   if (error !== undefined) throw refuse(error)
-  return { value: JSON.parse(text) as JsonValue, duplicates }
+  return { value: parse(text, exact), duplicates }
+}
+
+function parse(text: string, exact: boolean): JsonValue {
+  return exact ? parseJson(text) : (JSON.parse(text) as JsonValue)
 }
 
 /** Decodes YAML, of which JSON is a part: what looks like JSON is read as such, whose errors and duplicates are exact. */
-export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError): DecodedBody {
+export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   if (/^\s*\{/.test(text)) {
     const { duplicates, error } = scanJson(text)
-    if (error === undefined && duplicates.length === 0) return { value: JSON.parse(text) as JsonValue, duplicates }
+    if (error === undefined && duplicates.length === 0) return { value: parse(text, exact), duplicates }
   }
   try {
     // 1.1 is what Kubernetes reads (`yes` is true); times stay strings there. Duplicate keys are for fieldValidation to judge.
@@ -118,6 +126,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError):
       lineCounter: lines,
       version: '1.1',
       uniqueKeys: false,
+      intAsBigInt: exact,
       customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
     })
     // Of several documents the API server reads the first.
@@ -126,7 +135,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError):
     const duplicates = new Set<string>()
     findDuplicates(document.contents, lines, duplicates, 0)
     // Through JSON: what is left is plain data, whatever YAML can say.
-    return { value: JSON.parse(JSON.stringify(document.toJS() ?? null)) as JsonValue, duplicates: [...duplicates] }
+    return { value: parse(stringifyJson(document.toJS() ?? null)!, exact), duplicates: [...duplicates] }
   } catch (error) {
     if (error instanceof StatusError) throw error
     throw refuse(`error converting YAML to JSON: yaml: ${messageOf(error).split('\n')[0]}`)

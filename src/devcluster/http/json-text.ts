@@ -1,5 +1,5 @@
 /** Objects as JSON text, made once for each object: a watch event goes to many watchers, an object into many lists. */
-import { isObject } from '../../api/json.ts'
+import { isObject, stringifyJson } from '../../api/json.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
 
@@ -11,7 +11,7 @@ export class JsonText {
   of(object: JsonObject | Status): string {
     const known = this.#texts.get(object)
     if (known !== undefined) return known
-    const text = isList(object) ? this.#list(object) : JSON.stringify(object)
+    const text = isList(object) ? this.#list(object) : stringifyJson(object)!
     if (Object.isFrozen(object)) this.#texts.set(object, text)
     return text
   }
@@ -33,8 +33,8 @@ export class JsonText {
   /** A list is put together from the texts of its items. */
   #list(list: JsonObject & { items: unknown[] }): string {
     const { items, ...rest } = list
-    const head = JSON.stringify(rest)
-    const texts = items.map((item) => (isObject(item) ? this.of(item) : JSON.stringify(item)))
+    const head = stringifyJson(rest)!
+    const texts = items.map((item) => (isObject(item) ? this.of(item) : stringifyJson(item)))
     return `${head.slice(0, -1)}${head === '{}' ? '' : ','}"items":[${texts.join(',')}]}`
   }
 }

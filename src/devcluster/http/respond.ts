@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { stringify } from 'yaml'
 import type { JsonObject } from '../../api/json.ts'
+import { stringifyJson } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
 import type { Exchange } from './exchange.ts'
 import type { Encoding } from './negotiate.ts'
@@ -47,7 +48,7 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
 /** An object as JSON, or as YAML for a client that asked for it. */
 export function respondObject(exchange: Exchange, code: number, object: JsonObject, text: string, encoding: Encoding): Promise<void> {
   if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: stringify(object) })
-  const body = exchange.query.get('pretty') === 'true' ? `${JSON.stringify(object, null, 2)}\n` : `${text}\n`
+  const body = exchange.query.get('pretty') === 'true' ? `${stringifyJson(object, 2)}\n` : `${text}\n`
   return respond(exchange, { code, contentType: 'application/json', body })
 }
 

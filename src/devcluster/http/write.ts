@@ -8,6 +8,7 @@ import type { DecodedBody } from './codec.ts'
 import { decodeJson, decodeObject, decodeYaml, mediaTypeOf, readBody, unknownMediaType, unrecognized } from './codec.ts'
 import type { Exchange } from './exchange.ts'
 import { goKindOf, notAnObject } from '../types/go-json.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
 import { presentList, presentObject } from './present.ts'
 import { keyOf, presentationOf, readOptions, send } from './read.ts'
 import { flag } from './request-info.ts'
@@ -77,7 +78,7 @@ function subresourceOf({ target }: ResourceRequest): string | undefined {
 
 async function decodedObject(exchange: Exchange, { info, target }: ResourceRequest): Promise<DecodedObject> {
   const { kind, group = info.group, version = info.version } = info.subresources[target.subresource] ?? info
-  const expected = { kind, apiVersion: apiVersionOf({ group, version }), custom: info.custom && kind === info.kind }
+  const expected = { kind, apiVersion: apiVersionOf({ group, version }), custom: info.custom && kind === info.kind, exact: isExact(info) }
   const body = await readBody(exchange.request)
   const { value, duplicates } = decodeObject(body, exchange.request.headers['content-type'], expected)
   // Nothing at all is an object without fields.
@@ -91,6 +92,11 @@ async function decodedObject(exchange: Exchange, { info, target }: ResourceReque
   return { object, duplicates }
 }
 
+/** Custom resources are what was sent, and definitions have defaults and enums of them. */
+function isExact({ custom, group }: ResourceInfo): boolean {
+  return custom || group === 'apiextensions.k8s.io'
+}
+
 function patchTypeOf(exchange: Exchange, { info }: ResourceRequest): PatchType {
   const mediaType = mediaTypeOf(exchange.request.headers['content-type'])
   const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType] : undefined
@@ -102,13 +108,13 @@ function patchTypeOf(exchange: Exchange, { info }: ResourceRequest): PatchType {
 
 function decodePatch(body: Buffer, type: PatchType, { info }: ResourceRequest): DecodedBody {
   if (type === 'apply') {
-    const decoded = decodeYaml(body, (text) => badRequest(`error decoding YAML: ${text}`))
+    const decoded = decodeYaml(body, (text) => badRequest(`error decoding YAML: ${text}`), isExact(info))
     if (decoded.value === null) return { ...decoded, value: {} }
     if (isObject(decoded.value)) return decoded
     throw badRequest(`an apply patch must be an object of the kind ${info.kind} in ${apiVersionOf(info)}`)
   }
   const prefix = type === 'strategic' ? '' : 'error decoding patch: '
-  const decoded = decodeJson(body, (text) => badRequest(`${prefix}${text}`))
+  const decoded = decodeJson(body, (text) => badRequest(`${prefix}${text}`), isExact(info))
   const refuse = (goType: string): Error =>
     badRequest(`${prefix}json: cannot unmarshal ${goKindOf(decoded.value)} into Go value of type ${goType}`)
   if (type !== 'json') {

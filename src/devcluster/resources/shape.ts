@@ -77,11 +77,12 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
       break
     case 'int32':
     case 'int64':
+      if (typeof value === 'bigint' && shape === 'int64') break
       if (typeof value !== 'number' || !Number.isInteger(value) || (shape === 'int32' && Math.abs(value) > 2 ** 31 - 1))
         throw wrongType(shape, value, place)
       break
     case 'float64':
-      if (typeof value !== 'number') throw wrongType(shape, value, place)
+      if (typeof value !== 'number' && typeof value !== 'bigint') throw wrongType(shape, value, place)
       break
     case 'intOrString':
       if (typeof value !== 'string' && typeof value !== 'number')

@@ -1,6 +1,6 @@
 /** Values as Go's `fmt` prints them, and the names of their types: parts of the API server's error texts. */
 import type { JsonValue } from '../../api/json.ts'
-import { isObject } from '../../api/json.ts'
+import { isObject, stringifyJson } from '../../api/json.ts'
 
 /** `%v`. */
 export function goText(value: JsonValue | undefined): string {
@@ -16,7 +16,7 @@ export function goText(value: JsonValue | undefined): string {
 /** `%#v`. */
 export function goSyntax(value: JsonValue): string {
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
-  if (!isObject(value)) return value === null ? 'interface {}(nil)' : JSON.stringify(value)
+  if (!isObject(value)) return value === null ? 'interface {}(nil)' : stringifyJson(value)!
   const fields = Object.keys(value).sort()
   return `map[string]interface {}{${fields.map((key) => `${JSON.stringify(key)}:${goSyntax(value[key]!)}`).join(', ')}}`
 }
@@ -25,6 +25,7 @@ export function goSyntax(value: JsonValue): string {
 export function goTypeName(value: JsonValue): string {
   if (value === null) return '<nil>'
   if (Array.isArray(value)) return '[]interface {}'
+  if (typeof value === 'bigint') return 'int64'
   if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
   return isObject(value) ? 'map[string]interface {}' : typeof value === 'boolean' ? 'bool' : typeof value
 }

@@ -1,6 +1,6 @@
 /** Which old value belongs to a new one, and whether they are the same: an update need not mend what it does not touch. */
 import type { JsonValue } from '../../api/json.ts'
-import { getOwn, isObject, jsonEqual } from '../../api/json.ts'
+import { getOwn, isObject, jsonEqual, stringifyJson } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 
 /** The items of a list that are told by their key fields: an item of the old list for one of the new. */
@@ -23,7 +23,7 @@ export class KeyedItems {
     if (!isObject(item)) return undefined
     const values = this.#keys.map((key) => getOwn(item, key))
     if (values.some((value) => value === undefined || value === null || typeof value === 'object')) return undefined
-    return JSON.stringify(values)
+    return stringifyJson(values)
   }
 }
 

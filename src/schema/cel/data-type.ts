@@ -72,20 +72,19 @@ function converter(schema: StructuralSchema): DataType {
   }
 }
 
-/** A JSON number of any size: those beyond the safe integers may come as bigints, or rounded. */
+/** A JSON number of any size: integers beyond 2^53 come as bigints, or rounded from where nobody read them exactly. */
 function integer(value: number | bigint): Int {
   if (Number.isSafeInteger(value)) return value
   if (typeof value === 'number' && !Number.isInteger(value)) throw new CelError('invalid data, expected int, got float64')
   const exact = BigInt(value)
-  // The greatest int64 is rounded up when it is read as a float.
-  if (exact === maxInt + 1n && typeof value === 'number') return maxInt
   if (exact < minInt || exact > maxInt) throw new CelError('invalid data, expected int, got float64')
   return toInt(exact)
 }
 
 function goType(value: JsonValue): string {
   if (typeof value === 'boolean') return 'bool'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return Number.isInteger(value) || typeof value === 'bigint' ? 'int64' : 'float64'
   if (Array.isArray(value)) return '[]interface {}'
   return typeof value === 'string' ? 'string' : 'map[string]interface {}'
 }

@@ -1,0 +1,230 @@
+/**
+ * Reads JSON text for what `JSON.parse` cannot do: keep integers beyond 2^53, and stop in between, so that others get their turn
+ * while something large is read. It takes some ten times as long; whoever needs neither uses `JSON.parse`.
+ */
+import type { JsonObject, JsonValue } from './json.ts'
+import { setOwn } from './json.ts'
+
+const maxInt64 = 2n ** 63n - 1n
+const minInt64 = -(2n ** 63n)
+
+const space = /[ \t\r\n]*/y
+const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const integerToken = /^-?\d+$/
+
+/**
+ * The number that a JSON token is, as the API server reads it: an integer of up to 64 bits exactly, everything else as a float.
+ * A safe integer is a `number`, one beyond it a `bigint`, so that each value has one form only.
+ */
+export function readNumber(token: string): number | bigint {
+  const value = Number(token)
+  if (Number.isSafeInteger(value) || !integerToken.test(token)) return value
+  const exact = BigInt(token)
+  return exact < minInt64 || exact > maxInt64 ? value : exact
+}
+
+/**
+ * `JSON.parse`, with integers as `readNumber` gives them.
+ *
+ * @throws {SyntaxError} in the words of `JSON.parse`.
+ */
+export function parseJson(text: string): JsonValue {
+  return longInteger.test(text) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
+}
+
+/** `parseJson` of UTF-8. */
+export function parseJsonBytes(bytes: Buffer): JsonValue {
+  const text = bytes.toString('utf8')
+  return mayHoldLongInteger(bytes) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
+}
+
+function parseExactly(text: string): JsonValue {
+  const reader = new JsonReader(text)
+  try {
+    reader.read(Infinity)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    JSON.parse(text)
+    throw error
+  }
+  return reader.value
+}
+
+const longInteger = /\d{16}/
+const digits = 16
+
+/**
+ * Whether there are 16 digits in a row: without, no integer is beyond 2^53, and `JSON.parse` loses nothing. Every 16th byte is looked
+ * at, for one of them must be within such a row.
+ */
+function mayHoldLongInteger(bytes: Uint8Array): boolean {
+  for (let at = digits - 1; at < bytes.length; at += digits) {
+    if (!isDigit(bytes[at]!)) continue
+    let first = at
+    while (first > 0 && isDigit(bytes[first - 1]!)) first -= 1
+    let next = at + 1
+    while (next < bytes.length && isDigit(bytes[next]!)) next += 1
+    if (next - first >= digits) return true
+    // The byte there is no digit.
+    at = next
+  }
+  return false
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+/** Reads one text, in as many goes as its user likes. With `freeze`, every object and array is frozen as soon as it is complete. */
+export class JsonReader {
+  /** The result, once `read` has said that there is nothing left. */
+  value: JsonValue = null
+  readonly #text: string
+  readonly #freeze: boolean
+  #at = 0
+  /** The containers that are open, outermost first, and the keys at which their next values go; empty for arrays. */
+  readonly #open: (JsonValue[] | JsonObject)[] = []
+  readonly #keys: string[] = []
+
+  constructor(text: string, { freeze = false } = {}) {
+    this.#text = text
+    this.#freeze = freeze
+  }
+
+  /**
+   * Reads at most `count` values more, and tells whether that was all.
+   *
+   * @throws {SyntaxError}
+   */
+  read(count: number): boolean {
+    for (let left = count; left > 0; left -= 1) {
+      this.#skip()
+      switch (this.#text.charCodeAt(this.#at)) {
+        case 0x7b:
+          if (this.#enter({}, 0x7d)) continue
+          if (this.#place(this.#finished({}))) return true
+          break
+        case 0x5b:
+          if (this.#enter([], 0x5d)) continue
+          if (this.#place(this.#finished([]))) return true
+          break
+        case 0x22:
+          if (this.#place(this.#string())) return true
+          break
+        default:
+          if (this.#place(this.#scalar())) return true
+      }
+    }
+    return false
+  }
+
+  /** Goes into an object or array; false when it is empty, and read already. */
+  #enter(container: JsonValue[] | JsonObject, closer: number): boolean {
+    this.#at += 1
+    this.#skip()
+    if (this.#text.charCodeAt(this.#at) === closer) {
+      this.#at += 1
+      return false
+    }
+    this.#open.push(container)
+    this.#keys.push(closer === 0x7d ? this.#key() : '')
+    return true
+  }
+
+  /** Puts a value where it belongs and leaves what is complete with it; true when that is everything. */
+  #place(complete: JsonValue): boolean {
+    let value = complete
+    for (;;) {
+      this.#skip()
+      const container = this.#open.at(-1)
+      if (container === undefined) {
+        if (this.#at < this.#text.length) this.#fail()
+        this.value = value
+        return true
+      }
+      const isList = Array.isArray(container)
+      if (isList) container.push(value)
+      else setOwn(container, this.#keys.at(-1)!, value)
+      const code = this.#text.charCodeAt(this.#at)
+      if (code === 0x2c) {
+        this.#at += 1
+        if (!isList) this.#keys[this.#keys.length - 1] = this.#key()
+        return false
+      }
+      if (code !== (isList ? 0x5d : 0x7d)) this.#fail()
+      this.#at += 1
+      this.#open.pop()
+      this.#keys.pop()
+      value = this.#finished(container)
+    }
+  }
+
+  #finished(container: JsonValue[] | JsonObject): JsonValue {
+    if (this.#freeze) Object.freeze(container)
+    return container
+  }
+
+  #key(): string {
+    this.#skip()
+    if (this.#text.charCodeAt(this.#at) !== 0x22) this.#fail()
+    const key = this.#string()
+    this.#skip()
+    if (this.#text.charCodeAt(this.#at) !== 0x3a) this.#fail()
+    this.#at += 1
+    return key
+  }
+
+  #string(): string {
+    const text = this.#text
+    const start = this.#at
+    let at = start + 1
+    let plain = true
+    for (;;) {
+      const code = text.charCodeAt(at)
+      if (code === 0x22) break
+      // Not a number: the end of the text.
+      if (!(code >= 0x20)) this.#fail()
+      if (code === 0x5c) {
+        plain = false
+        at += 1
+      }
+      at += 1
+    }
+    this.#at = at + 1
+    // A longer piece cut out of a text keeps all of it in memory; what `JSON.parse` makes of it does not.
+    return plain && at - start <= 12 ? text.slice(start + 1, at) : (JSON.parse(text.slice(start, at + 1)) as string)
+  }
+
+  #scalar(): JsonValue {
+    numberToken.lastIndex = this.#at
+    const token = numberToken.exec(this.#text)?.[0]
+    if (token !== undefined) {
+      this.#at += token.length
+      return readNumber(token)
+    }
+    for (const [word, value] of words) {
+      if (!this.#text.startsWith(word, this.#at)) continue
+      this.#at += word.length
+      return value
+    }
+    return this.#fail()
+  }
+
+  #skip(): void {
+    // Mostly there is none.
+    if (this.#text.charCodeAt(this.#at) > 0x20) return
+    space.lastIndex = this.#at
+    space.test(this.#text)
+    this.#at = space.lastIndex
+  }
+
+  #fail(): never {
+    throw new SyntaxError(`Unexpected ${this.#at < this.#text.length ? 'character' : 'end of the text'} at position ${this.#at}`)
+  }
+}
+
+const words: readonly (readonly [string, boolean | null])[] = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]

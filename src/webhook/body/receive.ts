@@ -1,0 +1,57 @@
+/** Receives the bytes of a body, within the limit of one and the budget of all. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ByteBudget } from './budget.ts'
+import { smallBytes } from './budget.ts'
+import { BodyRefused } from './refused.ts'
+
+export interface ReceiveOptions {
+  readonly maxBytes: number
+  readonly budget: ByteBudget
+}
+
+/** Gives the whole body to `done`, or a `BodyRefused`. What it takes of the budget is given back when `response` is done with. */
+export function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { maxBytes, budget }: ReceiveOptions,
+  done: (error: Error | null, bytes?: Buffer) => void,
+): void {
+  let taken = 0
+  let size = 0
+  const chunks: Buffer[] = []
+  const refusalOf = (total: number): BodyRefused | undefined => {
+    if (total > maxBytes) return new BodyRefused(413, `The AdmissionReview is larger than ${maxBytes} bytes.`)
+    if (total <= taken) return undefined
+    if (!budget.take(total - taken, total)) return overBudget(budget, total)
+    taken = total
+    return undefined
+  }
+  // Room for what is announced is taken before it comes: or many could begin and none finish.
+  const refused = refusalOf(Number(request.headers['content-length'] ?? 0))
+  if (refused !== undefined) return done(refused)
+  response.once('close', () => budget.give(taken))
+  const settle = (error: Error | null, bytes?: Buffer): void => {
+    request.off('data', onData).off('end', onEnd).off('error', settle).off('close', onClose)
+    done(error, bytes)
+  }
+  const onData = (chunk: Buffer): void => {
+    size += chunk.length
+    chunks.push(chunk)
+    const refused = refusalOf(size)
+    if (refused === undefined) return
+    settle(refused)
+    // The rest is read and forgotten, so that the answer gets through.
+    request.resume()
+  }
+  // What is large may be given to a thread, and must not be somebody else's memory then.
+  const onEnd = (): void => settle(null, chunks.length === 1 && size <= smallBytes ? chunks[0]! : Buffer.concat(chunks, size))
+  const onClose = (): void => settle(new BodyRefused(400, 'The connection was closed before the body was complete.'))
+  request.on('data', onData).on('end', onEnd).on('error', settle).on('close', onClose)
+}
+
+function overBudget({ total, used }: ByteBudget, size: number): BodyRefused {
+  return new BodyRefused(
+    429,
+    `The bodies of requests in flight take ${used} bytes; ${size} for another are beyond the budget of ${total} (maxInFlightBytes). Try again.`,
+  )
+}

@@ -1,0 +1,46 @@
+/** The kinds of webhooks as text, for a thread: it gets their schemas, and none of their functions. */
+import type { BuiltinTypeName } from '../../api/builtin-types.ts'
+import { builtinTypeOf, withBuiltinType } from '../../api/builtin-types.ts'
+import { stringifyJson } from '../../api/json.ts'
+import { parseJson } from '../../api/json-reader.ts'
+import type { Kind } from '../../api/kind.ts'
+import type { CombinedWebhook } from '../combine.ts'
+
+/** What a thread knows of a webhook. */
+export interface ThreadKind {
+  readonly kind: Kind
+  readonly version: string
+  readonly refuseInvalidEarly: boolean
+}
+
+/** In JSON, the note that the values of a built-in type stand in this place of a schema. */
+const note = '~builtinType'
+
+/** The webhooks in their order; null for one without a schema, which no thread is asked about. */
+export function writeThreadKinds(webhooks: readonly CombinedWebhook[]): string {
+  return stringifyJson(
+    webhooks.map(({ schemaKind, version, refuseInvalidEarly }) =>
+      schemaKind === undefined ? null : { kind: noted(schemaKind), version, refuseInvalidEarly },
+    ),
+  )!
+}
+
+export function readThreadKinds(text: string): readonly (ThreadKind | null)[] {
+  return marked(parseJson(text)) as readonly (ThreadKind | null)[]
+}
+
+function noted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(noted)
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, noted(item)]))
+  const name = builtinTypeOf(value)
+  return name === undefined ? copy : { ...copy, [note]: name }
+}
+
+function marked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(marked)
+  if (typeof value !== 'object' || value === null) return value
+  const { [note]: name, ...rest } = value as Record<string, unknown>
+  const copy = Object.fromEntries(Object.entries(rest).map(([key, item]) => [key, marked(item)]))
+  return name === undefined ? copy : withBuiltinType(copy, name as BuiltinTypeName)
+}

@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { stringifyJson } from '../../src/api/json.ts'
+import { JsonReader, parseJson, parseJsonBytes, readNumber } from '../../src/api/json-reader.ts'
+
+t.test('numbers are read as Go reads them', (t) => {
+  const numbers: [string, number | bigint][] = [
+    ['0', 0],
+    ['-1', -1],
+    ['1.0', 1],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', 9007199254740992n],
+    ['-9007199254740993', -9007199254740993n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['9223372036854775808', 2 ** 63],
+    ['-9223372036854775809', -(2 ** 63)],
+    ['9007199254740993.0', 9007199254740992],
+    ['9007199254740993e0', 9007199254740992],
+    ['1e400', Infinity],
+  ]
+  for (const [token, value] of numbers) t.equal(readNumber(token), value, token)
+  t.end()
+})
+
+t.test('what is read exactly is written exactly', (t) => {
+  const texts = [
+    '9007199254740993',
+    '{"a":[1,-9007199254740993,{"b":9223372036854775807}]}',
+    '["1234567890123456789"]',
+    '{"__proto__":9007199254740993}',
+  ]
+  for (const text of texts) {
+    t.equal(stringifyJson(parseJson(text)), text)
+    t.equal(stringifyJson(parseJsonBytes(Buffer.from(text))), text)
+  }
+  t.equal(stringifyJson({ a: 9007199254740993n }, 2), '{\n  "a": 9007199254740993\n}')
+  const circle: unknown[] = []
+  circle.push(circle)
+  t.throws(() => stringifyJson(circle), TypeError)
+  t.end()
+})
+
+t.test('a long integer is found wherever it stands in the bytes', (t) => {
+  for (let offset = 0; offset < 40; offset += 1) {
+    const text = `${' '.repeat(offset)}[9007199254740993]`
+    t.same(parseJsonBytes(Buffer.from(text)), [9007199254740993n])
+  }
+  t.end()
+})
+
+/** A text that leaves nothing to `JSON.parse`. */
+const slowly = (text: string, count = Infinity): unknown => {
+  const reader = new JsonReader(text)
+  while (!reader.read(count));
+  return reader.value
+}
+
+t.test('everything else is as JSON.parse has it', (t) => {
+  const texts = fc.json({ maxDepth: 4 }).chain((text) => fc.constantFrom(text, JSON.stringify(JSON.parse(text), null, 2)))
+  fc.assert(fc.property(texts, fc.integer({ min: 1, max: 5 }), (text, count) => t.same(slowly(text, count), JSON.parse(text)) || true))
+  t.same(slowly('{"a":1,"a":2,"__proto__":{"b":1}}'), JSON.parse('{"a":1,"a":2,"__proto__":{"b":1}}'))
+  t.end()
+})
+
+t.test('what is no JSON is refused where JSON.parse refuses it', (t) => {
+  const broken = fc
+    .tuple(fc.json(), fc.nat(), fc.constantFrom('', ',', '"', '}', ']', '\\', '0', 'x', '\u0001', ':'))
+    .map(([text, at, piece]) => {
+      const place = at % (text.length + 1)
+      return text.slice(0, place) + piece + text.slice(place + 1)
+    })
+  const parses = (read: (text: string) => unknown, text: string): boolean => {
+    try {
+      read(text)
+      return true
+    } catch (error) {
+      if (error instanceof SyntaxError) return false
+      throw error
+    }
+  }
+  fc.assert(
+    fc.property(broken, (text) => parses(slowly, text) === parses(JSON.parse, text)),
+    { numRuns: 1000 },
+  )
+  for (const text of ['', ' ', '1 2', '[1,]', '{"a"}', '{a:1}', '01', '1.', '-', 'nul', '"\n"', '[', '{"a":', '"\\u12"']) {
+    t.equal(parses(slowly, text), false, JSON.stringify(text))
+  }
+  t.throws(() => parseJson('[9007199254740993'), { message: /in JSON at position 17|end of JSON input|after array element/ })
+  t.end()
+})
+
+t.test('reads in as many goes as one likes, and freezes', (t) => {
+  const reader = new JsonReader('{"a":[{},[],{"b":1}]}', { freeze: true })
+  let goes = 1
+  while (!reader.read(1)) goes += 1
+  t.ok(goes >= 5)
+  const { value } = reader as unknown as { value: { a: unknown[] } }
+  t.same(value, { a: [{}, [], { b: 1 }] })
+  t.ok([value, value.a, ...value.a].every(Object.isFrozen))
+  t.end()
+})

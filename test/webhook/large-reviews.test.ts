@@ -1,0 +1,129 @@
+import { once } from 'node:events'
+import { request } from 'node:https'
+import t from 'tap'
+import { eventually } from '../support/eventually.ts'
+import { hostileReviews, reviewOfSpec } from '../support/hostile-reviews.ts'
+import type { Handlers } from '../support/hostile-server.ts'
+import { ask, serve, small, url } from '../support/hostile-server.ts'
+import { patchOf } from '../support/webhook-fixture.ts'
+
+t.test('a large review of a kind with handlers gets to them', async (t) => {
+  const seen: unknown[] = []
+  const { server } = await serve(t, {
+    default: (object) => (object.spec.evil === 'aaA' ? { ...object, spec: { ...object.spec, evil: 'abAb' } } : object),
+    validate: (object, _old, context) => {
+      seen.push([Object.isFrozen(object.spec.items?.[0]), object.spec.items?.length, object.spec.items?.at(-1)?.weight])
+      context.warn('looked')
+      return []
+    },
+  })
+  const items = `[${Array.from({ length: 60_000 }, (_, i) => `{"name":"n${i}","weight":${i % 9},"text":"${'é'.repeat(10)}"}`).join(',')}]`
+  const body = Buffer.from(reviewOfSpec(`{"items":${items}}`))
+  t.match(await ask(server, 'validate', body), { uid: 'hostile', allowed: true, warnings: ['looked'] })
+  t.match(await ask(server, 'mutate', body), { uid: 'hostile', allowed: true, warnings: ['looked'], patch: undefined })
+  t.same(seen, Array(2).fill([true, 60_000, 59_999 % 9]))
+  const changed = await ask(server, 'mutate', Buffer.from(reviewOfSpec(`{"evil":"aaaaA","items":${items.replace('"weight":0,', '')}}`)))
+  t.match(changed, { allowed: false, status: { code: 422 } }, 'the schema speaks first')
+  const defaulted = await ask(server, 'mutate', Buffer.from(reviewOfSpec(`{"items":${items.replace('"weight":0,', '')}}`)))
+  t.same(patchOf(defaulted), [{ op: 'add', path: '/spec/items/0/weight', value: 1 }])
+})
+
+t.test('a handler may fill in what a large object lacks, and see what is wrong with it where that is not refused early', async (t) => {
+  const lacking = reviewOfSpec(`{"evil":"${'a'.repeat(3_000_000)}A","plain":[{}]}`)
+  const fill: Handlers = {
+    default: (object) => ({ ...object, spec: { ...object.spec, plain: [{ name: 'filled', weight: 1 }] } }),
+  }
+  const { server } = await serve(t, fill)
+  t.match(await ask(server, 'mutate', lacking), { allowed: false, status: { details: { causes: [{ field: 'spec.evil' }] } } })
+  const mended = await ask(server, 'mutate', lacking.replace('aaA', 'aAa'))
+  t.match(mended, { allowed: true })
+  t.match(patchOf(mended), [{ op: 'add', path: '/spec/plain/0/name', value: 'filled' }, { path: '/spec/plain/0/weight' }])
+  t.match(await ask(server, 'validate', lacking.replace('aaA', 'aAa')), { allowed: false })
+
+  const called: unknown[] = []
+  const late = await serve(t, { refuseInvalidEarly: false, default: (object) => (called.push(object), object) })
+  const wrong = reviewOfSpec(`{"labels":{"a":1,"b":"${'x'.repeat(3_000_000)}"}}`)
+  t.match(await ask(late.server, 'mutate', wrong), { allowed: true })
+  t.equal(called.length, 0, 'default() is not asked about wrong types')
+})
+
+t.test('a large review that is no review is refused like any other', async (t) => {
+  const { server } = await serve(t)
+  const filler = 'x'.repeat(3_000_000)
+  const cases: [string, string, number, RegExp][] = [
+    ['no JSON around the object', reviewOfSpec(`{"evil":"${filler}"}`).replace('"operation"', 'operation'), 400, /no JSON/],
+    ['no JSON at all', filler, 413, /131072 bytes without its objects/],
+    ['another kind', reviewOfSpec(`{"evil":"${filler}"}`).replaceAll('Target', 'Other'), 400, /sent Other/],
+  ]
+  for (const [name, payload, code, text] of cases) {
+    const answer = await server.app.inject({
+      method: 'POST',
+      url: url('validate'),
+      payload,
+      headers: { 'content-type': 'application/json' },
+    })
+    t.equal(answer.statusCode, code, name)
+    t.match(answer.body, text, name)
+  }
+  const broken = await ask(server, 'validate', reviewOfSpec(`{"evil":"${filler}",}`))
+  t.match(broken, { uid: 'hostile', allowed: false, status: { code: 400, reason: 'BadRequest' } })
+  const envelope = reviewOfSpec('{}').replace('"dryRun":false', `"dryRun":false,"extra":"${filler}"`)
+  t.match(await ask(server, 'validate', envelope), { uid: 'hostile', allowed: false, status: { code: 413 } })
+})
+
+t.test('a review that takes too long is given up at its deadline, and the next one finds another thread', async (t) => {
+  const { server } = await serve(t)
+  const slow = Buffer.from(hostileReviews.find(({ name }) => name === '400,000 keys')!.text())
+  t.match(await ask(server, 'validate', slow, '2ms'), { uid: 'hostile', allowed: false, status: { code: 504 } })
+  t.match(await ask(server, 'validate', slow), { uid: 'hostile', allowed: true })
+})
+
+t.test('many errors are not told without end, nor are long values', async (t) => {
+  const { server } = await serve(t)
+  const items = Array.from({ length: 5000 }, (_, i) => ({ weight: `${i}` }))
+  const many = await ask(server, 'validate', reviewOfSpec(JSON.stringify({ plain: items })))
+  t.equal(many.status?.details?.causes?.length, 1000)
+  const long = await ask(server, 'validate', reviewOfSpec(JSON.stringify({ evil: '!'.repeat(100_000) })))
+  t.ok((long.status?.message?.length ?? Infinity) < 20_000)
+})
+
+t.test('the bodies in flight have a budget', async (t) => {
+  const waiting = Promise.withResolvers<[]>()
+  const { server, source } = await serve(t, { validate: () => waiting.promise }, { maxInFlightBytes: 400_000 })
+  const { port } = await server.start()
+  const open = (text: string, chunked: boolean) => {
+    const sent = request({
+      port,
+      host: '127.0.0.1',
+      servername: 'localhost',
+      ca: source.current().caBundle,
+      method: 'POST',
+      path: url('validate'),
+      headers: { 'content-type': 'application/json', ...(chunked ? {} : { 'content-length': text.length }) },
+      agent: false,
+    })
+    if (chunked) sent.write(text.slice(0, 10))
+    sent.end(chunked ? text.slice(10) : text)
+    return once(sent, 'response')
+  }
+  const large = reviewOfSpec(`{"names":["${'x'.repeat(200_000)}"]}`)
+  const first = open(large, false)
+  await eventually(() => server.inFlightBytes === large.length)
+  for (const chunked of [false, true]) {
+    const [refused] = await open(large, chunked)
+    t.equal(refused.statusCode, 429)
+    t.equal(refused.headers['retry-after'], '1')
+    let text = ''
+    for await (const chunk of refused) text += chunk
+    t.match(text, /in flight take \d+ bytes.*budget of 400000 \(maxInFlightBytes\)/)
+  }
+  const ordinary = open(small, false)
+  // An ordinary one still has room.
+  await eventually(() => server.inFlightBytes === large.length + small.length)
+  waiting.resolve([])
+  for (const answered of [first, ordinary]) {
+    const [{ statusCode }] = await answered
+    t.equal(statusCode, 200)
+  }
+  await eventually(() => server.inFlightBytes === 0)
+})
