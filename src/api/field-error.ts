@@ -18,6 +18,7 @@ export type FieldErrorReason =
   | 'FieldValueTooLong'
   | 'FieldValueTooMany'
   | 'FieldValueNotFound'
+  | 'InternalError'
 
 export interface FieldError {
   /** Where: `spec.containers[0].name`, `metadata.labels`; `<nil>` where the API server itself gives no field. */
@@ -100,6 +101,11 @@ export function tooLong(path: string, maxBytes: number): FieldError {
 export function tooMany(path: string, actual: number, max: number): FieldError {
   const detail = max < 0 ? 'has too many items' : `must have at most ${max} ${max === 1 ? 'item' : 'items'}`
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${actual}: ${detail}` }
+}
+
+/** Something that the API server could not do with a value, although nothing is wrong with its form. */
+export function internalFieldError(path: string, detail: string): FieldError {
+  return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
 }
 
 /** `path: message`, as the API server joins them. */

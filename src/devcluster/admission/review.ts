@@ -32,6 +32,11 @@ export interface ReviewResponse {
   readonly patchType: string
 }
 
+interface RequestObjects {
+  readonly object: JsonObject | undefined
+  readonly oldObject: JsonObject | undefined
+}
+
 const knownVersions = ['v1', 'v1beta1']
 
 /** The review of a write in the version that the hook's rules name. */
@@ -40,13 +45,18 @@ export function reviewRequest(hook: Hook, attributes: AdmissionAttributes, info:
   if (version === undefined) {
     throw new CallError('could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)')
   }
+  const uid = randomUUID()
+  const apiVersion = `admission.k8s.io/${version}`
+  const { object = null, oldObject = null, ...request } = requestOf(attributes, info)
+  return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request: { uid, ...request, object, oldObject } } }
+}
+
+/** What a review tells of a write, in the version of `info`; without `object` or `oldObject` where there is none. */
+export function requestOf(attributes: AdmissionAttributes, info: ResourceInfo): JsonObject & RequestObjects {
   const { subresource, operation, name, context } = attributes
   // The API server names a namespace as its own namespace.
   const namespace = isNamespaceType(info) ? name : attributes.namespace
-  const uid = randomUUID()
-  const apiVersion = `admission.k8s.io/${version}`
-  const request: JsonObject = {
-    uid,
+  return {
     kind: kindOf(info, subresource),
     resource: resourceOf(info),
     ...(subresource === '' ? {} : { subResource: subresource }),
@@ -57,12 +67,11 @@ export function reviewRequest(hook: Hook, attributes: AdmissionAttributes, info:
     ...(namespace ? { namespace } : {}),
     operation,
     userInfo: userInfoOf(attributes),
-    object: asSent(attributes.object, info, attributes.info) ?? null,
-    oldObject: asSent(attributes.oldObject, info, attributes.info) ?? null,
+    object: asSent(attributes.object, info, attributes.info),
+    oldObject: asSent(attributes.oldObject, info, attributes.info),
     dryRun: context.dryRun,
     options: optionsOf(attributes),
   }
-  return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request } }
 }
 
 /** A patch is an update or, of what is not there, a creation: so are its options. */

@@ -11,11 +11,13 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
 import { goKindOf } from '../types/go-json.ts'
 import type { Admission, AdmissionAttributes } from './admission.ts'
+import type { Authorizer } from '../http/authorizer.ts'
 import type { WebhookCaller } from './caller.ts'
 import type { Hook } from './hook.ts'
 import { hooksOf } from './hook.ts'
 import type { MatchState } from './matcher.ts'
 import { matchHook } from './matcher.ts'
+import { meetsConditions } from './match-conditions.ts'
 import { inNamespace, readPatched } from './patched-object.ts'
 import type { ReviewResponse } from './review.ts'
 import { CallError, asSent, inVersion, readResponse, reviewRequest } from './review.ts'
@@ -29,18 +31,23 @@ export interface WebhookState extends MatchState {
 export function createWebhookAdmission(options: {
   readonly state: WebhookState
   readonly caller: WebhookCaller
+  readonly authorizer: Authorizer
   readonly logger: Logger
 }): Admission {
-  const { state, caller, logger } = options
+  const { state, caller, authorizer, logger } = options
   const hooks = { mutating: memoized(hooksOf), validating: memoized(hooksOf) }
+
+  /** The version in which a hook wants to see this write, or undefined when it is not to be called. */
+  function versionFor(hook: Hook, attributes: AdmissionAttributes): ResourceInfo | undefined {
+    const info = matchHook(hook, attributes, state)
+    return info !== undefined && meetsConditions(hook, attributes, info, authorizer) ? info : undefined
+  }
 
   /** One call, checked; denied calls and refused dry runs throw `StatusError`, failed ones `CallError`. */
   async function call(hook: Hook, attributes: AdmissionAttributes, info: ResourceInfo, mutating: boolean): Promise<ReviewResponse> {
     if (attributes.context.dryRun && hook.sideEffects !== 'None' && hook.sideEffects !== 'NoneOnDryRun') {
       throw badRequest(`admission webhook ${quote(hook.name)} does not support dry run`)
     }
-    if (hook.hasMatchConditions)
-      throw new CallError('matchConditions are not supported by this API server: remove them from the webhook configuration')
     const review = reviewRequest(hook, attributes, info)
     const { timeoutSeconds, clientConfig } = hook
     const { deadline, signal } = attributes.context
@@ -83,10 +90,9 @@ export function createWebhookAdmission(options: {
       const outdated = new Set<Hook>()
       for (const round of [0, 1]) {
         for (const hook of hooks.mutating(state.configurations('mutating'))) {
-          if (round === 1 && !outdated.has(hook)) continue
           const current: AdmissionAttributes = object === undefined ? attributes : { ...attributes, object }
-          const info = matchHook(hook, current, state)
-          if (info === undefined) continue
+          const info = versionFor(hook, current)
+          if (info === undefined || (round === 1 && !outdated.has(hook))) continue
           try {
             const after = await mutateOnce(hook, current, info, redefault)
             if (after !== undefined) object = after.object
@@ -109,11 +115,17 @@ export function createWebhookAdmission(options: {
     async validate(attributes) {
       const errors: unknown[] = []
       const calls = hooks.validating(state.configurations('validating')).flatMap((hook) => {
-        const info = matchHook(hook, attributes, state)
-        return info === undefined ? [] : [call(hook, attributes, info, false).catch((error: unknown) => failOpenOrThrow(hook, error))]
+        const info = versionFor(hook, attributes)
+        return info === undefined ? [] : [{ hook, info }]
       })
       // All are awaited; the first error in the order of arrival is the answer.
-      await Promise.all(calls.map((running) => running.catch((error: unknown) => errors.push(error))))
+      await Promise.all(
+        calls.map(({ hook, info }) =>
+          call(hook, attributes, info, false)
+            .catch((error: unknown) => failOpenOrThrow(hook, error))
+            .catch((error: unknown) => errors.push(error)),
+        ),
+      )
       if (errors.length > 0) throw errors[0]
     },
   }

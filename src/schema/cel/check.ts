@@ -136,8 +136,12 @@ class Checker {
         return target.parameters[1]!
       case 'struct': {
         const fields = target.declared?.fields
+        if (fields === undefined) {
+          this.#report(offset, `unexpected failed resolution of '${target.name}'`)
+          return errorType
+        }
         // `self.namespace` is understood, although the proper name is `self.__namespace__`.
-        const declared = fields?.get(field) ?? (isReserved(field) ? fields?.get(`__${field}__`) : undefined)
+        const declared = fields.get(field) ?? (isReserved(field) ? fields.get(`__${field}__`) : undefined)
         if (declared !== undefined) return declared.type
         this.#report(offset, `undefined field '${field}'`)
         return errorType

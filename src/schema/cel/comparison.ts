@@ -7,7 +7,8 @@ import { Double, Duration, keyText, ListValue, MapValue, OpaqueValue, OptionalVa
 
 /** Numbers of all types are compared by what they amount to; values of different types are not equal. */
 export function equals(a: Value, b: Value): boolean {
-  if (a === b) return true
+  // A value of a library knows itself whether it can be compared.
+  if (a === b && !(a instanceof OpaqueValue)) return true
   if (a === null || b === null) return false
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
   if (typeof a !== 'object') return false

@@ -1,5 +1,6 @@
 /** From a checked expression to a function that evaluates it, and counts what it costs on the way. */
 import type { Call, Expr } from './ast.ts'
+import { qualifiedName } from './ast.ts'
 import type { Checked } from './checked.ts'
 import { CelError, CostLimitExceeded, noSuchOverload } from './errors.ts'
 import { planAccess, planIndex, planPresence } from './plan-access.ts'
@@ -71,6 +72,9 @@ export class Planner {
       case 'select': {
         const type = this.checked.typeNames.get(expr)
         if (type !== undefined) return constant(new TypeValue(type))
+        const variable = expr.testOnly ? undefined : qualifiedName(expr)
+        // A variable may have a name with a dot in it.
+        if (variable !== undefined && this.#scopes[0]!.has(variable)) return this.#ident(expr, variable)
         return expr.testOnly ? planPresence(this, expr.operand, expr.field) : planAccess(this, expr.operand, expr.field, false)
       }
       case 'call':

@@ -10,6 +10,9 @@ export const traversalFactor = 0.1
 export const regexFactor = 0.25
 export const listCost = 10
 export const mapCost = 30
+const structCost = 40
+/** So that an expression has time for two of them. */
+const authorizationCost = 350_000
 
 function traversal(size: number): number {
   return Math.ceil(size * traversalFactor)
@@ -62,6 +65,10 @@ function containsCost(kind: 'ip' | 'cidr', parses: boolean): CallCost {
 const validates: CallCost = (format, text) =>
   traversal(1 + sizeOf(text!)) * Math.ceil((format instanceof NamedFormat ? format.patternSize : 0) * regexFactor)
 
+/** Parsing, and a struct with a list for as many requirements as may be in it. */
+const selectorCost: CallCost = (_check, selector) =>
+  listCost + traversal(sizeOf(selector!)) + Math.ceil(sizeOf(selector!) / 2) * (listCost + structCost)
+
 const byOverload: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ['list_slice', makesList],
   ['list_flatten', flattens],
@@ -105,6 +112,9 @@ const byFunction: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ...['cidr', 'isIP', 'isCIDR', 'ip', 'quantity', 'isQuantity', 'semver', 'isSemver'].map((name) => [name, traverseFirst()] as const),
   ['ip.isCanonical', traverseFirst(2)],
   ['validate', validates],
+  ['check', authorizationCost],
+  ['fieldSelector', selectorCost],
+  ['labelSelector', selectorCost],
 ])
 
 /** The cost of a call. An overload that is found only as it runs is not told to the estimators: its name decides. */

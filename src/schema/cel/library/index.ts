@@ -2,6 +2,7 @@
 import type { Overload } from '../declarations.ts'
 import { functionTable } from '../declarations.ts'
 import { addresses } from './addresses.ts'
+import { authorization } from './authorization.ts'
 import { conversions } from './conversions.ts'
 import { expressions } from './expressions.ts'
 import { lists } from './lists.ts'
@@ -27,4 +28,5 @@ export const functions: ReadonlyMap<string, readonly Overload[]> = functionTable
   ...quantities,
   ...semvers,
   ...namedFormats,
+  ...authorization,
 ])
