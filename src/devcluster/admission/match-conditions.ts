@@ -4,19 +4,18 @@ import type { Decide } from '../../schema/cel/library/authorization.ts'
 import { AuthorizerValue, ResourceCheck } from '../../schema/cel/library/authorization.ts'
 import type { Authorizer } from '../http/authorizer.ts'
 import { forbidden } from '../registry/status-error.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
-import type { AdmissionAttributes } from './admission.ts'
 import type { Hook } from './hook.ts'
 import { requestOf } from './review.ts'
+import type { VersionedWrite } from './versioned-write.ts'
 
 /** @throws {StatusError} 403 when they cannot be evaluated and the failure policy is `Fail`. */
-export function meetsConditions(hook: Hook, attributes: AdmissionAttributes, info: ResourceInfo, authorizer: Authorizer): boolean {
+export function meetsConditions(hook: Hook, write: VersionedWrite, authorizer: Authorizer): boolean {
   if (hook.matchConditions.length === 0) return true
-  const { name, namespace = '', subresource, context } = attributes
+  const { info, name, namespace = '', subresource, context } = write.attributes
   // Rules of roles know no versions.
   const decide: Decide = (question) => authorizer.authorize({ ...question, version: '*' })
   const requester = new AuthorizerValue(context.user, decide)
-  const { object, oldObject, ...request } = requestOf(attributes, info)
+  const { object, oldObject, ...request } = requestOf(write)
   const mismatch = evaluateMatchConditions(hook.matchConditions, {
     object,
     oldObject,
@@ -25,6 +24,6 @@ export function meetsConditions(hook: Hook, attributes: AdmissionAttributes, inf
     authorizer: requester,
     requestResource: new ResourceCheck(requester, { group: info.group, resource: info.plural, subresource, namespace, name }),
   })
-  if (mismatch?.error !== undefined && hook.failurePolicy === 'Fail') throw forbidden(attributes.info, name, mismatch.error)
+  if (mismatch?.error !== undefined && hook.failurePolicy === 'Fail') throw forbidden(info, name, mismatch.error)
   return mismatch === undefined
 }
