@@ -5,11 +5,8 @@ import { isObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { VersionView } from '../conversion/across-versions.ts'
 import { Comparisons } from './comparisons.ts'
-import { compare } from './compare.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, emptySet, fromFieldsV1, intersection, isEmptySet, toFieldsV1, union } from './field-set.ts'
-import { trackedPart } from './owned-part.ts'
-import { typingOf } from './typing.ts'
 
 /** One entry. Manager, operation, apiVersion (of updates) and subresource together identify it. */
 export interface ManagerEntry {
@@ -80,9 +77,8 @@ export function managersAfterUpdate(
   const managers = managersOf(live, object, writer.subresource !== '')
   // The API server does not begin to track an object whose managers are not known, but by an apply.
   if (live !== undefined && managers.length === 0) return []
-  const before = trackedPart(info, live, writer.subresource)
-  const { changed } = compare(before, trackedPart(info, object, writer.subresource), typingOf(info))
   const comparisons = new Comparisons(info, live, object, writer, view)
+  const { changed } = comparisons.of(writer)!
   const scales = writer.subresource === 'scale'
   // A scale subresource shows the managers of the number alone, and where there are none, it tracks nothing.
   if (scales && managers.every((entry) => isEmptySet(intersection(entry.fields, changed)))) return managers
