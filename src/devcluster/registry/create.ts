@@ -94,7 +94,7 @@ export async function insertObject(
       generateName === ''
         ? admitted
         : withMetadata(admitted, { name: generateName.slice(0, generatedBaseLength) + environment.randomSuffix() })
-    validateForWrite(info, named, undefined, '')
+    validateForWrite(info, named, undefined, '', context.warn)
     const name = metadataText(named, 'name')
     const key = { namespace, name }
     const taken = (): boolean => store.get(info.storageKey, key) !== undefined

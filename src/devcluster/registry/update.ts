@@ -168,7 +168,7 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
     const written = prepare(hooks.write(old, admitted, { now: clock.now() }))
     // What a POST brings is no state of the object that somebody could own.
     const next = operation === 'CREATE' ? written : await track(written)
-    validateForWrite(info, next, old, subresource)
+    validateForWrite(info, next, old, subresource, context.warn)
     await admission.validate({ ...attributes, object: admitted })
     return next
   }
@@ -182,7 +182,7 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
   const mutated = (await admission.mutate({ ...attributes, object: sent }, (object) => redefault(info, object))) ?? sent
   checkRevision(mutated)
   const next = prepare(mutated)
-  validateForWrite(info, next, old, subresource)
+  validateForWrite(info, next, old, subresource, context.warn)
   await admission.validate({ ...attributes, object: next })
   return pruned(info, next)
 }
