@@ -109,6 +109,11 @@ export function tooMany(path: string, actual: number, max: number): FieldError {
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${actual}: ${detail}` }
 }
 
+/** Something that the API server could not do with a value, although nothing is wrong with its form. */
+export function internalFieldError(path: string, detail: string): FieldError {
+  return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
+}
+
 /** `path: message`, as the API server joins them. */
 export function formatFieldError(error: FieldError): string {
   return `${error.path}: ${error.message}`

@@ -132,7 +132,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     ({ namespace, name }) => store.get('/services', { namespace, name }) !== undefined,
   )
   const caller = createWebhookCaller({ services: { resolve: (service) => endpointOf(store, service) ?? mapped.resolve(service) }, clock })
-  const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, logger })
+  const webhooks = createWebhookAdmission({ state: storedWebhooks(store, catalog), caller, authorizer, logger })
   const admission = withPodSecurity(webhooks, storedPods(store))
   const registry = new Registry({ store, catalog, admission, clock, hasServiceAccounts: options.controllers !== false })
 
@@ -166,7 +166,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     userAgent: 'kube-controller-manager',
     fieldManager: 'kube-controller-manager',
   })
-  const running = [runDefinitionController({ store, registry, catalog, clock, logger }, stop.signal)]
+  const running = [runDefinitionController({ store, registry, catalog, caller, clock, logger }, stop.signal)]
   const close = async (): Promise<void> => {
     stop.abort(new ProreusError('PRO_ABORTED', 'The cluster is being closed.'))
     await Promise.all([server.close(), client.close(), caller.close()])

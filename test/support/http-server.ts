@@ -127,13 +127,21 @@ export function foo(name: string, spec: JsonObject = {}, resourceVersion = '1'):
   return deepFreeze({ apiVersion: 'a.example.com/v1', kind: 'Foo', metadata: { name, namespace: 'default', resourceVersion }, spec })
 }
 
+/** What a test's registry does; what it gets and lists, it reads. */
+export type RegistryScript = Partial<Resources> & Partial<Pick<Registry, 'list'>>
+
 /** A registry that has nothing, refuses nothing, and does what the test gives it. */
-export function scriptedRegistry(methods: Partial<Resources> = {}): Resources {
-  return {
-    get: (info, key) => {
+export function scriptedRegistry(methods: RegistryScript = {}): Resources {
+  const get: Registry['get'] =
+    methods.get ??
+    ((info, key) => {
       throw notFound(info, key.name)
-    },
-    list: () => ({ items: [], metadata: { resourceVersion: '1' } }),
+    })
+  const list: Registry['list'] = methods.list ?? (() => ({ items: [], metadata: { resourceVersion: '1' } }))
+  return {
+    get,
+    read: async (info, key, subresource) => get(info, key, subresource),
+    readList: async (info, options) => list(info, options),
     waitFor: () => Promise.resolve(),
     async *watch() {},
     create: (_info, _namespace, decoded) => Promise.resolve(decoded.object),
@@ -183,7 +191,7 @@ const certificate = testCertificate()
 /** Starts a server on a free port; it ends with the test. */
 export async function startTestServer(
   test: Test,
-  options: { registry?: Partial<Resources>; catalog?: Catalog; grants?: readonly Grant[] } & Partial<
+  options: { registry?: RegistryScript; catalog?: Catalog; grants?: readonly Grant[] } & Partial<
     Pick<ApiServerOptions, 'onRequest' | 'port' | 'logger'>
   > = {},
 ): Promise<TestServer> {

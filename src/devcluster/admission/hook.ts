@@ -2,6 +2,8 @@
 import type { JsonObject } from '../../api/json.ts'
 import type { LabelRequirement, LabelSelector } from '../../api/label-selector.ts'
 import { requirementsOf } from '../../api/label-selector.ts'
+import type { MatchConditionCompilation } from '../../schema/cel/match-conditions.ts'
+import { compileMatchCondition } from '../../schema/cel/match-conditions.ts'
 
 export interface HookRule {
   readonly operations: readonly string[]
@@ -29,7 +31,7 @@ export interface Hook {
   readonly matchPolicy: 'Exact' | 'Equivalent'
   readonly namespaceSelector: readonly LabelRequirement[]
   readonly objectSelector: readonly LabelRequirement[]
-  readonly hasMatchConditions: boolean
+  readonly matchConditions: readonly MatchConditionCompilation[]
   readonly sideEffects: string | undefined
   readonly timeoutSeconds: number
   readonly admissionReviewVersions: readonly string[]
@@ -45,7 +47,7 @@ interface WebhookEntry {
   readonly matchPolicy?: Hook['matchPolicy']
   readonly namespaceSelector?: LabelSelector
   readonly objectSelector?: LabelSelector
-  readonly matchConditions?: readonly object[]
+  readonly matchConditions?: readonly { readonly expression: string }[]
   readonly sideEffects?: string
   readonly timeoutSeconds?: number
   readonly admissionReviewVersions?: readonly string[]
@@ -77,7 +79,7 @@ function hookOf(configuration: string, index: number, entry: WebhookEntry): Hook
     matchPolicy: entry.matchPolicy ?? 'Equivalent',
     namespaceSelector: requirementsOf(entry.namespaceSelector ?? {}),
     objectSelector: requirementsOf(entry.objectSelector ?? {}),
-    hasMatchConditions: (entry.matchConditions?.length ?? 0) > 0,
+    matchConditions: (entry.matchConditions ?? []).map(({ expression }) => compileMatchCondition(expression)),
     sideEffects: entry.sideEffects,
     timeoutSeconds: entry.timeoutSeconds ?? 10,
     admissionReviewVersions: entry.admissionReviewVersions ?? [],

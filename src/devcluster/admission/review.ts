@@ -1,20 +1,24 @@
 /** AdmissionReview: the request that is sent to a webhook, and what is checked in its response. */
 import { randomUUID } from 'node:crypto'
-import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { quote } from '../../api/field-error.ts'
-import { noSuchKind } from '../protobuf/decode-object.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook } from './hook.ts'
 import { isNamespaceType } from './matcher.ts'
-import { asGo } from '../types/go-value.ts'
 import { base64Problem, knownStatus, reviewProblem } from './response-shape.ts'
+import { describeKind, reviewTypeProblem } from './review-type.ts'
+import type { VersionedWrite } from './versioned-write.ts'
 
 /** What goes wrong with a call, as opposed to a denial: the failure policy decides about it. */
 export class CallError extends Error {
   override readonly name = 'CallError'
+
+  /** The same without the words that admission puts before it. */
+  get detail(): string {
+    return this.message.replace(/^failed to call webhook: /, '')
+  }
 }
 
 export interface ReviewRequest {
@@ -32,21 +36,31 @@ export interface ReviewResponse {
   readonly patchType: string
 }
 
+interface RequestObjects {
+  readonly object: JsonObject | undefined
+  readonly oldObject: JsonObject | undefined
+}
+
 const knownVersions = ['v1', 'v1beta1']
 
 /** The review of a write in the version that the hook's rules name. */
-export function reviewRequest(hook: Hook, attributes: AdmissionAttributes, info: ResourceInfo): ReviewRequest {
+export function reviewRequest(hook: Hook, write: VersionedWrite): ReviewRequest {
   const version = hook.admissionReviewVersions.find((candidate) => knownVersions.includes(candidate))
   if (version === undefined) {
     throw new CallError('could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)')
   }
+  const uid = randomUUID()
+  const apiVersion = `admission.k8s.io/${version}`
+  const { object = null, oldObject = null, ...request } = requestOf(write)
+  return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request: { uid, ...request, object, oldObject } } }
+}
+
+/** What a review tells of a write; without `object` or `oldObject` where there is none. */
+export function requestOf({ attributes, info, object, oldObject }: VersionedWrite): JsonObject & RequestObjects {
   const { subresource, operation, name, context } = attributes
   // The API server names a namespace as its own namespace.
   const namespace = isNamespaceType(info) ? name : attributes.namespace
-  const uid = randomUUID()
-  const apiVersion = `admission.k8s.io/${version}`
-  const request: JsonObject = {
-    uid,
+  return {
     kind: kindOf(info, subresource),
     resource: resourceOf(info),
     ...(subresource === '' ? {} : { subResource: subresource }),
@@ -57,12 +71,11 @@ export function reviewRequest(hook: Hook, attributes: AdmissionAttributes, info:
     ...(namespace ? { namespace } : {}),
     operation,
     userInfo: userInfoOf(attributes),
-    object: asSent(attributes.object, info, attributes.info) ?? null,
-    oldObject: asSent(attributes.oldObject, info, attributes.info) ?? null,
+    object,
+    oldObject,
     dryRun: context.dryRun,
     options: optionsOf(attributes),
   }
-  return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request } }
 }
 
 /** A patch is an update or, of what is not there, a creation: so are its options. */
@@ -91,25 +104,12 @@ function userInfoOf({ context: { user } }: AdmissionAttributes): JsonObject {
   }
 }
 
-/** The object as a webhook reads it: in the version of its rules, and encoded. */
-export function asSent(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): JsonObject | undefined {
-  const encoded =
-    object === undefined || from.goType === undefined || from.strategy.tellsEmptyLists !== true ? object : asGo(from.goType, object)
-  return inVersion(encoded, info, from)
-}
-
-/** The object in another version of its type: conversion strategy None rewrites the apiVersion alone. */
-export function inVersion(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): JsonObject | undefined {
-  if (object === undefined || info.version === from.version) return object
-  return { ...object, apiVersion: apiVersionOf(info) }
-}
-
 /** Checks a response as the API server does. Throws `CallError`. */
 export function readResponse(answer: JsonValue, request: ReviewRequest, mutating: boolean): ReviewResponse {
   const failed = (text: string): CallError => new CallError(`failed to call webhook: ${text}`)
   const invalid = (text: string): CallError => new CallError(`received invalid webhook response: ${text}`)
   if (!isObject(answer)) throw invalid('webhook response was absent')
-  const otherType = typeProblem(answer, request)
+  const otherType = reviewTypeProblem(answer, { kind: 'AdmissionReview', apiVersion: request.apiVersion, knownVersions })
   if (otherType !== undefined) throw failed(otherType)
   const problem = reviewProblem(answer)
   if (problem !== undefined) throw failed(problem)
@@ -145,25 +145,4 @@ export function readResponse(answer: JsonValue, request: ReviewRequest, mutating
     patch: mutating ? patch : undefined,
     patchType: isBeta ? 'JSONPatch' : (patchType ?? 'JSONPatch'),
   }
-}
-
-/** What is wrong with the type of an answer: the API server knows the reviews of both versions and `Status`, and converts none of them. */
-function typeProblem({ apiVersion, kind }: JsonObject, request: ReviewRequest): string | undefined {
-  if (!isText(apiVersion) || !isText(kind)) return undefined
-  if (apiVersion === request.apiVersion && kind === 'AdmissionReview') return undefined
-  const wanted = parseApiVersion(request.apiVersion).version
-  const isKnown = knownVersions.some((version) => apiVersion === `admission.k8s.io/${version}`) && kind === 'AdmissionReview'
-  if (isKnown || (apiVersion === 'v1' && kind === 'Status')) {
-    return `converting (${parseApiVersion(apiVersion).version}.${kind}) to (${wanted}.AdmissionReview): unknown conversion`
-  }
-  return noSuchKind({ apiVersion, kind })
-}
-
-function isText(value: JsonValue | undefined): value is string {
-  return typeof value === 'string' && value !== ''
-}
-
-function describeKind({ apiVersion, kind }: JsonObject): string {
-  const { group, version } = parseApiVersion(isText(apiVersion) ? apiVersion : '')
-  return `${group === '' && version === '' ? '/' : apiVersionOf({ group, version })}, Kind=${isText(kind) ? kind : ''}`
 }

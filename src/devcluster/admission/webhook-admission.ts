@@ -12,14 +12,18 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
 import { goKindOf } from '../types/go-json.ts'
 import type { Admission, AdmissionAttributes } from './admission.ts'
+import type { Authorizer } from '../http/authorizer.ts'
 import type { WebhookCaller } from './caller.ts'
 import type { Hook } from './hook.ts'
 import { hooksOf } from './hook.ts'
 import type { MatchState } from './matcher.ts'
 import { matchHook } from './matcher.ts'
+import { meetsConditions } from './match-conditions.ts'
 import { inNamespace, readPatched } from './patched-object.ts'
 import type { ReviewResponse } from './review.ts'
-import { CallError, asSent, inVersion, readResponse, reviewRequest } from './review.ts'
+import { CallError, readResponse, reviewRequest } from './review.ts'
+import type { VersionedWrite } from './versioned-write.ts'
+import { fromVersion, versionsOf } from './versioned-write.ts'
 
 /** What the webhook admission reads from the API server. */
 export interface WebhookState extends MatchState {
@@ -27,22 +31,32 @@ export interface WebhookState extends MatchState {
   configurations(kind: 'mutating' | 'validating'): readonly JsonObject[]
 }
 
+type Versions = (info: ResourceInfo) => Promise<VersionedWrite>
+
 export function createWebhookAdmission(options: {
   readonly state: WebhookState
   readonly caller: WebhookCaller
+  readonly authorizer: Authorizer
   readonly logger: Logger
 }): Admission {
-  const { state, caller, logger } = options
+  const { state, caller, authorizer, logger } = options
   const hooks = { mutating: memoized(hooksOf), validating: memoized(hooksOf) }
 
+  /** The write as a hook wants to see it, or undefined when it is not to be called. */
+  async function writeFor(hook: Hook, attributes: AdmissionAttributes, inVersion: Versions): Promise<VersionedWrite | undefined> {
+    const info = matchHook(hook, attributes, state)
+    if (info === undefined) return undefined
+    const write = await inVersion(info)
+    return meetsConditions(hook, write, authorizer) ? write : undefined
+  }
+
   /** One call, checked; denied calls and refused dry runs throw `StatusError`, failed ones `CallError`. */
-  async function call(hook: Hook, attributes: AdmissionAttributes, info: ResourceInfo, mutating: boolean): Promise<ReviewResponse> {
+  async function call(hook: Hook, write: VersionedWrite, mutating: boolean): Promise<ReviewResponse> {
+    const { attributes } = write
     if (attributes.context.dryRun && hook.sideEffects !== 'None' && hook.sideEffects !== 'NoneOnDryRun') {
       throw badRequest(`admission webhook ${quote(hook.name)} does not support dry run`)
     }
-    if (hook.hasMatchConditions)
-      throw new CallError('matchConditions are not supported by this API server: remove them from the webhook configuration')
-    const review = reviewRequest(hook, attributes, info)
+    const review = reviewRequest(hook, write)
     const { timeoutSeconds, clientConfig } = hook
     const { deadline, signal } = attributes.context
     const answer = await caller.call(clientConfig, review.body, { timeoutSeconds, deadline, signal })
@@ -63,34 +77,35 @@ export function createWebhookAdmission(options: {
   /** What a hook makes of the object; undefined when it leaves it alone. */
   async function mutateOnce(
     hook: Hook,
-    attributes: AdmissionAttributes,
-    info: ResourceInfo,
+    write: VersionedWrite,
     redefault: (object: JsonObject) => JsonObject,
   ): Promise<{ readonly object: JsonObject; readonly changed: boolean } | undefined> {
-    const response = await call(hook, attributes, info, true)
-    const before = asSent(attributes.object, info, attributes.info)
-    const patched = applyPatch(hook, response, before, attributes.subresource === '' ? info : undefined)
+    const response = await call(hook, write, true)
+    const patched = applyPatch(hook, response, write.object, write.attributes.subresource === '' ? write.info : undefined)
     if (patched === undefined) return undefined
     // What defaults take back was a change all the same.
-    return { object: redefault(inVersion(patched, attributes.info, info)!), changed: !jsonEqual(before!, patched) }
+    return { object: await fromVersion(patched, write, redefault), changed: !jsonEqual(write.object!, patched) }
   }
 
   return {
     async mutate(attributes, redefault) {
       let object = attributes.object
+      let inVersion = versionsOf(attributes)
       /** Called hooks with `reinvocationPolicy: IfNeeded`. */
       let invoked: Hook[] = []
       /** Those of them after which another hook changed the object: the second round calls these alone. */
       const outdated = new Set<Hook>()
       for (const round of [0, 1]) {
         for (const hook of hooks.mutating(state.configurations('mutating'))) {
-          if (round === 1 && !outdated.has(hook)) continue
           const current: AdmissionAttributes = object === undefined ? attributes : { ...attributes, object }
-          const info = matchHook(hook, current, state)
-          if (info === undefined) continue
+          const write = await writeFor(hook, current, inVersion)
+          if (write === undefined || (round === 1 && !outdated.has(hook))) continue
           try {
-            const after = await mutateOnce(hook, current, info, redefault)
-            if (after !== undefined) object = after.object
+            const after = await mutateOnce(hook, write, redefault)
+            if (after !== undefined) {
+              object = after.object
+              inVersion = versionsOf({ ...attributes, object })
+            }
             if (after?.changed === true) {
               for (const earlier of invoked) outdated.add(earlier)
               invoked = []
@@ -109,12 +124,20 @@ export function createWebhookAdmission(options: {
 
     async validate(attributes) {
       const errors: unknown[] = []
-      const calls = hooks.validating(state.configurations('validating')).flatMap((hook) => {
-        const info = matchHook(hook, attributes, state)
-        return info === undefined ? [] : [call(hook, attributes, info, false).catch((error: unknown) => failOpenOrThrow(hook, error))]
-      })
+      const inVersion = versionsOf(attributes)
+      const calls: { readonly hook: Hook; readonly write: VersionedWrite }[] = []
+      for (const hook of hooks.validating(state.configurations('validating'))) {
+        const write = await writeFor(hook, attributes, inVersion)
+        if (write !== undefined) calls.push({ hook, write })
+      }
       // All are awaited; the first error in the order of arrival is the answer.
-      await Promise.all(calls.map((running) => running.catch((error: unknown) => errors.push(error))))
+      await Promise.all(
+        calls.map(({ hook, write }) =>
+          call(hook, write, false)
+            .catch((error: unknown) => failOpenOrThrow(hook, error))
+            .catch((error: unknown) => errors.push(error)),
+        ),
+      )
       if (errors.length > 0) throw errors[0]
     },
   }

@@ -9,7 +9,7 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 import { appliedFields, compare } from './compare.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, emptySet } from './field-set.ts'
-import { ownedPart, trackedPart } from './managed-fields.ts'
+import { ownedPart, trackedPart } from './owned-part.ts'
 import type { Typing } from './typing.ts'
 
 /** The one manager for whom the annotation counts. */

@@ -3,13 +3,12 @@ import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
-import { asGo } from '../types/go-value.ts'
-import { compare } from './compare.ts'
+import type { VersionView } from '../conversion/across-versions.ts'
+import { Comparisons } from './comparisons.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, emptySet, fromFieldsV1, intersection, isEmptySet, toFieldsV1, union } from './field-set.ts'
-import { typingOf } from './typing.ts'
 
-/** One entry. Manager, operation, apiVersion and subresource together identify it. */
+/** One entry. Manager, operation, apiVersion (of updates) and subresource together identify it. */
 export interface ManagerEntry {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -28,8 +27,10 @@ export interface Writer {
   readonly now: number
 }
 
+/** Who applies is the same in every version. */
 export function sameManager(a: Omit<ManagerEntry, 'fields' | 'time'>, b: Omit<ManagerEntry, 'fields' | 'time'>): boolean {
-  return a.manager === b.manager && a.operation === b.operation && a.apiVersion === b.apiVersion && a.subresource === b.subresource
+  const isSameVersion = a.operation === 'Apply' || a.apiVersion === b.apiVersion
+  return a.manager === b.manager && a.operation === b.operation && isSameVersion && a.subresource === b.subresource
 }
 
 export function readManagers(managedFields: JsonValue | undefined): ManagerEntry[] {
@@ -62,49 +63,29 @@ export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
     }))
 }
 
-/** Metadata that the server itself writes, and that nobody owns. */
-const untrackedMetadata = new Set([
-  'name',
-  'namespace',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'selfLink',
-  'managedFields',
-])
-
-/** The part of a configuration that a write through this subresource can own. */
-export function ownedPart(info: ResourceInfo, config: JsonObject, subresource: string): JsonObject {
-  const { apiVersion: _apiVersion, kind: _kind, metadata, status, ...rest } = config
-  const kept = Object.fromEntries(Object.entries(isObject(metadata) ? metadata : {}).filter(([key]) => !untrackedMetadata.has(key)))
-  const ownStatus = status === undefined ? {} : { status }
-  if (subresource === 'status') return { metadata: info.custom ? {} : kept, ...ownStatus }
-  return { ...rest, metadata: kept, ...(Object.hasOwn(info.subresources, 'status') ? {} : ownStatus) }
-}
-
-/** The same of a whole object; of none at all it is what Go has always, which nobody comes to own as such. */
-export function trackedPart(info: ResourceInfo, object: JsonObject = {}, subresource: string): JsonObject {
-  return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)
-}
-
 /**
  * The managers after an update from `live` (undefined: a create) to `object`:
- * the writer owns what it changed, and nobody owns what is gone.
+ * the writer owns what it changed, and nobody owns what is gone. With a `view`, each manager is judged in its own version.
  */
-export function managersAfterUpdate(info: ResourceInfo, live: JsonObject | undefined, object: JsonObject, writer: Writer): ManagerEntry[] {
+export function managersAfterUpdate(
+  info: ResourceInfo,
+  live: JsonObject | undefined,
+  object: JsonObject,
+  writer: Writer,
+  view?: VersionView,
+): ManagerEntry[] {
   const managers = managersOf(live, object, writer.subresource !== '')
   // The API server does not begin to track an object whose managers are not known, but by an apply.
   if (live !== undefined && managers.length === 0) return []
-  const before = trackedPart(info, live, writer.subresource)
-  const { changed, removed } = compare(before, trackedPart(info, object, writer.subresource), typingOf(info))
-  const gone = union(changed, removed)
+  const comparisons = new Comparisons(info, live, object, writer, view)
+  const { changed } = comparisons.of(writer)!
   const scales = writer.subresource === 'scale'
   // A scale subresource shows the managers of the number alone, and where there are none, it tracks nothing.
   if (scales && managers.every((entry) => isEmptySet(intersection(entry.fields, changed)))) return managers
-  const left = managers.map((entry) => ({ ...entry, fields: difference(entry.fields, gone) }))
+  const left = managers.flatMap((entry) => {
+    const found = comparisons.of(entry)
+    return found === undefined ? [] : [{ ...entry, fields: difference(entry.fields, union(found.changed, found.removed)) }]
+  })
   if (isEmptySet(changed)) return left
   const own = left.find((entry) => sameManager(entry, writer))
   // The API server notes no time for the number that a scale subresource sets.

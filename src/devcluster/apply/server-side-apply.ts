@@ -3,15 +3,19 @@ import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { quote } from '../../api/field-error.ts'
+import type { VersionView } from '../conversion/across-versions.ts'
 import { applyConflict, bareError } from '../registry/status-error.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { appliedFields, compare } from './compare.ts'
+import { Comparisons } from './comparisons.ts'
 import type { FieldSet } from './field-set.ts'
-import { difference, emptySet, formatElement, intersection, isEmptySet, pathsOf, union } from './field-set.ts'
+import { difference, emptySet, formatElement, intersection, isEmptySet, pathsOf } from './field-set.ts'
 import type { ManagerEntry, Writer } from './managed-fields.ts'
 import { lastAppliedFields, lastAppliedManager, withLastApplied } from './last-applied.ts'
-import { ownedPart, readManagers, sameManager, trackedPart, writeManagers } from './managed-fields.ts'
-import { mergeConfig, pruneFields } from './merge.ts'
+import { readManagers, sameManager, writeManagers } from './managed-fields.ts'
+import { ownedPart, trackedPart } from './owned-part.ts'
+import { mergeConfig } from './merge.ts'
+import { pruneApplied } from './prune-applied.ts'
 import type { Typing } from './typing.ts'
 import { elementOf, typingOf } from './typing.ts'
 
@@ -24,27 +28,29 @@ export interface ApplyRequest {
   readonly named: JsonObject
   readonly force: boolean
   readonly writer: Writer
+  /** Of other versions, in which other managers own fields; without one, fields are the same in all of them. */
+  readonly view?: VersionView | undefined
 }
 
 /**
  * The live object with the configuration applied and `managedFields` brought up to date.
  * Throws a 409 `StatusError` when another manager owns a field that would change, unless forced.
  */
-export function applyConfiguration({ info, live, config, named, force, writer }: ApplyRequest): JsonObject {
+export function applyConfiguration({ info, live, config, named, force, writer, view }: ApplyRequest): JsonObject {
   const typing = typingOf(info)
   checkLists(info, config, named, typing)
   const claimed = claimedFields(info, ownedPart(info, config, writer.subresource), typing)
 
   const managers = live === undefined ? [] : managersBefore(info, live, typing)
   const own = managers.find((entry) => sameManager(entry, writer))
-  const others = managers.filter((entry) => !sameManager(entry, writer))
+  const foreign = managers.filter((entry) => !sameManager(entry, writer))
 
   const base = live ?? startOf(config)
   const merged = mergeConfig(base, withoutManagedFields(config), typing) as JsonObject
-  const before = trackedPart(info, live, writer.subresource)
-  const { changed } = compare(before, trackedPart(info, merged, writer.subresource), typing)
+  const changes = new Comparisons(info, live, merged, writer, view)
+  const others = foreign.filter((entry) => changes.of(entry) !== undefined)
   const conflicts = others
-    .map((entry) => ({ entry, fields: intersection(entry.fields, changed) }))
+    .map((entry) => ({ entry, fields: intersection(entry.fields, changes.of(entry)!.changed) }))
     .filter(({ fields }) => !isEmptySet(fields))
   if (conflicts.length > 0 && !force) {
     const allowed = live !== undefined && writer.manager === lastAppliedManager ? lastAppliedFields(info, live, typing) : emptySet
@@ -54,19 +60,20 @@ export function applyConfiguration({ info, live, config, named, force, writer }:
     if (left.length > 0) throw conflictError(left)
   }
 
-  const left = others.map((entry) => ({ ...entry, fields: difference(entry.fields, changed) }))
-  const ownedByOthers = left.reduce((all, entry) => union(all, entry.fields), emptySet)
-  const pruned = own === undefined ? merged : (pruneFields(merged, own.fields, claimed, ownedByOthers, typing) as JsonObject)
+  const left = others.map((entry) => ({ ...entry, fields: difference(entry.fields, changes.of(entry)!.changed) }))
+  const applied =
+    own === undefined ? merged : pruneApplied({ info, merged, last: own, next: { ...writer, fields: claimed }, others: left, view })
   // What went with a pruned parent belongs to nobody any more.
-  const { removed } = compare(trackedPart(info, merged, writer.subresource), trackedPart(info, pruned, writer.subresource), typing)
-  const kept = left.map((entry) => ({ ...entry, fields: difference(entry.fields, removed) }))
+  const losses = new Comparisons(info, merged, applied, writer, view)
+  const kept = left.map((entry) => ({ ...entry, fields: difference(entry.fields, losses.of(entry)!.removed) }))
 
   // Only who changes something is noted with a time.
-  const time = isEmptySet(changed) && isEmptySet(removed) ? own?.time : formatTime(writer.now)
+  const isSame = isEmptySet(changes.of(writer)!.changed) && isEmptySet(losses.of(writer)!.removed)
+  const time = isSame ? own?.time : formatTime(writer.now)
   const managedFields = writeManagers([...kept, { ...writer, time, fields: claimed }])
-  const metadata = isObject(pruned.metadata) ? pruned.metadata : {}
-  const applied = { ...pruned, metadata: { ...metadata, managedFields } }
-  return live !== undefined && writer.manager === lastAppliedManager ? withLastApplied(applied, live, named) : applied
+  const metadata = isObject(applied.metadata) ? applied.metadata : {}
+  const tracked = { ...applied, metadata: { ...metadata, managedFields } }
+  return live !== undefined && writer.manager === lastAppliedManager ? withLastApplied(tracked, live, named) : tracked
 }
 
 /** The fields that a configuration claims; that it has metadata, or an empty built-in spec or status, claims nothing. */

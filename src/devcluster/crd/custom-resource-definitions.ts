@@ -4,16 +4,13 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { holdsBigint, isObject, jsonEqual, setOwn } from '../../api/json.ts'
 import { builtinResource } from '../resources/builtin-resource.ts'
 import { creationTimeDescription, nameColumn, textColumn } from '../resources/columns.ts'
+import { changeObjectField, withDefaults as resourceDefaults } from '../resources/defaults.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { asDefinition, cleanupFinalizer, withCondition } from './definition.ts'
 import { unknownFormats } from './schema-formats.ts'
 import { validateDefinition } from './validate-definition.ts'
 
 export const definitionsKey = 'apiextensions.k8s.io/customresourcedefinitions'
-
-/** Better said than found out. */
-const noConversion =
-  'spec.conversion.strategy: this API server calls no conversion webhooks; between versions it changes the apiVersion alone'
 
 /** The row; `clock` dates the conditions that a deletion sets. */
 export function customResourceDefinitions(clock: Clock): ResourceInfo {
@@ -33,10 +30,7 @@ export function customResourceDefinitions(clock: Clock): ResourceInfo {
         const storedVersions = storageVersions(object).slice(0, 1)
         return { ...object, status: { conditions: null, acceptedNames: { kind: '', plural: '' }, storedVersions } }
       },
-      warnings: (object) => [
-        ...(asDefinition(object).spec.conversion?.strategy === 'Webhook' ? [noConversion] : []),
-        ...unknownFormats(object).map((format) => `unrecognized format ${JSON.stringify(format)}`),
-      ],
+      warnings: (object) => unknownFormats(object).map((format) => `unrecognized format ${JSON.stringify(format)}`),
       prepareForUpdate: (object, old, subresource) => (subresource === '' ? rememberingVersions(object, old) : object),
       validate: (object, old, subresource) =>
         subresource === 'status' ? [] : validateDefinition(asDefinition(object), old && asDefinition(old)),
@@ -64,7 +58,7 @@ function withDefaults(given: JsonObject): JsonObject {
       ...(kind !== '' && !names.singular ? { singular: kind.toLowerCase() } : {}),
       ...(kind !== '' && !names.listKind ? { listKind: `${kind}List` } : {}),
     },
-    conversion: spec.conversion ?? { strategy: 'None' },
+    conversion: isObject(spec.conversion) ? withPort(spec.conversion) : (spec.conversion ?? { strategy: 'None' }),
   }
   const named = jsonEqual(spec, defaulted) ? object : { ...object, spec: defaulted }
   // Where nothing is said to be stored, what would be stored is.
@@ -86,6 +80,15 @@ function withFloats<Value extends JsonValue>(value: Value): Value {
 }
 
 const exactFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
+
+/** The Service of a conversion webhook listens on 443 unless it says something else. */
+function withPort(conversion: JsonObject): JsonObject {
+  return changeObjectField(conversion, 'webhook', (webhook) =>
+    changeObjectField(webhook, 'clientConfig', (client) =>
+      changeObjectField(client, 'service', (service) => resourceDefaults(service, { port: 443 })),
+    ),
+  )
+}
 
 function storageVersions(object: JsonObject): string[] {
   return (asDefinition(object).spec.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name)

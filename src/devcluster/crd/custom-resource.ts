@@ -2,6 +2,7 @@
 import { isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { compileSchema } from '../../schema/compile.ts'
+import type { Converter } from '../conversion/converter.ts'
 import { forbidden } from '../registry/status-error.ts'
 import { compareVersions } from '../resources/catalog.ts'
 import type { ResourceInfo, SubresourceInfo, Verb } from '../resources/resource-info.ts'
@@ -12,18 +13,18 @@ import { printerColumns, selectableValue } from './printer-columns.ts'
 import { scaleSubresource, validateScale } from './scale.ts'
 
 /** One row for each served version; none as long as the definition is not established. */
-export function customResources(definition: Definition): readonly ResourceInfo[] {
+export function customResources(definition: Definition, converter?: Converter): readonly ResourceInfo[] {
   if (!isConditionTrue(definition, 'Established')) return []
-  return definition.spec.versions.filter(({ served }) => served).map((version) => customResource(definition, version))
+  return definition.spec.versions.filter(({ served }) => served).map((version) => customResource(definition, version, converter))
 }
 
 /** The row of the stored version, whether it is served or not. */
-export function storedResource(definition: Definition): ResourceInfo {
+export function storedResource(definition: Definition, converter?: Converter): ResourceInfo {
   const { versions } = definition.spec
-  return customResource(definition, versions.find(({ storage }) => storage) ?? versions[0]!)
+  return customResource(definition, versions.find(({ storage }) => storage) ?? versions[0]!, converter)
 }
 
-function customResource(definition: Definition, version: DefinitionVersion): ResourceInfo {
+function customResource(definition: Definition, version: DefinitionVersion, converter: Converter | undefined): ResourceInfo {
   const { spec } = definition
   const names = definition.status?.acceptedNames ?? spec.names
   const schema: StructuralSchema = version.schema?.openAPIV3Schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
@@ -46,6 +47,7 @@ function customResource(definition: Definition, version: DefinitionVersion): Res
     verbs: customVerbs,
     storageKey: storageKeyOf(definition),
     storageVersion: spec.versions.find(({ storage }) => storage)?.name ?? version.name,
+    ...(converter && { converter }),
     subresources: subresourcesOf(names.kind, version),
     custom: true,
     schema: compileSchema(schema),

@@ -9,6 +9,9 @@ import type { JsonObject } from '../../api/json.ts'
 import { jsonEqual } from '../../api/json.ts'
 import type { ObjectMeta } from '../../api/object.ts'
 import type { Logger } from '../../telemetry/logger.ts'
+import type { WebhookCaller } from '../admission/caller.ts'
+import type { Converter } from '../conversion/converter.ts'
+import { webhookConverter } from '../conversion/converter.ts'
 import { followType } from '../follow.ts'
 import type { Registry } from '../registry/registry.ts'
 import { StatusError } from '../registry/status-error.ts'
@@ -26,6 +29,8 @@ export interface DefinitionControllerOptions {
   readonly store: ObjectStore
   readonly registry: Registry
   readonly catalog: Catalog
+  /** Of conversion webhooks. */
+  readonly caller: WebhookCaller
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -49,7 +54,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
   const stopListening = followType(store, definitionsKey, ({ key }) => enqueue(key))
   const onAbort = (): void => wake.resolve()
   signal.addEventListener('abort', onAbort, { once: true })
-  const served = new ServedRows(options.catalog)
+  const served = new ServedRows(options.catalog, (definition) => webhookConverter(definition, options.caller, signal))
 
   const watchInstances = (definition: Definition): void => {
     const { name } = definition.metadata
@@ -116,8 +121,11 @@ class ServedRows {
   /** By the definition's name: what its rows were made from, and their versions. */
   readonly #shown = new Map<string, { readonly from: string; readonly rows: readonly ResourceInfo[] }>()
 
-  constructor(catalog: Catalog) {
+  readonly #converterOf: (definition: Definition) => Converter | undefined
+
+  constructor(catalog: Catalog, converterOf: (definition: Definition) => Converter | undefined) {
     this.#catalog = catalog
+    this.#converterOf = converterOf
   }
 
   show(definition: Definition): void {
@@ -125,7 +133,7 @@ class ServedRows {
     const from = [uid, generation, isConditionTrue(definition, 'Established'), isConditionTrue(definition, 'Terminating')].join()
     const before = this.#shown.get(name)
     if (before?.from === from) return
-    const rows = customResources(definition)
+    const rows = customResources(definition, this.#converterOf(definition))
     for (const row of rows) this.#catalog.add(row)
     for (const { group, plural, version } of before?.rows ?? []) {
       if (!rows.some((row) => row.version === version)) this.#catalog.remove(group, plural, version)
@@ -194,12 +202,12 @@ async function updateStatus(
 
 /** Deletes the custom resources; when none is left, lets the definition go. */
 async function cleanUp(
-  { store, registry, catalog }: DefinitionControllerOptions,
+  { store, registry, catalog, caller }: DefinitionControllerOptions,
   definition: Definition,
   signal: AbortSignal,
 ): Promise<void> {
   const context = systemContext(signal)
-  const row = storedResource(definition)
+  const row = storedResource(definition, webhookConverter(definition, caller, signal))
   const { keys, get } = store.snapshot(row.storageKey)
   for (const key of keys) {
     const { name, namespace, deletionTimestamp } = (get(key) as { metadata: ObjectMeta } | undefined)?.metadata ?? {}

@@ -37,7 +37,7 @@ export async function getObject(exchange: Exchange, request: ResourceRequest, se
   const { info, target } = request
   const presentation = presentationOf(exchange, request, services)
   await services.registry.waitFor(exchange.query.get('resourceVersion') ?? '', exchange.signal)
-  const object = services.registry.get(info, keyOf(request), target.subresource)
+  const object = await services.registry.read(info, keyOf(request), target.subresource)
   return send(exchange, 200, presentObject(object, presentation), presentation, services)
 }
 
@@ -56,7 +56,7 @@ export async function getPodLog(exchange: Exchange, request: ResourceRequest, { 
 
 export async function listObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services)
-  const list = services.registry.list(request.info, await readOptions(exchange, request, services))
+  const list = await services.registry.readList(request.info, await readOptions(exchange, request, services))
   return send(exchange, 200, presentList(list, presentation), presentation, services)
 }
 

@@ -12,7 +12,10 @@ import type { OpenApi } from './openapi.ts'
 import type { RequestInfo } from './request-info.ts'
 
 /** What HTTP needs of the registry. */
-export type Resources = Pick<Registry, 'get' | 'list' | 'waitFor' | 'watch' | 'create' | 'put' | 'patch' | 'delete' | 'deleteCollection'>
+export type Resources = Pick<
+  Registry,
+  'get' | 'read' | 'readList' | 'waitFor' | 'watch' | 'create' | 'put' | 'patch' | 'delete' | 'deleteCollection'
+>
 
 export interface Services {
   readonly registry: Resources

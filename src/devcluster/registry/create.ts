@@ -100,13 +100,13 @@ export async function insertObject(
     const taken = (): boolean => store.get(info.storageKey, key) !== undefined
     if (taken() && generateName !== '' && attempt < generateNameAttempts) continue
     await admission.validate({ ...attributes, name, object: named })
+    const written = await representation.toStorage(info, pruned(info, named))
     // Admission may have taken its time: whatever was true before must be true in the turn that writes.
     checkNamespaceIsActive(store, info, namespace, name)
     const there = store.get(info.storageKey, key)
     if (there !== undefined) throw alreadyExists(info, name, metadataOf(there).deletionTimestamp !== undefined)
     for (const text of info.custom ? finalizerWarnings(named) : (info.strategy.warnings?.(named) ?? [])) context.warn(text)
-    const written = representation.toStorage(info, pruned(info, named))
-    return representation.present(info, context.dryRun ? written : store.put(info.storageKey, key, written, undefined)!)
+    return representation.show(info, context.dryRun ? written : store.put(info.storageKey, key, written, undefined)!)
   }
 }
 

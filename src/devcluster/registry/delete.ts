@@ -39,6 +39,7 @@ export async function deleteObject(
   for (let attempt = 1; ; attempt += 1) {
     const stored = store.get(info.storageKey, key)
     if (stored === undefined) throw notFound(info, key.name)
+    await representation.prepare(info, [stored], { anew: true })
     const old = representation.present(info, stored)
     checkPreconditions(info, old, options)
     refuseDeletion(info, old)
@@ -62,14 +63,14 @@ export async function deleteObject(
       const last = store.delete(info.storageKey, key, stored)
       if (last !== undefined) {
         // Only what is deleted gracefully is marked before it goes.
-        const shown = info.strategy.gracePeriodSeconds === undefined ? representation.present(info, last) : marked
+        const shown = info.strategy.gracePeriodSeconds === undefined ? await representation.show(info, last) : marked
         return answer(info, withMetadata(shown, { resourceVersion: metadataText(last, 'resourceVersion') }), true)
       }
     } else if (jsonEqual(marked, old)) {
       if (store.get(info.storageKey, key) === stored) return answer(info, old, false)
     } else {
-      const result = store.put(info.storageKey, key, representation.toStorage(info, marked), stored)
-      if (result !== undefined) return answer(info, representation.present(info, result), false)
+      const result = store.put(info.storageKey, key, await representation.toStorage(info, marked), stored)
+      if (result !== undefined) return answer(info, await representation.show(info, result), false)
     }
     if (attempt === attempts) throw conflict(info, key.name)
   }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { ContinueToken } from '../storage/continue-token.ts'
 import { decodeContinueToken, encodeContinueToken } from '../storage/continue-token.ts'
+import type { Snapshot } from '../storage/object-store.ts'
 import { firstAtOrAfter } from '../storage/sorted-keys.ts'
 import type { Environment } from './environment.ts'
 import { selectionOf } from './selection.ts'
@@ -35,10 +36,40 @@ const continueTooOld =
   'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - ' +
   'objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-export function listObjects({ store, representation }: Environment, info: ResourceInfo, options: ListOptions): ListResult {
-  const selection = selectionOf(info, options)
+/** Where a list begins, and in which state. */
+interface ListStart {
+  readonly start: string
+  readonly snapshot: Snapshot
+}
+
+function beginList({ store }: Environment, info: ResourceInfo, options: ListOptions): ListStart {
   const { start, revision } = startOf(store, options)
-  const snapshot = store.snapshot(info.storageKey, options.namespace, revision)
+  return { start, snapshot: store.snapshot(info.storageKey, options.namespace, revision) }
+}
+
+/** A list of objects that a conversion webhook may have to be asked about: about all of them, as the API server's cache has them. */
+export async function listConverted(environment: Environment, info: ResourceInfo, options: ListOptions): Promise<ListResult> {
+  // What is wrong with a selector is told first.
+  selectionOf(info, options)
+  const from = beginList(environment, info, options)
+  if (info.converter === undefined) return listObjects(environment, info, options, from)
+  const { keys, get, revision } = from.snapshot
+  // The snapshot of the present goes with the time.
+  const objects = new Map(keys.map((key) => [key, get(key)!]))
+  await environment.representation.prepare(info, [...objects.values()])
+  const snapshot = { revision, keys: [...objects.keys()], get: (key: string) => objects.get(key) }
+  return listObjects(environment, info, options, { ...from, snapshot })
+}
+
+export function listObjects(
+  environment: Environment,
+  info: ResourceInfo,
+  options: ListOptions,
+  from: ListStart = beginList(environment, info, options),
+): ListResult {
+  const { representation } = environment
+  const selection = selectionOf(info, options)
+  const { start, snapshot } = from
   const prefix = options.namespace ? `${options.namespace}/` : ''
   // The API server reads version 0 from its cache, whole.
   const limit = options.limit !== undefined && options.limit > 0 && options.resourceVersion !== '0' ? options.limit : Infinity

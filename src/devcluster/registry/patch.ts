@@ -6,6 +6,8 @@ import { isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { checkFields } from '../apply/check-fields.ts'
 import { applyConfiguration } from '../apply/server-side-apply.ts'
+import type { VersionView } from '../conversion/across-versions.ts'
+import { acrossVersions } from '../conversion/across-versions.ts'
 import { jsonPatch } from '../patch/json-patch.ts'
 import { mergePatch } from '../patch/merge-patch.ts'
 import { PatchError } from '../patch/patch-error.ts'
@@ -169,8 +171,9 @@ async function applyObject(
     subresource,
     context,
     tracked: true,
-    change: (old) => {
-      const merged = applyConfiguration({ info, live: old, config, named, force, writer })
+    change: async (old) => {
+      const apply = (view?: VersionView): JsonObject => applyConfiguration({ info, live: old, config, named, force, writer, view })
+      const merged = info.converter === undefined ? apply() : await acrossVersions(info.converter, apply)
       reportYamlDuplicates(patch.duplicates, context)
       return decodeBody(info, { object: merged, duplicates: [] }, context)
     },

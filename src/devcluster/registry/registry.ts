@@ -12,7 +12,7 @@ import { createObject } from './create.ts'
 import { deleteBySubresource, deleteObject, deleteObjects } from './delete.ts'
 import type { Environment } from './environment.ts'
 import type { ListOptions, ListResult } from './list.ts'
-import { listObjects, parseResourceVersion } from './list.ts'
+import { listConverted, listObjects, parseResourceVersion } from './list.ts'
 import type { Patch } from './patch.ts'
 import { patchObject } from './patch.ts'
 import { Representation } from './representation.ts'
@@ -76,18 +76,28 @@ export class Registry {
     if (!reached) throw tooLargeResourceVersion(asked, store.revision)
   }
 
+  /** At once: for types that need no conversion webhook. */
   get(info: ResourceInfo, key: ObjectKey, subresource = ''): JsonObject {
-    this.#check(info, 'get', subresource)
-    const { store, representation } = this.#environment
-    const stored = store.get(info.storageKey, key)
-    if (stored === undefined) throw notFound(info, key.name)
-    const object = representation.present(info, stored)
-    return info.subresources[subresource]?.read?.(object) ?? object
+    return this.#shown(info, this.#stored(info, key, subresource), subresource)
   }
 
+  async read(info: ResourceInfo, key: ObjectKey, subresource = ''): Promise<JsonObject> {
+    const stored = this.#stored(info, key, subresource)
+    await this.#environment.representation.prepare(info, [stored], { anew: true })
+    return this.#shown(info, stored, subresource)
+  }
+
+  /** At once: for types that need no conversion webhook. */
   list(info: ResourceInfo, options: ListOptions): ListResult {
     this.#check(info, 'list', '')
     return listObjects(this.#environment, info, options)
+  }
+
+  readList(info: ResourceInfo, options: ListOptions): Promise<ListResult> {
+    return attempt(() => {
+      this.#check(info, 'list', '')
+      return listConverted(this.#environment, info, options)
+    })
   }
 
   /** Follows the store from now on, even before it is read; errors in the options are thrown at once. */
@@ -179,7 +189,7 @@ export class Registry {
   deleteCollection(info: ResourceInfo, listOptions: ListOptions, options: JsonObject, context: RequestContext): Promise<ListResult> {
     return attempt(async () => {
       this.#check(info, 'deletecollection', '')
-      const list = listObjects(this.#environment, info, listOptions)
+      const list = await listConverted(this.#environment, info, listOptions)
       await deleteObjects(this.#environment, info, list.items, options, context)
       return list
     })
@@ -188,6 +198,18 @@ export class Registry {
   /** Ends all watches, as a restart of the server would. */
   dropWatches(): void {
     this.#environment.store.endSubscriptions()
+  }
+
+  #stored(info: ResourceInfo, key: ObjectKey, subresource: string): JsonObject {
+    this.#check(info, 'get', subresource)
+    const stored = this.store.get(info.storageKey, key)
+    if (stored === undefined) throw notFound(info, key.name)
+    return stored
+  }
+
+  #shown(info: ResourceInfo, stored: JsonObject, subresource: string): JsonObject {
+    const object = this.#environment.representation.present(info, stored)
+    return info.subresources[subresource]?.read?.(object) ?? object
   }
 
   #check(info: ResourceInfo, verb: Verb, subresource: string): void {

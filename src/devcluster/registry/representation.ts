@@ -5,43 +5,84 @@ import { deepFreeze } from '../../api/json.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { asGo } from '../types/go-value.ts'
+import { internalError } from './status-error.ts'
+
+/** So many calls of a conversion webhook run at once for one request. */
+const maxConversions = 16
 
 /**
- * Converts between versions as the conversion strategy `None` does: only `apiVersion` differs.
+ * Converts between versions: as the conversion strategy `None` does, where only `apiVersion` differs, or by a webhook.
  * What is shown of one stored object is made once, so that all watchers share it.
  */
 export class Representation {
   readonly #shown = new WeakMap<ResourceInfo, WeakMap<JsonObject, JsonObject>>()
 
-  /** A stored object as the version of `info` shows it. */
+  /** A stored object as the version of `info` shows it; where a webhook converts, after `prepare`. */
   present(info: ResourceInfo, stored: JsonObject): JsonObject {
-    let shown = this.#shown.get(info)
-    if (shown === undefined) {
-      shown = new WeakMap()
-      this.#shown.set(info, shown)
-    }
+    const shown = this.#shownOf(info)
     let object = shown.get(stored)
     if (object === undefined) {
-      if (info.conversion !== undefined) {
-        const shownAs = deepFreeze(info.conversion.fromStorage(stored))
-        shown.set(stored, shownAs)
-        return shownAs
-      }
-      const apiVersion = apiVersionOf(info)
-      const read = asStored(info, stored)
-      object = deepFreeze(read.apiVersion === apiVersion ? read : converted(info.schema, { ...read, apiVersion }))
+      object = deepFreeze(info.conversion === undefined ? read(info, stored) : info.conversion.fromStorage(stored))
       shown.set(stored, object)
     }
     return object
   }
 
+  /**
+   * Asks the conversion webhook about stored objects, if the type has one; each has a call of its own, as with the API server.
+   * `anew`: also about those of which the answer is known, as a read of one object does. Throws the first error.
+   */
+  async prepare(info: ResourceInfo, stored: readonly JsonObject[], { anew = false } = {}): Promise<void> {
+    const { converter } = info
+    if (converter === undefined) return
+    const shown = this.#shownOf(info)
+    const apiVersion = apiVersionOf(info)
+    const waiting = stored.filter((object) => anew || !shown.has(object)).values()
+    const convertAll = async (): Promise<void> => {
+      for (const object of waiting) {
+        const own = asStored(info, object)
+        shown.set(
+          object,
+          deepFreeze(own.apiVersion === apiVersion ? own : converted(info.schema, await converter.convert(own, apiVersion))),
+        )
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(maxConversions, stored.length) }, convertAll))
+  }
+
+  /** Both in one. */
+  async show(info: ResourceInfo, stored: JsonObject): Promise<JsonObject> {
+    await this.prepare(info, [stored])
+    return this.present(info, stored)
+  }
+
   /** An object in the version of `info` as it is stored. */
-  toStorage(info: ResourceInfo, given: JsonObject): JsonObject {
+  toStorage(info: ResourceInfo, given: JsonObject): JsonObject | Promise<JsonObject> {
     const object = info.goType === undefined ? given : asGo(info.goType, given)
     if (info.conversion !== undefined) return info.conversion.toStorage(object)
     const apiVersion = apiVersionOf({ group: info.group, version: info.storageVersion })
-    return object.apiVersion === apiVersion ? object : converted(info.schemaOf?.(info.storageVersion), { ...object, apiVersion })
+    if (object.apiVersion === apiVersion) return object
+    const schema = info.schemaOf?.(info.storageVersion)
+    if (info.converter === undefined) return converted(schema, { ...object, apiVersion })
+    return info.converter.convert(object, apiVersion).then((stored) => converted(schema, stored))
   }
+
+  #shownOf(info: ResourceInfo): WeakMap<JsonObject, JsonObject> {
+    let shown = this.#shown.get(info)
+    if (shown === undefined) {
+      shown = new WeakMap()
+      this.#shown.set(info, shown)
+    }
+    return shown
+  }
+}
+
+function read(info: ResourceInfo, stored: JsonObject): JsonObject {
+  const apiVersion = apiVersionOf(info)
+  const object = asStored(info, stored)
+  if (object.apiVersion === apiVersion) return object
+  if (info.converter !== undefined) throw internalError('the object has not been converted')
+  return converted(info.schema, { ...object, apiVersion })
 }
 
 /** Between versions, what the other one does not know is lost. */

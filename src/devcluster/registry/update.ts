@@ -3,6 +3,7 @@ import { invalid } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
+import { acrossVersions } from '../conversion/across-versions.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { insertObject } from './create.ts'
 import { checkName, checkNamespace, decodeBody, decodeSubresource, pruned, redefault } from './decode.ts'
@@ -55,7 +56,7 @@ export interface Change {
   readonly context: RequestContext
   readonly operation?: 'CREATE' | 'UPDATE'
   /** What the request wants instead of `old`, decoded and with defaults; both as the subresource shows them. */
-  readonly change: (old: JsonObject) => JsonObject
+  readonly change: (old: JsonObject) => JsonObject | Promise<JsonObject>
   /** `change` has brought managedFields up to date itself. */
   readonly tracked?: boolean
 }
@@ -108,12 +109,12 @@ export async function changeObject(environment: Environment, info: ResourceInfo,
   for (let attempt = 1; ; attempt += 1) {
     const stored = store.get(info.storageKey, request.key)
     if (stored === undefined) throw notFound(info, request.key.name)
-    const old = representation.present(info, stored)
+    const old = await representation.show(info, stored)
     const next = await prepareChange(environment, info, old, request)
     const shown = (object: JsonObject): JsonObject => info.subresources[request.subresource]?.read?.(object, { writing: true }) ?? object
     if (info.custom && attempt === 1) for (const text of finalizerWarnings(next, old)) request.context.warn(text)
-    const written = representation.toStorage(info, next)
-    if (request.context.dryRun) return shown(representation.present(info, written))
+    const written = await representation.toStorage(info, next)
+    if (request.context.dryRun) return shown(await representation.show(info, written))
     if (mayBeRemoved(info, next)) {
       if (store.delete(info.storageKey, request.key, stored) !== undefined) return shown(next)
     } else if (jsonEqual(written, stored)) {
@@ -121,7 +122,7 @@ export async function changeObject(environment: Environment, info: ResourceInfo,
       if (store.get(info.storageKey, request.key) === stored) return shown(old)
     } else {
       const result = store.put(info.storageKey, request.key, written, stored)
-      if (result !== undefined) return shown(representation.present(info, result))
+      if (result !== undefined) return shown(await representation.show(info, result))
     }
     if (attempt === attempts) throw conflict(info, request.key.name)
   }
@@ -133,7 +134,11 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
   const { admission, clock } = environment
   const hooks = info.subresources[subresource]
   const writer = writerOf(info, context, 'Update', subresource, clock.now())
-  const track = (object: JsonObject): JsonObject => (request.tracked === true ? object : trackUpdate(info, old, object, writer))
+  const track = (object: JsonObject): JsonObject | Promise<JsonObject> => {
+    if (request.tracked === true) return object
+    if (info.converter === undefined) return trackUpdate(info, old, object, writer)
+    return acrossVersions(info.converter, (view) => trackUpdate(info, old, object, writer, view))
+  }
   const separated = (given: JsonObject): JsonObject => separate(info, carryMetadata(given, old, context.dryRun), old, subresource)
   const prepare = (given: JsonObject): JsonObject => {
     const own = separated(given)
@@ -141,7 +146,7 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
     return hooks?.keepsGeneration === true ? prepared : countGeneration(info, prepared, old)
   }
   const shownOld = hooks?.read?.(old, { writing: true }) ?? old
-  const given = request.change(shownOld)
+  const given = await request.change(shownOld)
   const checkRevision = (object: JsonObject): void => {
     const revision = givenRevision(object)
     if (revision !== undefined && revision !== metadataText(old, 'resourceVersion')) throw conflict(info, key.name)
@@ -162,14 +167,14 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
     const admitted = (await admission.mutate({ ...attributes, object: given }, (object) => object)) ?? given
     const written = prepare(hooks.write(old, admitted, { now: clock.now() }))
     // What a POST brings is no state of the object that somebody could own.
-    const next = operation === 'CREATE' ? written : track(written)
+    const next = operation === 'CREATE' ? written : await track(written)
     validateForWrite(info, next, old, subresource, context.warn)
     await admission.validate({ ...attributes, object: admitted })
     return next
   }
   // As for a new object: mutating webhooks see what was sent.
   const asked = withMetadata(separated(given), { managedFields: metadataOf(given).managedFields })
-  const { managedFields } = metadataOf(track(asked))
+  const { managedFields } = metadataOf(await track(asked))
   const sent = withMetadata(given, {
     ...(info.namespaced ? { namespace: key.namespace } : {}),
     managedFields,

@@ -9,7 +9,10 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 import { metadataText, validateMetadataUpdate } from './metadata.ts'
 import { invalidObject } from './status-error.ts'
 
-/** Throws 422 with everything that is wrong, and warns of what an update may leave as it was. `old` is undefined for a create. */
+/**
+ * Throws 422 with everything that is wrong. `old` is undefined for a create.
+ * `warn` is told of rules that an update breaks no more than the object did before.
+ */
 export function validateForWrite(
   info: ResourceInfo,
   object: JsonObject,
@@ -29,7 +32,7 @@ export function validateForWrite(
     ...(info.strategy.validate?.(object, old, subresource) ?? []),
     ...structureErrors(info, object, old, subresource),
   ]
-  errors.push(...(info.schema?.validateRules(object, old, errors, (tolerated) => warn(formatFieldError(tolerated))) ?? []))
+  errors.push(...(info.schema?.validateRules(object, old, errors, (found) => warn(formatFieldError(found))) ?? []))
   if (errors.length === 0) return
   // What is shown in several groups is refused by the name of the one in which it is stored.
   const [group = ''] = info.storageKey.split('/')
@@ -48,6 +51,12 @@ function structureErrors(info: ResourceInfo, object: JsonObject, old: JsonObject
     .validateStructure(status as JsonObject, old?.status as JsonObject | undefined)
     .map((error) => ({
       ...error,
-      path: error.path === '' ? 'status' : error.path.startsWith('[') ? `status${error.path}` : `status.${error.path}`,
+      // What is said of no field is said of the status.
+      path:
+        error.path === '' || error.path === '<nil>'
+          ? 'status'
+          : error.path.startsWith('[')
+            ? `status${error.path}`
+            : `status.${error.path}`,
     }))
 }

@@ -1,4 +1,5 @@
 /** WATCH: the changes of a type from a revision on. */
+import { sleep } from '../../api/clock.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
@@ -6,6 +7,10 @@ import { Watcher } from '../storage/watcher.ts'
 import type { Environment } from './environment.ts'
 import { parseResourceVersion } from './list.ts'
 import { selectionOf } from './selection.ts'
+import { StatusError } from './status-error.ts'
+
+/** How long a failed conversion waits before it is tried again. */
+const retryMs = 500
 
 export interface WatchOptions {
   readonly namespace?: string | undefined
@@ -23,6 +28,8 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
   const { store, clock, catalog, representation } = environment
   const selection = selectionOf(info, options)
   const present = (object: JsonObject): JsonObject => representation.present(info, object)
+  const stop = new AbortController()
+  const until = AbortSignal.any([signal, stop.signal])
   const watcher = new Watcher(
     {
       store,
@@ -32,18 +39,38 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
       since: sinceOf(store.revision, options),
       matches: (object) => selection.everything || selection.matches(present(object)),
       present,
+      prepare: info.converter && ((objects) => prepared(environment, info, objects, until)),
       bookmark:
         options.allowWatchBookmarks === true ? (revision, initialEventsEnd) => bookmarkOf(info, revision, initialEventsEnd) : undefined,
       timeoutMs: options.timeoutSeconds === undefined || options.timeoutSeconds <= 0 ? undefined : options.timeoutSeconds * 1000,
     },
-    signal,
+    until,
   )
-  // A type that is no longer served has no watches.
+  // A type that is no longer served has no watches, and those of one that is converted in another way begin anew.
   const unlisten = catalog.onChange(() => {
-    if (catalog.find(info.group, info.version, info.plural) === undefined) watcher.end()
+    const now = catalog.find(info.group, info.version, info.plural)
+    if (now === undefined) watcher.end()
+    else if (now.converter !== info.converter) stop.abort()
   })
   watcher.onEnd(unlisten)
   return watcher
+}
+
+/** Tries until the conversion webhook has converted the objects: no event of a watch may be left out. */
+async function prepared(
+  { representation, clock }: Environment,
+  info: ResourceInfo,
+  objects: readonly JsonObject[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await representation.prepare(info, objects)
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error
+      await sleep(clock, retryMs, signal)
+    }
+  }
 }
 
 function sinceOf(current: number, options: WatchOptions): number | undefined {

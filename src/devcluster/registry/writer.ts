@@ -3,6 +3,7 @@ import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Writer } from '../apply/managed-fields.ts'
 import { managersAfterUpdate, writeManagers } from '../apply/managed-fields.ts'
+import type { VersionView } from '../conversion/across-versions.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { withMetadata } from './metadata.ts'
 import type { RequestContext } from './request-context.ts'
@@ -22,8 +23,14 @@ export function writerOf(
   return { manager, operation, apiVersion: apiVersionOf(info), subresource, now }
 }
 
-/** The object with `managedFields` as they are after an update from `live` (undefined: a create). */
-export function trackUpdate(info: ResourceInfo, live: JsonObject | undefined, object: JsonObject, writer: Writer): JsonObject {
-  const entries = writeManagers(managersAfterUpdate(info, live, object, writer))
+/** The object with `managedFields` as they are after an update from `live` (undefined: a create); `view` as for `managersAfterUpdate`. */
+export function trackUpdate(
+  info: ResourceInfo,
+  live: JsonObject | undefined,
+  object: JsonObject,
+  writer: Writer,
+  view?: VersionView,
+): JsonObject {
+  const entries = writeManagers(managersAfterUpdate(info, live, object, writer, view))
   return withMetadata(object, { managedFields: entries.length === 0 ? undefined : entries })
 }

@@ -6,6 +6,7 @@ import type { ObjectKey } from '../../api/object.ts'
 import type { Status } from '../../api/status.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'
+import type { Converter } from '../conversion/converter.ts'
 import type { RequestContext } from '../registry/request-context.ts'
 import type { StructType } from '../types/go-types.ts'
 
@@ -149,6 +150,8 @@ export interface ResourceInfo {
   readonly storageVersion: string
   /** Between what is stored and what this row shows, where that is the object of another group. */
   readonly conversion?: { readonly fromStorage: (object: JsonObject) => JsonObject; readonly toStorage: (object: JsonObject) => JsonObject }
+  /** Between the versions of a custom resource, where its definition has a conversion webhook. */
+  readonly converter?: Converter
   /** `status`, `scale`, `binding`, … */
   readonly subresources: Readonly<Record<string, SubresourceInfo>>
   /** What it is in Go; custom resources are nothing there. */

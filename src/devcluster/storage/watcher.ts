@@ -22,6 +22,8 @@ export interface WatcherOptions {
   readonly matches: (object: JsonObject) => boolean
   /** The object as the watcher's version of the type shows it. */
   readonly present: (object: JsonObject) => JsonObject
+  /** To be waited for before objects can be matched and presented; absent: nothing. Rejects when the watch is over. */
+  readonly prepare?: ((objects: readonly JsonObject[]) => Promise<void>) | undefined
   /** Makes bookmarks; without it there are none. `initialEventsEnd`: the one that follows the objects that were there, with `since` undefined. */
   readonly bookmark?: ((revision: number, initialEventsEnd: boolean) => JsonObject) | undefined
   /** Ends the watch after this time. */
@@ -42,6 +44,9 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   #queue: WatchEvent[] = []
   #head = 0
   #ended = false
+  /** Steps that wait for objects to be prepared, in order. */
+  #steps: Promise<void> = Promise.resolve()
+  #waiting = 0
   #wake: ((result: IteratorResult<WatchEvent>) => void) | undefined
   #unsubscribe: () => void = () => {}
   #timers: Timer[] = []
@@ -99,7 +104,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
 
   /** Ends the watch after what has happened so far, e.g. because its type is no longer served: its last deletions are still told. */
   end(): void {
-    this.#end('when read')
+    this.#inOrder([], () => this.#end('when read'))
   }
 
   /** Calls `listener` when the watch has ended, at once if it has already. */
@@ -113,20 +118,44 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     const { store, storageKey, namespace, since, matches, present } = this.#options
     if (since === undefined) {
       const snapshot = store.snapshot(storageKey, namespace)
-      for (const key of snapshot.keys) {
-        const object = snapshot.get(key)!
-        if (matches(object)) this.#push({ type: 'ADDED', object: present(object) })
-      }
-      this.#pushBookmark(true)
+      const objects = snapshot.keys.map((key) => snapshot.get(key)!)
+      this.#inOrder(objects, () => {
+        for (const object of objects) if (matches(object)) this.#push({ type: 'ADDED', object: present(object) })
+        this.#pushBookmark(true, snapshot.revision)
+      })
       return true
     }
     if (since < store.compactedRevision) return this.#expire(`too old resource version: ${since} (${store.compactedRevision})`)
     for (const change of store.changesSince(since)) {
       if (change.storageKey !== storageKey) continue
-      const event = this.#translate(change)
-      if (event !== undefined) this.#push(event)
+      this.#tell(change)
     }
     return true
+  }
+
+  /** Takes a step when the objects that it needs are prepared, and after all steps before it. */
+  #inOrder(objects: readonly JsonObject[], step: () => void): void {
+    const { prepare } = this.#options
+    if (prepare === undefined) return step()
+    this.#waiting += 1
+    this.#steps = this.#steps
+      .then(() => (this.#ended ? undefined : prepare(objects)))
+      .then(() => {
+        this.#waiting -= 1
+        if (!this.#ended) step()
+      })
+      // Nothing can be told any more.
+      .catch(() => this.#end('when read'))
+  }
+
+  #tell(change: Change): void {
+    const { object, previous, key } = change
+    const { namespace } = this.#options
+    if (namespace && !key.startsWith(`${namespace}/`)) return
+    this.#inOrder(previous === undefined ? [object] : [object, previous], () => {
+      const event = this.#translate(change)
+      if (event !== undefined) this.#push(event)
+    })
   }
 
   /** Sends the reader back to a list. */
@@ -139,25 +168,19 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   #follow(change: Change): void {
     // A watch may begin at a revision that is yet to come.
     if (change.revision <= (this.#options.since ?? 0)) return
-    const event = this.#translate(change)
-    if (event === undefined) return
-    if (this.#queue.length - this.#head >= (this.#options.queueLimit ?? defaultQueueLimit)) {
-      this.#end('now')
-      return
-    }
-    this.#push(event)
+    this.#tell(change)
+    if (this.#waiting + this.#queue.length - this.#head > (this.#options.queueLimit ?? defaultQueueLimit)) this.#end('now')
   }
 
   /** What a change means to somebody who sees only the selected objects: one that comes into view is ADDED, one that leaves it DELETED. */
   #translate(change: Change): WatchEvent | undefined {
-    const { namespace, matches, present } = this.#options
-    if (namespace && !change.key.startsWith(`${namespace}/`)) return undefined
+    const { matches, present } = this.#options
     const before = change.previous !== undefined && matches(change.previous)
     const now = change.type !== 'DELETED' && matches(change.object)
     if (now) return { type: before ? 'MODIFIED' : 'ADDED', object: present(change.object) }
     if (!before) return undefined
-    const last = change.type === 'DELETED' ? change.object : deepFreeze(withRevision(change.previous!, change.revision))
-    return { type: 'DELETED', object: present(last) }
+    if (change.type === 'DELETED') return { type: 'DELETED', object: present(change.object) }
+    return { type: 'DELETED', object: deepFreeze(withRevision(present(change.previous!), change.revision)) }
   }
 
   #push(event: WatchEvent): void {
@@ -172,14 +195,15 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
 
   /** Says how far the watch has come, if that is further than the reader knows. */
   #sendBookmark(): void {
-    if (this.#options.store.revision > this.#bookmarked) this.#pushBookmark(false)
+    const { revision } = this.#options.store
+    if (revision > this.#bookmarked) this.#inOrder([], () => this.#pushBookmark(false, revision))
   }
 
-  #pushBookmark(initialEventsEnd: boolean): void {
-    const { bookmark, store } = this.#options
+  #pushBookmark(initialEventsEnd: boolean, revision: number): void {
+    const { bookmark } = this.#options
     if (bookmark === undefined || this.#ended) return
-    this.#bookmarked = store.revision
-    this.#push({ type: 'BOOKMARK', object: bookmark(store.revision, initialEventsEnd) })
+    this.#bookmarked = revision
+    this.#push({ type: 'BOOKMARK', object: bookmark(revision, initialEventsEnd) })
   }
 
   #bookmarkLater(): void {

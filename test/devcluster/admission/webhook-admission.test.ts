@@ -46,6 +46,7 @@ function admissionOf({ mutating = [], validating = [], handlers }: Setup): Admis
       },
       close: () => Promise.resolve(),
     },
+    authorizer: { authorize: ({ verb }) => ({ allowed: verb === 'get', reason: '' }) },
     logger: silentLogger(),
   })
   return Object.assign(admission, { called })
@@ -149,11 +150,26 @@ t.test('a denial counts under Ignore, too', async (t) => {
   await t.rejects(admission.validate(labelled), { message: 'admission webhook "w" denied the request without explanation' })
 })
 
-t.test('match conditions are refused by name, as the failure policy says', async (t) => {
-  const matchConditions = [{ name: 'x', expression: 'true' }]
-  const admission = admissionOf({ validating: [webhook('w', { matchConditions })], handlers: {} })
-  await t.rejects(admission.validate(labelled), { message: /failed calling webhook "w": matchConditions are not supported/ })
-  await admissionOf({ validating: [webhook('w', { matchConditions, failurePolicy: 'Ignore' })], handlers: {} }).validate(labelled)
+t.test('a webhook is asked when its match conditions are true', async (t) => {
+  const conditional = (name: string, expression: string, more: JsonObject = {}): JsonObject =>
+    webhook(name, { matchConditions: [{ name: 'x', expression }], ...more })
+  const may = (verb: string): string => `authorizer.requestResource.check('${verb}').allowed()`
+  const admission = admissionOf({
+    validating: [
+      conditional('true', "object.metadata.name == 'a'"),
+      conditional('false', "object.metadata.name == 'b'"),
+      conditional('may', may('get')),
+      conditional('may not', may('delete')),
+      conditional('ignored', 'object.x == 1', { failurePolicy: 'Ignore' }),
+    ],
+    handlers: { true: () => ({ allowed: true }), may: () => ({ allowed: true }) },
+  })
+  await admission.validate(labelled)
+  t.strictSame(admission.called, ['true', 'may'])
+  const failing = admissionOf({ validating: [webhook('w'), conditional('fails', 'object.x == 1')], handlers: {} })
+  const message = `pods "a" is forbidden: expression 'object.x == 1' resulted in error: no such key: x`
+  t.match(await refusal(failing.validate(labelled)), { code: 403, message })
+  t.strictSame(failing.called, [])
 })
 
 t.test('a dry run is refused for webhooks with side effects', async (t) => {

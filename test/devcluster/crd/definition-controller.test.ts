@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../src/api/json.ts'
 import type { ResourceInfo } from '../../../src/devcluster/resources/resource-info.ts'
 import { admitAll } from '../../../src/devcluster/admission/admission.ts'
 import { customResourceDefinitions } from '../../../src/devcluster/crd/custom-resource-definitions.ts'
+import type { WebhookCaller } from '../../../src/devcluster/admission/caller.ts'
 import { runDefinitionController } from '../../../src/devcluster/crd/definition-controller.ts'
 import { systemContext } from '../../../src/devcluster/crd/system-context.ts'
 import { Registry } from '../../../src/devcluster/registry/registry.ts'
@@ -29,6 +30,9 @@ interface Server {
   served(): string[]
 }
 
+/** No type of these tests has a conversion webhook. */
+const noCaller: WebhookCaller = { call: () => Promise.reject(new Error('nobody is to be called')), close: () => Promise.resolve() }
+
 function start(t: Test): Server {
   const clock = new FakeClock()
   const definitions = customResourceDefinitions(clock)
@@ -36,7 +40,7 @@ function start(t: Test): Server {
   const store = new ObjectStore()
   const registry = new Registry({ store, catalog, admission: admitAll, clock })
   const stop = new AbortController()
-  const running = runDefinitionController({ store, registry, catalog, clock, logger: silentLogger() }, stop.signal)
+  const running = runDefinitionController({ store, registry, catalog, caller: noCaller, clock, logger: silentLogger() }, stop.signal)
   t.teardown(() => {
     stop.abort()
     return running

@@ -183,3 +183,33 @@ t.test('a list and the watch from its revision give the state of the store, what
     }),
   )
 })
+
+t.test('events wait for what they need to be prepared, and keep their order', async (t) => {
+  const store = new ObjectStore()
+  put(store, 'a')
+  const waiting: { readonly names: string; readonly go: () => void }[] = []
+  const prepared: string[] = []
+  const prepare = (objects: readonly JsonObject[]): Promise<void> => {
+    const names = objects.map(({ metadata }) => String((metadata as JsonObject).name)).join()
+    return new Promise((resolve) => waiting.push({ names, go: () => (prepared.push(names), resolve()) }))
+  }
+  const watcher = watch(store, { prepare })
+  put(store, 'b')
+  put(store, 'a')
+  watcher.end()
+  const events = drain(watcher, 4)
+  for (const names of ['a', 'b', 'a,a', '']) {
+    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    t.strictSame([waiting.length, waiting[0]!.names], [1, names], 'one after the other')
+    waiting.shift()!.go()
+  }
+  t.strictSame((await events).map(brief), ['ADDED a 2', 'ADDED b 3', 'MODIFIED a 4'])
+  t.strictSame(prepared, ['a', 'b', 'a,a', ''])
+})
+
+t.test('a watch ends when what it shows cannot be prepared any more', async (t) => {
+  const store = new ObjectStore()
+  const watcher = watch(store, { prepare: () => Promise.reject(new Error('over')) })
+  put(store, 'a')
+  t.strictSame(await watcher.next(), { done: true, value: undefined })
+})

@@ -1,7 +1,8 @@
 /** Mutating and validating webhook configurations. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate } from '../../../api/field-error.ts'
-import type { JsonObject } from '../../../api/json.ts'
+import type { JsonObject, JsonValue } from '../../../api/json.ts'
+import { jsonEqual } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, integerColumn, listAt, nameColumn, sizeAt, textAt } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
@@ -20,7 +21,7 @@ function configuration(kind: string, plural: string, defaults: JsonObject): Reso
     strategy: {
       generation: true,
       default: (object) => changeItems(object, 'webhooks', (webhook) => defaultWebhook(webhook, defaults)),
-      validate: (object) => validateWebhooks(object),
+      validate: validateWebhooks,
     },
   })
 }
@@ -40,15 +41,22 @@ function defaultWebhook(webhook: JsonObject, defaults: JsonObject): JsonObject {
   )
 }
 
-function validateWebhooks(object: JsonObject): FieldError[] {
+function validateWebhooks(object: JsonObject, old: JsonObject | undefined): FieldError[] {
+  // Conditions that were accepted once are not judged again.
+  const conditions = old === undefined || !jsonEqual(conditionsOf(object), conditionsOf(old))
   const names = new Set<string>()
   return objects(listAt(object, 'webhooks')).flatMap(([webhook, index]) => {
     const here = `webhooks[${index}]`
     const name = textAt(webhook, 'name')
     const taken = name !== '' && names.has(name)
     names.add(name)
-    return [...validateWebhook(webhook, here), ...(taken ? [duplicate(`${here}.name`, name)] : [])]
+    return [...validateWebhook(webhook, here, conditions), ...(taken ? [duplicate(`${here}.name`, name)] : [])]
   })
+}
+
+/** The match conditions of each webhook. */
+function conditionsOf(object: JsonObject): JsonValue[] {
+  return objects(listAt(object, 'webhooks')).map(([webhook]) => [...listAt(webhook, 'matchConditions')])
 }
 
 export const webhookConfigurations: readonly ResourceInfo[] = [

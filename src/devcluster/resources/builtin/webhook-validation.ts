@@ -1,18 +1,21 @@
 /** What the API server refuses in a webhook of a configuration (k8s.io/kubernetes `pkg/apis/admissionregistration/validation`). */
 import type { FieldError } from '../../../api/field-error.ts'
-import { forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
+import { duplicate, forbidden, internalFieldError, invalid, notSupported, required, tooMany } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
+import { compileMatchCondition } from '../../../schema/cel/match-conditions.ts'
 import { dns1035Label, dns1123Subdomain, labelValue, qualifiedName } from '../../../api/names.ts'
 import { listAt, textAt } from '../columns.ts'
 import { objects } from './container-validation.ts'
 
 const reviewVersions = ['v1', 'v1beta1']
 const sideEffects = ['None', 'NoneOnDryRun']
+/** The API server takes this many match conditions of one webhook. */
+const maxConditions = 64
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
-/** In the order in which the API server tells it. */
-export function validateWebhook(webhook: JsonObject, path: string): FieldError[] {
+/** In the order in which the API server tells it. `conditions`: whether the match conditions are looked at too. */
+export function validateWebhook(webhook: JsonObject, path: string, conditions: boolean): FieldError[] {
   const errors: FieldError[] = [...validateName(textAt(webhook, 'name'), `${path}.name`)]
   for (const [rule, index] of objects(listAt(webhook, 'rules'))) errors.push(...validateRule(rule, `${path}.rules[${index}]`))
   const oneOf = (field: string, values: readonly string[]): void => {
@@ -33,8 +36,7 @@ export function validateWebhook(webhook: JsonObject, path: string): FieldError[]
   }
   oneOf('reinvocationPolicy', ['IfNeeded', 'Never'])
   errors.push(...validateClient(webhook.clientConfig, `${path}.clientConfig`))
-  for (const [condition, index] of objects(listAt(webhook, 'matchConditions')))
-    errors.push(...validateCondition(condition, `${path}.matchConditions[${index}]`))
+  if (conditions) errors.push(...validateConditions(listAt(webhook, 'matchConditions'), `${path}.matchConditions`))
   errors.push(...validateReviewVersions(listAt(webhook, 'admissionReviewVersions'), `${path}.admissionReviewVersions`))
   return errors
 }
@@ -47,12 +49,31 @@ function validateName(name: string, path: string): FieldError[] {
   return errors
 }
 
+function validateConditions(conditions: readonly JsonValue[], path: string): FieldError[] {
+  const names = new Set<string>()
+  const errors = conditions.length > maxConditions ? [tooMany(path, conditions.length, maxConditions)] : []
+  for (const [condition, index] of objects(conditions)) {
+    const here = `${path}[${index}]`
+    const name = textAt(condition, 'name')
+    errors.push(...validateCondition(condition, here))
+    if (name !== '' && names.has(name)) errors.push(duplicate(`${here}.name`, name))
+    names.add(name)
+  }
+  return errors
+}
+
 function validateCondition(condition: JsonObject, path: string): FieldError[] {
-  const [name, expression] = [textAt(condition, 'name'), textAt(condition, 'expression')]
+  const [name, expression] = [textAt(condition, 'name'), textAt(condition, 'expression').trim()]
   return [
-    ...(expression.trim() === '' ? [required(`${path}.expression`)] : []),
+    ...(expression === '' ? [required(`${path}.expression`)] : validateExpression(expression, `${path}.expression`)),
     ...(name === '' ? [required(`${path}.name`)] : qualifiedName(name).map((detail) => invalid(`${path}.name`, name, detail))),
   ]
+}
+
+function validateExpression(expression: string, path: string): FieldError[] {
+  const compiled = compileMatchCondition(expression)
+  if (!('problem' in compiled)) return []
+  return [compiled.internal ? internalFieldError(path, compiled.problem) : invalid(path, expression, compiled.problem)]
 }
 
 function validateReviewVersions(versions: readonly JsonValue[], path: string): FieldError[] {

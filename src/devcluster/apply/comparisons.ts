@@ -1,0 +1,53 @@
+/** What a write changes, as the managers of other versions see it. */
+import type { JsonObject } from '../../api/json.ts'
+import { parseApiVersion } from '../../api/group-version-kind.ts'
+import type { VersionView } from '../conversion/across-versions.ts'
+import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { Comparison } from './compare.ts'
+import { compare } from './compare.ts'
+import type { ManagerEntry, Writer } from './managed-fields.ts'
+import { trackedPart } from './owned-part.ts'
+import type { Typing } from './typing.ts'
+import { typingOf } from './typing.ts'
+
+/** Comparisons of two states of an object, made once for each version in which somebody owns something. */
+export class Comparisons {
+  readonly #info: ResourceInfo
+  readonly #live: JsonObject | undefined
+  readonly #object: JsonObject
+  readonly #writer: Writer
+  readonly #view: VersionView | undefined
+  readonly #known = new Map<string, Comparison>()
+
+  /** @param view of other versions; without one, fields are the same in all of them. */
+  constructor(info: ResourceInfo, live: JsonObject | undefined, object: JsonObject, writer: Writer, view: VersionView | undefined) {
+    this.#info = info
+    this.#live = live
+    this.#object = object
+    this.#writer = writer
+    this.#view = view
+  }
+
+  /** In the version of a manager; undefined when there is no such version any more. */
+  of({ apiVersion }: Pick<ManagerEntry, 'apiVersion'>): Comparison | undefined {
+    const view = this.#view
+    const version = view === undefined ? this.#writer.apiVersion : apiVersion
+    const typing = versionTyping(this.#info, version, this.#writer)
+    if (typing === undefined) return undefined
+    let comparison = this.#known.get(version)
+    if (comparison === undefined) {
+      const part = (object: JsonObject | undefined): JsonObject =>
+        trackedPart(this.#info, object === undefined ? undefined : (view?.(object, version) ?? object), this.#writer.subresource)
+      comparison = compare(part(this.#live), part(this.#object), typing)
+      this.#known.set(version, comparison)
+    }
+    return comparison
+  }
+}
+
+/** The typing of an object in a version of its type; undefined when there is no such version. */
+export function versionTyping(info: ResourceInfo, apiVersion: string, writer: Pick<Writer, 'apiVersion'>): Typing | undefined {
+  if (apiVersion === writer.apiVersion || info.schemaOf === undefined) return typingOf(info)
+  const schema = info.schemaOf(parseApiVersion(apiVersion).version)
+  return schema === undefined ? undefined : typingOf({ schema })
+}

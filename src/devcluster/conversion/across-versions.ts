@@ -1,0 +1,42 @@
+/** Computations that look at an object in several of its versions, where only a webhook can tell what it is in another one. */
+import type { JsonObject } from '../../api/json.ts'
+import { canonicalJson } from '../../api/json.ts'
+import type { Converter } from './converter.ts'
+
+/** The object in another version of its type. */
+export type VersionView = (object: JsonObject, apiVersion: string) => JsonObject
+
+class Unconverted extends Error {
+  readonly key: string
+  readonly object: JsonObject
+  readonly apiVersion: string
+  constructor(key: string, object: JsonObject, apiVersion: string) {
+    super('not converted yet')
+    this.key = key
+    this.object = object
+    this.apiVersion = apiVersion
+  }
+}
+
+/**
+ * Computes again and again until all conversions that the computation asks for are there: so it can be written without waiting,
+ * as for types that need no webhook. It must be pure.
+ */
+export async function acrossVersions<Result>(converter: Converter, compute: (view: VersionView) => Result): Promise<Result> {
+  const known = new Map<string, JsonObject>()
+  const view: VersionView = (object, apiVersion) => {
+    if (object.apiVersion === apiVersion) return object
+    const key = `${apiVersion} ${canonicalJson(object)}`
+    const converted = known.get(key)
+    if (converted === undefined) throw new Unconverted(key, object, apiVersion)
+    return converted
+  }
+  for (;;) {
+    try {
+      return compute(view)
+    } catch (error) {
+      if (!(error instanceof Unconverted)) throw error
+      known.set(error.key, await converter.convert(error.object, error.apiVersion))
+    }
+  }
+}

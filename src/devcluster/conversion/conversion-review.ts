@@ -1,0 +1,99 @@
+/** ConversionReview: the request that is sent to a conversion webhook, and what is checked in its response. */
+import { randomUUID } from 'node:crypto'
+import { quote } from '../../api/field-error.ts'
+import { parseApiVersion } from '../../api/group-version-kind.ts'
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
+import { describeKind, reviewTypeProblem } from '../admission/review-type.ts'
+import { checkShape } from '../resources/shape.ts'
+import { goKindOf } from '../types/go-json.ts'
+import { shapeOf } from '../types/go-shape.ts'
+import { kindType } from '../types/go-types.ts'
+import { convertedMetadata } from './converted-metadata.ts'
+
+const group = 'apiextensions.k8s.io'
+const knownVersions = ['v1', 'v1beta1']
+
+export interface ConversionRequest {
+  readonly uid: string
+  /** Of the review. */
+  readonly apiVersion: string
+  readonly body: JsonObject
+}
+
+/** Why an object could not be converted, in the API server's words. */
+export class ConversionError extends Error {
+  override readonly name = 'ConversionError'
+}
+
+/** @throws {ConversionError} when none of the versions of reviews is known. */
+export function conversionRequest(object: JsonObject, desiredAPIVersion: string, reviewVersions: readonly string[]): ConversionRequest {
+  const version = reviewVersions.find((candidate) => knownVersions.includes(candidate))
+  if (version === undefined) throw new ConversionError('no supported conversion review versions')
+  const uid = randomUUID()
+  const apiVersion = `${group}/${version}`
+  const request = { uid, desiredAPIVersion, objects: [object] }
+  // So Go writes a response that is not there yet.
+  const response = { uid: '', convertedObjects: null, result: { metadata: {} } }
+  return { uid, apiVersion, body: { kind: 'ConversionReview', apiVersion, request, response } }
+}
+
+/** The one converted object of an answer, checked. @throws {ConversionError} */
+export function readConversion(answer: JsonValue, request: ConversionRequest, object: JsonObject, desiredAPIVersion: string): JsonObject {
+  const refuse = (detail: string): ConversionError => new ConversionError(`conversion webhook for ${describeKind(object)} ${detail}`)
+  const objects = convertedObjects(answer, request, (detail) => refuse(`failed: ${detail}`))
+  if (objects.length !== 1) throw refuse(`returned ${objects.length} objects, expected 1`)
+  const converted = asObject(objects[0] ?? null)
+  const { apiVersion, kind } = converted
+  const found = typeof apiVersion === 'string' ? apiVersion : ''
+  const invalid = (detail: string): ConversionError => refuse(`returned invalid object${detail}`)
+  if (found !== desiredAPIVersion) throw invalid(` at index 0: invalid groupVersion (expected ${desiredAPIVersion}, received ${found})`)
+  if (kind !== object.kind) throw invalid(` at index 0: invalid kind (expected ${String(object.kind)}, received ${String(kind)})`)
+  for (const [field, name] of Object.entries(unchangeable)) {
+    const [before, after] = [textIn(object, field), textIn(converted, field)]
+    if (before !== after) throw invalid(`: must have the same ${name}: ${before} != ${after}`)
+  }
+  const result = convertedMetadata(object, converted)
+  if ('problem' in result) throw refuse(`returned invalid metadata: ${result.problem}`)
+  return { ...converted, metadata: result.metadata }
+}
+
+/** Fields of metadata, and what messages call them. */
+const unchangeable = { name: 'name', namespace: 'namespace', uid: 'UID' } as const
+
+function convertedObjects(
+  answer: JsonValue,
+  request: ConversionRequest,
+  failed: (detail: string) => ConversionError,
+): readonly JsonValue[] {
+  const review = isObject(answer) ? answer : {}
+  const otherType = reviewTypeProblem(review, { kind: 'ConversionReview', apiVersion: request.apiVersion, knownVersions })
+  if (otherType !== undefined) throw failed(otherType)
+  // The older version of reviews looks the same, and was not checked as strictly.
+  const isBeta = parseApiVersion(request.apiVersion).version === 'v1beta1'
+  const { error } = checkShape(shapeOf(kindType({ group, version: 'v1', kind: 'ConversionReview' })!), review)
+  if (error !== undefined) throw failed(error.replace(/\[\]any$/, '[]runtime.RawExtension'))
+  if (!isBeta && (review.apiVersion !== request.apiVersion || review.kind !== 'ConversionReview'))
+    throw failed(`expected webhook response of ${request.apiVersion}, Kind=ConversionReview, got ${describeKind(review)}`)
+  const { response } = review
+  if (!isObject(response)) throw failed('no response provided')
+  const uid = typeof response.uid === 'string' ? response.uid : ''
+  if (!isBeta && uid !== request.uid) throw failed(`expected response.uid=${quote(request.uid)}, got ${quote(uid)}`)
+  const { status = '', message } = isObject(response.result) ? response.result : {}
+  if (status !== 'Success')
+    throw failed(typeof message === 'string' && message !== '' ? message : `response.result.status was '${String(status)}', not 'Success'`)
+  return Array.isArray(response.convertedObjects) ? response.convertedObjects : []
+}
+
+function asObject(value: JsonValue): JsonObject {
+  if (value === null) throw new ConversionError('unexpected end of JSON input')
+  if (!isObject(value)) throw new ConversionError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`)
+  if (typeof value.kind !== 'string' || value.kind === '')
+    throw new ConversionError(`Object 'Kind' is missing in '${JSON.stringify(value)}'`)
+  return value
+}
+
+function textIn({ metadata }: JsonObject, field: string): string {
+  const value = isObject(metadata) ? metadata[field] : undefined
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,40 @@
+/** Converts custom resources between their versions by the conversion webhook of their definition. */
+import type { JsonObject } from '../../api/json.ts'
+import type { WebhookCaller } from '../admission/caller.ts'
+import type { HookClientConfig } from '../admission/hook.ts'
+import { CallError } from '../admission/review.ts'
+import { describeKind } from '../admission/review-type.ts'
+import type { Definition } from '../crd/definition.ts'
+import { bareError } from '../registry/status-error.ts'
+import { ConversionError, conversionRequest, readConversion } from './conversion-review.ts'
+
+export interface Converter {
+  /** The object in another version of its type; at once when it is in that version. Throws a `StatusError` 500. */
+  convert(object: JsonObject, apiVersion: string): Promise<JsonObject>
+}
+
+/** How long the API server waits for a conversion. */
+const timeoutSeconds = 30
+
+/** Undefined for a definition whose conversion strategy is `None`. Calls end with the signal. */
+export function webhookConverter({ spec }: Definition, caller: WebhookCaller, signal: AbortSignal): Converter | undefined {
+  if (spec.conversion?.strategy !== 'Webhook') return undefined
+  const { clientConfig = {}, conversionReviewVersions = [] } = (spec.conversion.webhook ?? {}) as {
+    clientConfig?: HookClientConfig
+    conversionReviewVersions?: readonly string[]
+  }
+  return {
+    async convert(object, apiVersion) {
+      if (object.apiVersion === apiVersion) return object
+      try {
+        const request = conversionRequest(object, apiVersion, conversionReviewVersions)
+        const answer = await caller.call(clientConfig, request.body, { timeoutSeconds, signal })
+        return readConversion(answer, request, object, apiVersion)
+      } catch (error) {
+        if (error instanceof ConversionError) throw bareError(error.message)
+        if (!(error instanceof CallError)) throw error
+        throw bareError(`conversion webhook for ${describeKind(object)} failed: ${error.detail}`)
+      }
+    },
+  }
+}

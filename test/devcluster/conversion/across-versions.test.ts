@@ -1,0 +1,33 @@
+import t from 'tap'
+import { acrossVersions } from '../../../src/devcluster/conversion/across-versions.ts'
+import type { Converter } from '../../../src/devcluster/conversion/converter.ts'
+
+const object = { apiVersion: 'ex.com/v1', kind: 'Foo', spec: { size: 1 } }
+
+t.test('a computation gets each conversion that it asks for, and each is made once', async (t) => {
+  const asked: string[] = []
+  const converter: Converter = {
+    convert: (given, apiVersion) => {
+      asked.push(apiVersion)
+      return Promise.resolve({ ...given, apiVersion })
+    },
+  }
+  const versions = ['ex.com/v1', 'ex.com/v2', 'ex.com/v3', 'ex.com/v2']
+  const found = await acrossVersions(converter, (view) => versions.map((version) => view(object, version).apiVersion))
+  t.strictSame(found, versions)
+  t.strictSame(asked, ['ex.com/v2', 'ex.com/v3'])
+})
+
+t.test('errors of the computation and of the webhook are told', async (t) => {
+  const failing: Converter = { convert: () => Promise.reject(new Error('not converted')) }
+  await t.rejects(
+    acrossVersions(failing, (view) => view(object, 'ex.com/v2')),
+    { message: 'not converted' },
+  )
+  await t.rejects(
+    acrossVersions(failing, () => {
+      throw new Error('computed wrong')
+    }),
+    { message: 'computed wrong' },
+  )
+})
