@@ -51,9 +51,19 @@ interface RuleNode {
 
 const nothingWrong: readonly FieldError[] = Object.freeze([])
 
+/** The rules of data that nothing is known of. */
+const untyped: CompiledRules = Object.freeze({
+  evaluate: () => nothingWrong,
+  evaluateDefault: (_: JsonValue, path: string) => [
+    invalid(path, '', 'rule compiler initialization error: failed to convert to declType for CEL validation rules'),
+  ],
+})
+
 /** Compiles all rules of a structural schema; undefined when it has none. `isRoot`: of a whole Kubernetes object. */
 export function compileRules(schema: StructuralSchema, isRoot = true): CompiledRules | undefined {
-  const root = buildNode(schema, declareType(schema, selfName, isRoot), isRoot)
+  const declared = declareType(schema, selfName, isRoot)
+  if (declared === undefined && (schema['x-kubernetes-validations'] ?? []).length > 0) return untyped
+  const root = buildNode(schema, declared, isRoot)
   if (root === undefined) return undefined
   return Object.freeze({
     evaluate: (object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void) => {
