@@ -39,10 +39,14 @@ const objectBudget = 10_000_000
 const maxMessageBytes = 5 * 1024
 const selfName = 'selfType1'
 
+const untypable = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
+
 /** What there is to do at one node of the schema and below; undefined where there is nothing. */
 interface RuleNode {
   readonly schema: StructuralSchema
   readonly rules: readonly CompiledRule[]
+  /** There are rules, but nothing is known of the data. */
+  readonly untyped: boolean
   readonly data: DataType
   readonly items: RuleNode | undefined
   readonly values: RuleNode | undefined
@@ -51,19 +55,9 @@ interface RuleNode {
 
 const nothingWrong: readonly FieldError[] = Object.freeze([])
 
-/** The rules of data that nothing is known of. */
-const untyped: CompiledRules = Object.freeze({
-  evaluate: () => nothingWrong,
-  evaluateDefault: (_: JsonValue, path: string) => [
-    invalid(path, '', 'rule compiler initialization error: failed to convert to declType for CEL validation rules'),
-  ],
-})
-
 /** Compiles all rules of a structural schema; undefined when it has none. `isRoot`: of a whole Kubernetes object. */
 export function compileRules(schema: StructuralSchema, isRoot = true): CompiledRules | undefined {
-  const declared = declareType(schema, selfName, isRoot)
-  if (declared === undefined && (schema['x-kubernetes-validations'] ?? []).length > 0) return untyped
-  const root = buildNode(schema, declared, isRoot)
+  const root = buildNode(schema, declareType(schema, selfName, isRoot), isRoot)
   if (root === undefined) return undefined
   return Object.freeze({
     evaluate: (object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void) => {
@@ -96,8 +90,9 @@ function buildNode(schema: StructuralSchema, declared: DeclaredType | undefined,
     const node = type === undefined ? undefined : buildNode(child, type, isEmbedded(child))
     if (node !== undefined) fields.set(name, node)
   }
-  if (rules.length === 0 && items === undefined && values === undefined && fields.size === 0) return undefined
-  return { schema, rules, data: dataType(schema, isRoot || isEmbedded(schema)), items, values, fields }
+  const untyped = declared === undefined && (schema['x-kubernetes-validations'] ?? []).length > 0
+  if (!untyped && rules.length === 0 && items === undefined && values === undefined && fields.size === 0) return undefined
+  return { schema, rules, untyped, data: dataType(schema, isRoot || isEmbedded(schema)), items, values, fields }
 }
 
 function isEmbedded(schema: StructuralSchema): boolean {
@@ -117,6 +112,7 @@ class Evaluation {
   /** False when the budget is spent, and nothing more is to be looked at. */
   node(node: RuleNode, path: string, value: JsonValue | undefined, old: JsonValue | undefined, ratchet: Ratchet): boolean {
     if (value === undefined || value === null) return true
+    if (node.untyped) this.errors.push(invalid(fieldOf(path), node.schema.type ?? '', untypable))
     if (node.rules.length > 0 && !this.#rules(node, path, value, old ?? undefined, ratchet)) return false
     if (Array.isArray(value)) return node.items === undefined || this.#items(node, node.items, path, value, old, ratchet)
     return !isObject(value) || this.#fields(node, path, value, isObject(old) ? old : {}, ratchet)
