@@ -151,13 +151,27 @@ t.test('rules of custom resources', async (t) => {
       return status === 422
     })
     const merge = (body: JsonObject): Promise<RawAnswer> => api('PATCH', key, { body, contentType: mergePatch })
-    t.equal((await merge({ spec: { other: 'b' } })).status, 200)
+    const elsewhere = await merge({ spec: { other: 'b' } })
+    t.equal(elsewhere.status, 200)
+    t.strictSame(elsewhere.warnings, ['spec.size: Invalid value: 1: must be large'], 'but is told of it')
     t.strictSame(causesOf(await merge({ spec: { size: 2 } })), ['spec.size: Invalid value: 2: must be large'])
   })
 
   const wrong: Record<string, [JsonObject, RegExp]> = {
     'an unknown field': [object({ a: string }, rules({ rule: 'self.b' })), /compilation failed: ERROR: <input>:1:5: undefined field 'b'/],
     'a rule that is no condition': [object({ a: string }, rules({ rule: 'self.a' })), /cel expression must evaluate to a bool/],
+    'a default that breaks a rule': [
+      object({ a: { ...string, default: 'x', ...rules({ rule: "self == 'y'" }) } }),
+      /properties\[a\]\.default: Invalid value: "x": failed rule: self == 'y'/,
+    ],
+    'a rule where nothing is known': [
+      object({ a: { 'x-kubernetes-preserve-unknown-fields': true, ...rules({ rule: 'true' }) } }),
+      /unable to convert structural schema to CEL declarations/,
+    ],
+    'a mistake beside a rule that is none': [
+      object({ a: { ...string, uniqueItems: true }, b: { ...string, ...rules({ rule: 'self' }) } }),
+      /cel expression must evaluate to a bool/,
+    ],
     'no rule': [object({ a: string }, rules({ rule: ' ' })), /rule: Required value: rule is not specified/],
     'a rule that costs too much': [
       object({ a: { type: 'array', items: string, ...rules({ rule: "self.all(x, self.all(y, x == y || x.contains('a')))" }) } }),

@@ -65,6 +65,9 @@ export const gadgetHandlers: WebhookHandlers<Gadget> = {
         return { ...object, spec: { ...object.spec, size: 'large' as never } }
       case 'default writes':
         ;(object.spec as { size: number }).size = 5
+        break
+      default:
+        break
     }
     return object.spec.name === undefined ? { ...object, spec: { ...object.spec, name: `gadget-${object.spec.size}` } } : object
   },

@@ -80,7 +80,8 @@ function problemOf({ url, body, proper }: Sent, { statusCode, body: text, header
   if (!isObject(answer) || !isObject(answer.response)) return 'the answer is no review'
   if (answer.apiVersion !== 'admission.k8s.io/v1' || answer.kind !== 'AdmissionReview') return 'the answer is a review of another type'
   const { uid, allowed, status, patch, patchType } = answer.response
-  const sent = parsed(body.toString())
+  // On the way, half of a surrogate pair becomes another character.
+  const sent = parsed(Buffer.from(body).toString())
   if (!isObject(sent) || !isObject(sent.request)) return 'what is no review was answered'
   const { request } = sent
   if (uid !== request.uid) return 'the uid is another one'

@@ -98,11 +98,9 @@ class Checker {
   /** A variable of the innermost scope that has it, or a type by its name. */
   #lookUp(expr: Expr, name: string): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name
-    if (plain === name) {
-      for (let index = this.#scopes.length - 1; index >= 0; index -= 1) {
-        const type = this.#scopes[index]!.get(plain)
-        if (type !== undefined) return type
-      }
+    for (let index = this.#scopes.length - 1; index >= 0; index -= 1) {
+      const type = this.#scopes[index]!.get(plain)
+      if (type !== undefined) return type
     }
     const variable = this.#declarations.variables.get(plain)
     if (variable !== undefined) {

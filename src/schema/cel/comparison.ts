@@ -8,11 +8,10 @@ import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Time
 
 /** Numbers of all types are compared by what they amount to; values of different types are not equal. */
 export function equals(a: Value, b: Value): boolean {
-  // A value of a library knows itself whether it can be compared.
-  if (a === b && !(a instanceof OpaqueValue)) return true
-  if (a === null || b === null) return false
+  // What is the same may still not be equal to itself, such as a set of numbers; and a value of a library knows itself whether it can be compared.
+  if (a === null || b === null || typeof a === 'string') return a === b
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
-  if (typeof a !== 'object') return false
+  if (typeof a !== 'object') return a === b
   if (a instanceof ListValue) return b instanceof ListValue ? listsEqual(a, b) : differs(a instanceof SchemaList)
   if (a instanceof MapValue) return b instanceof MapValue ? mapsEqual(a, b) : differs(a instanceof SchemaObject || a instanceof SchemaMap)
   if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos

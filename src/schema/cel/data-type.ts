@@ -41,8 +41,9 @@ function converter(schema: StructuralSchema): DataType {
   if (schema['x-kubernetes-int-or-string'] === true) {
     return (value) => {
       if (typeof value === 'string') return value
-      if (typeof value === 'number' || typeof value === 'bigint') return integer(value)
-      throw new CelError('invalid data, expected XIntOrString value to be either a string or integer')
+      const problem = 'invalid data, expected XIntOrString value to be either a string or integer'
+      if (typeof value === 'number' || typeof value === 'bigint') return integer(value, problem)
+      throw new CelError(problem)
     }
   }
   switch (schema.type) {
@@ -73,11 +74,11 @@ function converter(schema: StructuralSchema): DataType {
 }
 
 /** A JSON number of any size: integers beyond 2^53 come as bigints, or rounded from where nobody read them exactly. */
-function integer(value: number | bigint): Int {
+function integer(value: number | bigint, problem = 'invalid data, expected int, got float64'): Int {
   if (Number.isSafeInteger(value)) return value
-  if (typeof value === 'number' && !Number.isInteger(value)) throw new CelError('invalid data, expected int, got float64')
+  if (typeof value === 'number' && !Number.isInteger(value)) throw new CelError(problem)
   const exact = BigInt(value)
-  if (exact < minInt || exact > maxInt) throw new CelError('invalid data, expected int, got float64')
+  if (exact < minInt || exact > maxInt) throw new CelError(problem)
   return toInt(exact)
 }
 

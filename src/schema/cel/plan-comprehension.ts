@@ -7,7 +7,7 @@ import type { Eval, Frame, Plan, Planner } from './plan.ts'
 import { checkCost, computed } from './plan.ts'
 import { listCost } from './runtime-cost.ts'
 import type { Value } from './values.ts'
-import { ListValue, MapValue, PlainList, PlainMap } from './values.ts'
+import { ListValue, MapValue, PlainList, PlainMap, typeNameOf } from './values.ts'
 
 /** Calls `round` with the variables set, until it says that it has seen enough. */
 type Loop = (frame: Frame, range: Value, round: () => boolean) => void
@@ -51,8 +51,25 @@ function loopOver(first: number, second: number | undefined): Loop {
         if (second !== undefined) frame.assign(second, () => range.find(key) ?? null)
         if (!round()) return
       }
-    } else throw noSuchOverload()
+    } else throw new CelError(`got '${goTypeOf(range)}', expected iterable type`)
   }
+}
+
+const goTypes: Readonly<Record<string, string>> = {
+  bool: 'types.Bool',
+  int: 'types.Int',
+  uint: 'types.Uint',
+  double: 'types.Double',
+  string: 'types.String',
+  bytes: 'types.Bytes',
+  null_type: 'types.Null',
+  'google.protobuf.Timestamp': 'types.Timestamp',
+  'google.protobuf.Duration': 'types.Duration',
+}
+
+function goTypeOf(value: Value): string {
+  const name = typeNameOf(value)
+  return goTypes[name] ?? name
 }
 
 type Shape = (frame: Frame, range: Value, loop: Loop) => Value

@@ -130,7 +130,7 @@ export class Planner {
   #ident(expr: Expr, name: string): Plan {
     const type = this.checked.typeNames.get(expr)
     if (type !== undefined) return constant(new TypeValue(type))
-    const slot = name.startsWith('.') ? this.#scopes[0]!.get(name.slice(1)) : this.#slotOf(name)
+    const slot = this.#slotOf(name.startsWith('.') ? name.slice(1) : name)
     if (slot === undefined) throw new CelError(`no such attribute(s): ${name}`)
     if (mayBeOptional(this.checked.types.get(expr))) {
       return computed((frame) => {

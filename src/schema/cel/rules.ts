@@ -39,10 +39,14 @@ const objectBudget = 10_000_000
 const maxMessageBytes = 5 * 1024
 const selfName = 'selfType1'
 
+const untypable = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
+
 /** What there is to do at one node of the schema and below; undefined where there is nothing. */
 interface RuleNode {
   readonly schema: StructuralSchema
   readonly rules: readonly CompiledRule[]
+  /** There are rules, but nothing is known of the data. */
+  readonly untyped: boolean
   readonly data: DataType
   readonly items: RuleNode | undefined
   readonly values: RuleNode | undefined
@@ -86,8 +90,9 @@ function buildNode(schema: StructuralSchema, declared: DeclaredType | undefined,
     const node = type === undefined ? undefined : buildNode(child, type, isEmbedded(child))
     if (node !== undefined) fields.set(name, node)
   }
-  if (rules.length === 0 && items === undefined && values === undefined && fields.size === 0) return undefined
-  return { schema, rules, data: dataType(schema, isRoot || isEmbedded(schema)), items, values, fields }
+  const untyped = declared === undefined && (schema['x-kubernetes-validations'] ?? []).length > 0
+  if (!untyped && rules.length === 0 && items === undefined && values === undefined && fields.size === 0) return undefined
+  return { schema, rules, untyped, data: dataType(schema, isRoot || isEmbedded(schema)), items, values, fields }
 }
 
 function isEmbedded(schema: StructuralSchema): boolean {
@@ -107,6 +112,7 @@ class Evaluation {
   /** False when the budget is spent, and nothing more is to be looked at. */
   node(node: RuleNode, path: string, value: JsonValue | undefined, old: JsonValue | undefined, ratchet: Ratchet): boolean {
     if (value === undefined || value === null) return true
+    if (node.untyped) this.errors.push(invalid(fieldOf(path), node.schema.type ?? '', untypable))
     if (node.rules.length > 0 && !this.#rules(node, path, value, old ?? undefined, ratchet)) return false
     if (Array.isArray(value)) return node.items === undefined || this.#items(node, node.items, path, value, old, ratchet)
     return !isObject(value) || this.#fields(node, path, value, isObject(old) ? old : {}, ratchet)

@@ -32,9 +32,9 @@ export function* readFormat(format: string, args: number): Generator<string | Cl
     }
     yield literal
     literal = ''
+    if (at >= format.length) throw new CelError('unexpected end of string')
     if (clauses >= args) throw new CelError(`index ${clauses} out of range`)
     clauses += 1
-    if (at >= format.length) throw new CelError('unexpected end of string')
     const precision = /^\.(\d*)/.exec(format.slice(at))
     if (precision !== null) {
       at += precision[0].length
