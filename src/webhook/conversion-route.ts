@@ -14,6 +14,9 @@ import { LoopTurns, Turns } from '../conversion/turns.ts'
 import type { KindConversionMetrics } from '../telemetry/conversion-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { ByteBudget } from './body/budget.ts'
+import { receiveBodies } from './body/receive.ts'
+import { BodyRefused } from './body/refused.ts'
 import { deadlineFrom, timedOut, withDeadline } from './deadline.ts'
 import type { HttpsApp } from './http.ts'
 import { conversionPath } from './paths.ts'
@@ -28,7 +31,7 @@ export interface ConversionRouteOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'webhook' | 'conversion'>
-  /** Default 128 MiB. */
+  /** Of one review; all together may take twice as much. Default 128 MiB. */
   readonly maxConversionBytes?: number
 }
 
@@ -53,11 +56,11 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
   const bodyLimit = options.maxConversionBytes ?? maxConversionBytes
   const loop = new LoopTurns()
   const register = async (scope: FastifyInstance): Promise<void> => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body))
+    receiveBodies(scope, { what: 'ConversionReview', maxBytes: bodyLimit, budget: new ByteBudget(2 * bodyLimit) }, (bytes) => bytes)
     scope.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
-      const code = error instanceof MalformedConversionReview ? 400 : (error.statusCode ?? 500)
-      const text = textFor(code, error, bodyLimit)
+      const code = error instanceof BodyRefused ? error.code : error instanceof MalformedConversionReview ? 400 : (error.statusCode ?? 500)
+      const text = textFor(code, error)
+      if (code === 429) reply.header('retry-after', '1')
       if (code >= 500) options.logger.error({ err: error, path: conversionPath }, 'a request could not be answered')
       else options.logger.info({ code, path: conversionPath }, `refused a request: ${text}`)
       whole.refused(code)
@@ -144,10 +147,8 @@ function entriesOf({ conversions, metrics }: ConversionRouteOptions): ReadonlyMa
   return entries
 }
 
-function textFor(code: number, error: Error, bodyLimit: number): string {
+function textFor(code: number, error: Error): string {
   switch (code) {
-    case 413:
-      return `The ConversionReview is larger than ${bodyLimit} bytes.`
     case 415:
       return 'The Content-Type must be application/json.'
     case 500:

@@ -1,13 +1,12 @@
 /** The HTTP side of the webhook server: limits, content types, and clear texts for what is no admission request. */
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import { failure } from '../api/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ByteBudget } from './body/budget.ts'
 import { readBody } from './body/read.ts'
-import { receive } from './body/receive.ts'
+import { receiveBodies } from './body/receive.ts'
 import { BodyRefused } from './body/refused.ts'
 import { MalformedReview, encodeReview } from './review.ts'
 
@@ -57,32 +56,16 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
     return503OnClosing: false,
   }) as unknown as HttpsApp
 
-  app.removeAllContentTypeParsers()
-  // Bodies are received here, and not by fastify, so that they can be counted while they arrive.
-  const responses = new WeakMap<IncomingMessage, ServerResponse>()
-  app.addContentTypeParser('application/json', (request, _payload, done) => {
-    receive(request.raw, responses.get(request.raw)!, { maxBytes: maxBodyBytes, budget }, (error, bytes) => {
-      if (error !== null) return done(error)
-      try {
-        const body = readBody(bytes!)
-        if (body instanceof Promise) body.then((value) => done(null, value), done)
-        else done(null, body)
-      } catch (problem) {
-        done(problem as Error)
-      }
-    })
-  })
-
   // In this hook, not in a handler for unknown paths, so that their bodies are never read.
   app.addHook('onRequest', async (request, reply) => {
     const path = pathOf(request.url)
     if (!paths.has(path)) return reply.code(404).type('text/plain; charset=utf-8').send(notFoundText(path, paths))
     if (request.method !== 'POST') {
-      return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes an AdmissionReview by POST.\n`)
+      return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes a review by POST.\n`)
     }
-    responses.set(request.raw, reply.raw)
     return undefined
   })
+  receiveBodies(app as unknown as FastifyInstance, { what: 'AdmissionReview', maxBytes: maxBodyBytes, budget }, readBody)
   app.addHook('onSend', async (_request, reply) => {
     if (draining()) reply.header('connection', 'close')
   })

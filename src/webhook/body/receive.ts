@@ -1,26 +1,48 @@
 /** Receives the bytes of a body, within the limit of one and the budget of all. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
 import type { ByteBudget } from './budget.ts'
 import { smallBytes } from './budget.ts'
 import { BodyRefused } from './refused.ts'
 
 export interface ReceiveOptions {
+  /** What is sent, for messages. */
+  readonly what: 'AdmissionReview' | 'ConversionReview'
   readonly maxBytes: number
   readonly budget: ByteBudget
 }
 
+/** Has an app's JSON bodies received here, and not by fastify, so that they can be counted while they arrive; `read` makes of their bytes what routes get. */
+export function receiveBodies(app: FastifyInstance, options: ReceiveOptions, read: (bytes: Buffer) => unknown): void {
+  const responses = new WeakMap<IncomingMessage, ServerResponse>()
+  app.addHook('onRequest', async (request, reply) => void responses.set(request.raw, reply.raw))
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', (request, _payload, done) => {
+    receive(request.raw, responses.get(request.raw)!, options, (error, bytes) => {
+      if (error !== null) return done(error)
+      try {
+        const body = read(bytes!)
+        if (body instanceof Promise) body.then((value) => done(null, value), done)
+        else done(null, body)
+      } catch (problem) {
+        done(problem as Error)
+      }
+    })
+  })
+}
+
 /** Gives the whole body to `done`, or a `BodyRefused`. What it takes of the budget is given back when `response` is done with. */
-export function receive(
+function receive(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxBytes, budget }: ReceiveOptions,
+  { what, maxBytes, budget }: ReceiveOptions,
   done: (error: Error | null, bytes?: Buffer) => void,
 ): void {
   let taken = 0
   let size = 0
   const chunks: Buffer[] = []
   const refusalOf = (total: number): BodyRefused | undefined => {
-    if (total > maxBytes) return new BodyRefused(413, `The AdmissionReview is larger than ${maxBytes} bytes.`)
+    if (total > maxBytes) return new BodyRefused(413, `The ${what} is larger than ${maxBytes} bytes.`)
     if (total <= taken) return undefined
     if (!budget.take(total - taken, total)) return overBudget(budget, total)
     taken = total
