@@ -1,7 +1,7 @@
 /** What a write changes, as the managers of other versions see it. */
 import type { JsonObject } from '../../api/json.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
-import type { VersionView } from '../conversion/across-versions.ts'
+import type { VersionView } from '../conversion-webhooks/across-versions.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { Comparison } from './compare.ts'
 import { compare } from './compare.ts'

@@ -1,6 +1,6 @@
 /** Takes out of an object what its applier applied before and applies no longer, whichever the versions in which that was said. */
 import type { JsonObject } from '../../api/json.ts'
-import type { VersionView } from '../conversion/across-versions.ts'
+import type { VersionView } from '../conversion-webhooks/across-versions.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { appliedFields } from './compare.ts'
 import { versionTyping } from './comparisons.ts'

@@ -2,7 +2,7 @@
 import { isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { compileSchema } from '../../schema/compile.ts'
-import type { Converter } from '../conversion/converter.ts'
+import type { Converter } from '../conversion-webhooks/converter.ts'
 import { forbidden } from '../registry/status-error.ts'
 import { compareVersions } from '../resources/catalog.ts'
 import type { ResourceInfo, SubresourceInfo, Verb } from '../resources/resource-info.ts'

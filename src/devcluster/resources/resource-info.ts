@@ -6,7 +6,7 @@ import type { ObjectKey } from '../../api/object.ts'
 import type { Status } from '../../api/status.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'
-import type { Converter } from '../conversion/converter.ts'
+import type { Converter } from '../conversion-webhooks/converter.ts'
 import type { RequestContext } from '../registry/request-context.ts'
 import type { StructType } from '../types/go-types.ts'
 
