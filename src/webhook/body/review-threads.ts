@@ -61,8 +61,8 @@ export class ReviewThreads {
     this.#lastId += 1
     const waiting: Waiting = { job: { ...job, id: this.#lastId }, resolve, reject }
     const onAbort = (): void => {
-      this.#giveUp(waiting)
       reject(signal.reason)
+      this.#giveUp(waiting)
     }
     signal.addEventListener('abort', onAbort, { once: true })
     this.#queue.push(waiting)
