@@ -70,8 +70,8 @@ export class ReviewThreads {
       reject,
     }
     const onAbort = (): void => {
-      this.#giveUp(waiting)
       reject(signal.reason)
+      this.#giveUp(waiting)
     }
     signal.addEventListener('abort', onAbort, { once: true })
     this.#queue.push(waiting)
