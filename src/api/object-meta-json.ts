@@ -147,7 +147,7 @@ class Decoder {
       const time = Date.parse(value)
       const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value) && !Number.isNaN(time)
       if (isTime) return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
-      this.timeError ??= `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`
+      this.timeError ??= `parsing time ${timeQuoted(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${timeQuoted(value)} as "2006"`
     } else this.timeError ??= wrongType(value, at, 'string')
     return undefined
   }
@@ -180,4 +180,14 @@ function isEmpty(value: JsonValue): boolean {
 function kindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   return typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+/** As Go's package `time` quotes: byte by byte what is not ASCII. */
+function timeQuoted(text: string): string {
+  const quoted = text.replace(/[^ -\x7f]|["\\]/gu, (character) =>
+    character === '"' || character === '\\'
+      ? `\\${character}`
+      : [...new TextEncoder().encode(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join(''),
+  )
+  return `"${quoted}"`
 }

@@ -35,6 +35,18 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
   }
 }
 
+/** Whether two values are not known to differ; what cannot even be read differs from all that can. */
+function maybeEqual(left: () => Value, right: () => Value): boolean {
+  let pair: readonly [Value, Value]
+  try {
+    pair = [left(), right()]
+  } catch (error) {
+    if (error instanceof CelError) return false
+    throw error
+  }
+  return equalsIfComparable(...pair) !== false
+}
+
 /** Whether a list contains a value. Of what cannot be compared with it, only lists of a schema speak, and then only when nothing else is it. */
 export function contains(list: ListValue, value: Value): boolean {
   const { size } = list
@@ -77,8 +89,18 @@ function listsEqual(a: ListValue, b: ListValue): boolean {
   if (a.size !== b.size) return false
   if (a.semantics === undefined) {
     // What an expression has made differs only by what is known to differ.
-    const same = a instanceof SchemaList ? equals : equalsIfComparable
-    for (let index = 0; index < a.size; index += 1) if (same(a.at(index), b.at(index)) === false) return false
+    const isOfSchema = a instanceof SchemaList
+    for (let index = 0; index < a.size; index += 1) {
+      if (
+        isOfSchema
+          ? !equals(a.at(index), b.at(index))
+          : !maybeEqual(
+              () => a.at(index),
+              () => b.at(index),
+            )
+      )
+        return false
+    }
     return true
   }
   const own = new Map(ownKeys(a).map((key, index) => [key, index]))

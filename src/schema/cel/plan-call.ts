@@ -43,6 +43,8 @@ export function planCall(planner: Planner, expr: Call): Plan {
 
 /** `x in ['a', 'b']` costs no more than x. */
 function planMembership({ eval: item }: Plan, list: ListValue): Plan {
+  // Nothing is in an empty list, whatever it is.
+  if (list.size === 0) return constant(false)
   const values = [...list]
   const isPlain = (value: Value): boolean => ['string', 'boolean', 'number'].includes(typeof value)
   if (!values.every(isPlain)) {

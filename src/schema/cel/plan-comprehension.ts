@@ -28,7 +28,7 @@ function planBinding(planner: Planner, expr: Comprehension): Plan {
   return planner.within([expr.accumulator], ([slot]) => {
     const { eval: result } = planner.plan(expr.result)
     return computed((frame) => {
-      frame.slots[slot!] = value(frame)
+      frame.assign(slot!, () => value(frame))
       return result(frame)
     })
   })
