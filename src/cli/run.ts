@@ -10,7 +10,16 @@ import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
 import { installKinds, installWebhooks } from '../manifests/install.ts'
 import type { WebhookTarget } from '../manifests/webhook-configuration.ts'
-import { applyConfigFile, defaultConfigFile, parseBoolean, parseDuration, parseList, parsePort, parseShare, parseWebhookUrl } from './configuration.ts'
+import {
+  applyConfigFile,
+  defaultConfigFile,
+  parseBoolean,
+  parseDuration,
+  parseList,
+  parsePort,
+  parseShare,
+  parseWebhookUrl,
+} from './configuration.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { operatorsHelp, selectOperators } from './operators.ts'
 import { onTermination } from './signals.ts'

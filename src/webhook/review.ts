@@ -94,7 +94,7 @@ const noResource: GroupVersionResource = Object.freeze({ group: '', version: '',
 /** What was sent, as far as it is short: an object may be nested deeper than the stack. */
 function shown(value: unknown): string {
   if (value === undefined) return 'missing'
-  return typeof value === 'object' && value !== null ? 'no text' : JSON.stringify(typeof value === 'string' ? value.slice(0, 100) : value)
+  return typeof value === 'object' && value !== null ? 'no text' : stringifyJson(typeof value === 'string' ? value.slice(0, 100) : value)!
 }
 
 function nameOf(object: JsonObject | undefined): string {

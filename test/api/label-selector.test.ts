@@ -51,7 +51,11 @@ t.test('what is printed is read back', async (t) => {
       { noNullPrototype: true },
     ),
     fc.record(
-      { key: word, operator: fc.constantFrom('In' as const, 'NotIn' as const), values: fc.uniqueArray(word, { minLength: 1, maxLength: 3 }) },
+      {
+        key: word,
+        operator: fc.constantFrom('In' as const, 'NotIn' as const),
+        values: fc.uniqueArray(word, { minLength: 1, maxLength: 3 }),
+      },
       { noNullPrototype: true },
     ),
   )

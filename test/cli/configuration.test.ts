@@ -70,7 +70,8 @@ t.test('values', async (t) => {
   ] as const) {
     t.equal(parseShare(text), share)
   }
-  for (const text of ['', '1.1', '-1', '1e-3', '5%', '0x1']) t.throws(() => parseShare(text), { message: /a share is a number from 0 to 1/ })
+  for (const text of ['', '1.1', '-1', '1e-3', '5%', '0x1'])
+    t.throws(() => parseShare(text), { message: /a share is a number from 0 to 1/ })
   t.equal(parseWebhookUrl('https://[::1]:9443/x'), 'https://[::1]:9443/x')
   for (const text of ['host:9443', 'http://host', 'https://'])
     t.throws(() => parseWebhookUrl(text), { message: /https:\/\/host:port/ }, text)

@@ -3,7 +3,7 @@
  * was read on one side, and of values on the other.
  */
 import type { JsonValue } from '../../api/json.ts'
-import { getOwn, isObject } from '../../api/json.ts'
+import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
 import { CelError, EvaluationPanic } from './errors.ts'
 import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { ListValue, Value } from './values.ts'
@@ -46,7 +46,7 @@ function keyOfValue(value: Value, semantics: ListValue['semantics']): string {
   if (value instanceof SchemaList) return keyOfData([...value.data], semantics)
   if (Array.isArray(semantics)) {
     if (!(value instanceof MapValue)) return 'none'
-    return (semantics as readonly string[]).map((key) => JSON.stringify(valueKey(value.find(key) ?? null))).join()
+    return (semantics as readonly string[]).map((key) => stringifyJson(valueKey(value.find(key) ?? null))).join()
   }
   return valueKey(value)
 }

@@ -1,22 +1,26 @@
 import t from 'tap'
 import type { Test } from 'tap'
+import { defineKind } from '../../../src/api/kind.ts'
+import { Type } from '../../../src/api/type.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
-import type { ReviewedKind } from '../../../src/webhook/body/review-worker.ts'
 import { ReviewThreads } from '../../../src/webhook/body/review-threads.ts'
+import type { CombinedWebhook } from '../../../src/webhook/combine.ts'
+import { combineWebhooks } from '../../../src/webhook/combine.ts'
 import { webhook } from '../../../src/webhook/definition.ts'
 import { reviewOfSpec, target } from '../../support/hostile-reviews.ts'
 
+const definition = { group: target.group, kind: target.kind }
 const forever = new AbortController().signal
-const job = (spec: string) => ({
-  webhook: 0,
-  version: 'v1',
+const [targets] = combineWebhooks([webhook(target)]) as [CombinedWebhook]
+const job = (spec: string, about = targets) => ({
+  webhook: about,
   verb: 'mutate' as const,
   bytes: new Uint8Array(Buffer.from(reviewOfSpec(spec))).buffer,
 })
 
-function threadsOf(t: Test, kinds: () => readonly ReviewedKind[] = () => [webhook(target)]): { threads: ReviewThreads; clock: FakeClock } {
+function threadsOf(t: Test, webhooks: readonly CombinedWebhook[] = [targets]): { threads: ReviewThreads; clock: FakeClock } {
   const clock = new FakeClock()
-  const threads = new ReviewThreads(kinds, clock)
+  const threads = new ReviewThreads(webhooks, clock)
   t.teardown(() => threads.stop())
   return { threads, clock }
 }
@@ -49,15 +53,21 @@ t.test('what is given up ends its thread, or leaves the queue', async (t) => {
   await t.rejects(threads.review(job('{}'), controller.signal), { message: 'too late' })
 })
 
-t.test('a thread that fails fails its review alone', async (t) => {
-  let kinds: readonly ReviewedKind[] = [{ kind: { versions: 7 } } as unknown as ReviewedKind]
-  const { threads } = threadsOf(t, () => kinds)
-  t.match(await threads.review(job('{}'), forever), { allowed: false, code: 500 })
-  await threads.stop()
-  kinds = undefined as unknown as readonly ReviewedKind[]
-  await t.rejects(threads.review(job('{}'), forever))
-  kinds = [webhook(target)]
+t.test('a review that fails in its thread fails alone', async (t) => {
+  const broken = { ...targets, schemaKind: { versions: 7 } } as unknown as CombinedWebhook
+  const { threads } = threadsOf(t, [broken, targets])
+  t.match(await threads.review(job('{}', broken), forever), { allowed: false, code: 500 })
   t.match(await threads.review(job('{}'), forever), { allowed: true })
+})
+
+t.test('a thread knows the built-in types that a kind embeds', async (t) => {
+  const kind = defineKind({ ...definition, versions: [{ name: 'v1', spec: Type.Object({ pod: Type.Builtin('PodSpec') }) }] })
+  const [webhooks] = combineWebhooks([webhook(kind)]) as [CombinedWebhook]
+  const { threads } = threadsOf(t, [webhooks])
+  t.match(await threads.review(job('{"pod":{"containers":[{"name":"a"}]}}', webhooks), forever), { allowed: true })
+  const wrong = await threads.review(job('{"pod":{"containers":[{"nam":1}]}}', webhooks), forever)
+  t.match(wrong, { allowed: false, code: 422 })
+  t.match(wrong.text, /spec\.pod\.containers\[0\]\.name/)
 })
 
 t.test('ends with the server', async (t) => {
