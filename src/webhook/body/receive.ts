@@ -53,7 +53,7 @@ function receive(
   if (refused !== undefined) return done(refused)
   response.once('close', () => budget.give(taken))
   const settle = (error: Error | null, bytes?: Buffer): void => {
-    request.off('data', onData).off('end', onEnd).off('error', settle).off('close', onClose)
+    request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
     done(error, bytes)
   }
   const onData = (chunk: Buffer): void => {
@@ -68,7 +68,9 @@ function receive(
   // What is large may be given to a thread, and must not be somebody else's memory then.
   const onEnd = (): void => settle(null, chunks.length === 1 && size <= smallBytes ? chunks[0]! : Buffer.concat(chunks, size))
   const onClose = (): void => settle(new BodyRefused(400, 'The connection was closed before the body was complete.'))
-  request.on('data', onData).on('end', onEnd).on('error', settle).on('close', onClose)
+  // Its sender has hung up, or does not speak HTTP.
+  const onError = (error: Error): void => settle(new BodyRefused(400, `The body could not be received: ${error.message}`))
+  request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
 }
 
 function overBudget({ total, used }: ByteBudget, size: number): BodyRefused {
