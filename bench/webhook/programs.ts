@@ -27,6 +27,8 @@ export const controllerRuntime: Program = {
 }
 export const kubeRs: Program = { name: 'kube-rs', judges: true, command: () => [rustProgram('kube-rs', join(here, '../peers/kube-rs'))] }
 export const ceiling: Program = { name: 'bare fastify', judges: false, command: () => node('ceiling.ts') }
+export const conversions: Program = { name: 'Proreus', judges: false, command: () => node('conversion.ts') }
+export const conversionCeiling: Program = { name: 'bare fastify', judges: false, command: () => node('conversion-ceiling.ts') }
 export const programs = [proreus, controllerRuntime, kubeRs, ceiling] as const
 
 function goProgram(name: string, directory: string): string {
