@@ -12,30 +12,50 @@ export function isProperList(node: SchemaNode, list: readonly JsonValue[]): bool
   return node.listType === undefined || hasDistinctStrings(node, list) || listErrors(node, list, '', 1).length === 0
 }
 
-/** True only when it is sure; costs no allocation for short lists. */
+/** True only when it is sure; costs no allocation for lists that are not long. */
 function hasDistinctStrings({ listType, listMapKeys }: SchemaNode, list: readonly JsonValue[]): boolean {
-  const [key, ...otherKeys] = listMapKeys
-  if (listType === 'map' && (key === undefined || otherKeys.length > 0 || key in Object.prototype)) return false
-  const identity = (item: JsonValue): JsonValue | undefined => (listType === 'set' ? item : isObject(item) ? item[key!] : undefined)
-  if (list.length > shortList) {
-    const seen = new Set<JsonValue>()
-    for (const item of list) {
-      const value = identity(item)
-      if (typeof value !== 'string') return false
-      seen.add(value)
-    }
-    return seen.size === list.length
-  }
-  for (let index = 0; index < list.length; index += 1) {
-    const value = identity(list[index]!)
+  const key = listType === 'map' ? listMapKeys[0] : undefined
+  if (listType === 'map' && (key === undefined || listMapKeys.length > 1 || key in Object.prototype)) return false
+  return list.length <= maxSlots / 2 ? areDistinct(list, key) : areManyDistinct(list, key)
+}
+
+function areManyDistinct(list: readonly JsonValue[], key: string | undefined): boolean {
+  const seen = new Set<JsonValue>()
+  for (const item of list) {
+    const value = identityOf(item, key)
     if (typeof value !== 'string') return false
-    for (let other = 0; other < index; other += 1) if (identity(list[other]!) === value) return false
+    seen.add(value)
+  }
+  return seen.size === list.length
+}
+
+const maxSlots = 128
+/** Positions in the list that is being looked at, counted from 1. */
+const slots = new Uint8Array(maxSlots)
+
+/** A set would hash every character of every string; three of them and the length tell most strings apart. */
+function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean {
+  slots.fill(0)
+  for (let index = 0; index < list.length; index += 1) {
+    const value = identityOf(list[index]!, key)
+    if (typeof value !== 'string') return false
+    let slot = slotOf(value)
+    for (; slots[slot] !== 0; slot = (slot + 1) % maxSlots) if (identityOf(list[slots[slot]! - 1]!, key) === value) return false
+    slots[slot] = index + 1
   }
   return true
 }
 
-/** Up to this many items, comparing each with each is cheaper than a set. */
-const shortList = 8
+function slotOf(text: string): number {
+  const last = text.length - 1
+  if (last < 1) return last < 0 ? 0 : text.charCodeAt(0) % maxSlots
+  return (text.length * 31 + text.charCodeAt(last) * 7 + text.charCodeAt(last - 1) * 3 + text.charCodeAt(last >> 1)) % maxSlots
+}
+
+function identityOf(item: JsonValue, key: string | undefined): JsonValue | undefined {
+  if (key === undefined) return item
+  return isObject(item) ? item[key] : undefined
+}
 
 /** What is wrong with a list that must be a set or a map; no more than `most` errors. */
 export function listErrors(node: SchemaNode, list: readonly JsonValue[], path: string, most = Infinity): FieldError[] {
