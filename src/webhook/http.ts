@@ -57,17 +57,18 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
   }) as unknown as HttpsApp
 
   // In this hook, not in a handler for unknown paths, so that their bodies are never read.
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, next) => {
     const path = pathOf(request.url)
     if (!paths.has(path)) return reply.code(404).type('text/plain; charset=utf-8').send(notFoundText(path, paths))
     if (request.method !== 'POST') {
       return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes a review by POST.\n`)
     }
-    return undefined
+    return next()
   })
   receiveBodies(app as unknown as FastifyInstance, { what: 'AdmissionReview', maxBytes: maxBodyBytes, budget }, readBody)
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, next) => {
     if (draining()) reply.header('connection', 'close')
+    next(null, payload)
   })
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const path = pathOf(request.url)

@@ -92,10 +92,12 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   })
   serveConversions(app, { conversions, clock, logger, metrics })
   for (const [path, route] of routes) {
-    app.post<{ Querystring: { timeout?: string } }>(path, async (request, reply) => {
+    app.post<{ Querystring: { timeout?: string } }>(path, (request, reply) => {
       const onClose = (listener: () => void): void => void reply.raw.once('close', () => !reply.raw.writableFinished && listener())
-      const text = await route(request.body, request.query.timeout, onClose, request.headers)
-      return reply.type('application/json').send(text)
+      route(request.body, request.query.timeout, onClose, request.headers).then(
+        (text) => reply.type('application/json').send(text),
+        (error: unknown) => reply.send(error),
+      )
     })
   }
   const connections = new Connections(app.server, clock)

@@ -15,7 +15,10 @@ export interface ReceiveOptions {
 /** Has an app's JSON bodies received here, and not by fastify, so that they can be counted while they arrive; `read` makes of their bytes what routes get. */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions, read: (bytes: Buffer) => unknown): void {
   const responses = new WeakMap<IncomingMessage, ServerResponse>()
-  app.addHook('onRequest', async (request, reply) => void responses.set(request.raw, reply.raw))
+  app.addHook('onRequest', (request, reply, next) => {
+    responses.set(request.raw, reply.raw)
+    next()
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', (request, _payload, done) => {
     receive(request.raw, responses.get(request.raw)!, options, (error, bytes) => {
