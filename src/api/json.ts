@@ -71,6 +71,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** `JSON.stringify` for values that may have integers beyond 2^53, which it refuses to write: they get all their digits. */
+export function stringifyJson(value: object | string | number | bigint | boolean | null, space?: number): string
+export function stringifyJson(value: unknown, space?: number): string | undefined
 export function stringifyJson(value: unknown, space?: number): string | undefined {
   try {
     return JSON.stringify(value, undefined, space)

@@ -3,7 +3,7 @@ import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { apiVersionOf } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { DeepReadonly } from '../api/json.ts'
-import { isObject } from '../api/json.ts'
+import { isObject, stringifyJson } from '../api/json.ts'
 import type { KubernetesObject, ObjectInput, ObjectKey, ObjectList, ObjectMeta } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Connection } from './connection.ts'
@@ -136,7 +136,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     rest: { query?: Query; body?: object; contentType?: string; signal?: AbortSignal | undefined },
   ): Promise<T> {
     const { body, ...others } = rest
-    const answer = await transport.request({ method, verb, path, ...others, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+    const answer = await transport.request({ method, verb, path, ...others, ...(body === undefined ? {} : { body: stringifyJson(body)! }) })
     if (!isObject(answer.body)) {
       throw new ProreusError(
         'PRO_API',
@@ -234,7 +234,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     },
 
     async raw(path, { body, method = 'GET', ...options } = {}) {
-      const answer = await transport.request({ method, path, ...options, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+      const answer = await transport.request({ method, path, ...options, ...(body === undefined ? {} : { body: stringifyJson(body)! }) })
       return answer.body
     },
 

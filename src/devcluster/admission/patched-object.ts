@@ -2,7 +2,7 @@
 import { invalid } from '../../api/field-error.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { isObject } from '../../api/json.ts'
+import { isObject, stringifyJson } from '../../api/json.ts'
 import { noSuchKind } from '../protobuf/decode-object.ts'
 import { badRequest, internalError, invalidObject } from '../registry/status-error.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
@@ -31,7 +31,7 @@ function readBuiltin(info: ResourceInfo, object: JsonObject): JsonObject {
 /** A custom resource keeps its kind and loses what metadata does not know; the version is that of the request in any case. */
 function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
   const { kind, metadata } = object
-  if (textOr(kind, '') === '') throw internalError(`Object 'Kind' is missing in '${JSON.stringify(object)}'`)
+  if (textOr(kind, '') === '') throw internalError(`Object 'Kind' is missing in '${stringifyJson(object)}'`)
   if (kind !== info.kind) {
     const name = isObject(metadata) ? textOr(metadata.name, '') : ''
     throw invalidObject({ group: info.group, kind: textOr(kind, '') }, name, [invalid('kind', kind, `must be ${info.kind}`)])

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { quote } from '../../api/field-error.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { isObject } from '../../api/json.ts'
+import { isObject, stringifyJson } from '../../api/json.ts'
 import { describeKind, reviewTypeProblem } from '../admission/review-type.ts'
 import { checkShape } from '../resources/shape.ts'
 import { goKindOf } from '../types/go-json.ts'
@@ -89,7 +89,7 @@ function asObject(value: JsonValue): JsonObject {
   if (value === null) throw new ConversionError('unexpected end of JSON input')
   if (!isObject(value)) throw new ConversionError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`)
   if (typeof value.kind !== 'string' || value.kind === '')
-    throw new ConversionError(`Object 'Kind' is missing in '${JSON.stringify(value)}'`)
+    throw new ConversionError(`Object 'Kind' is missing in '${stringifyJson(value)}'`)
   return value
 }
 

@@ -2,7 +2,7 @@
 import type { FieldError } from '../../api/field-error.ts'
 import { duplicate, forbidden, invalid, notSupported, required, tooMany } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { isObject, jsonEqual } from '../../api/json.ts'
+import { isObject, jsonEqual, stringifyJson } from '../../api/json.ts'
 import { dns1035Label, dns1123Subdomain } from '../../api/names.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { checkStructural } from '../../schema/structural.ts'
@@ -95,7 +95,7 @@ function validateVersions(given: readonly DefinitionVersion[] | null | undefined
   const shared: Shared = new Set(shareable.filter((part) => versions.every((version) => jsonEqual(version[part], versions[0]?.[part]))))
   const errors = versions.flatMap((version, index) => validateVersion(version, index, shared))
   const names = versions.map(({ name }) => name)
-  const shown = given === undefined || given === null ? 'null' : JSON.stringify(versions.map((version) => internalVersion(version, shared)))
+  const shown = given === undefined || given === null ? 'null' : stringifyJson(versions.map((version) => internalVersion(version, shared)))
   const refused = (detail: string): FieldError => ({
     path: 'spec.versions',
     reason: 'FieldValueInvalid',

@@ -1,4 +1,5 @@
 /** OpenAPI v3: an index with a hash for each group version, and a document for each. */
+import { stringifyJson } from '../../api/json.ts'
 import { createHash } from 'node:crypto'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -48,14 +49,14 @@ export class OpenApi {
     const known = this.#documents.get(path)
     if (known !== undefined && known.rows.length === rows.length && known.rows.every((row, index) => row === rows[index]))
       return known.document
-    const text = JSON.stringify({
+    const text = stringifyJson({
       openapi: '3.0.0',
       info: rows.every(({ custom }) => custom)
         ? { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
         : { title: 'Kubernetes', version: this.#version },
       paths: Object.assign({}, ...rows.map(pathsOf)) as JsonObject,
       components: { schemas: componentsOf(rows) },
-    })
+    })!
     const document = { text, hash: createHash('sha512').update(text).digest('hex').toUpperCase() }
     this.#documents.set(path, { rows, document })
     return document

@@ -1,6 +1,6 @@
 /** POST, PUT, PATCH, DELETE of objects, subresources and collections. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
-import { getOwn, isObject } from '../../api/json.ts'
+import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
 import type { DecodedObject } from '../registry/request-context.ts'
 import { StatusError, badRequest, unsupportedMediaType } from '../registry/status-error.ts'
@@ -88,7 +88,7 @@ async function decodedObject(exchange: Exchange, { info, target }: ResourceReque
   if (typeof apiVersion === 'string' && apiVersion.split('/').length > 2)
     throw unrecognized(kind, `unexpected GroupVersion string: ${apiVersion}`, body)
   if (expected.custom && (getOwn(object, 'kind') ?? '') === '')
-    throw unrecognized(kind, `Object 'Kind' is missing in '${JSON.stringify(value)}'`, body)
+    throw unrecognized(kind, `Object 'Kind' is missing in '${stringifyJson(value)}'`, body)
   return { object, duplicates }
 }
 

@@ -3,7 +3,7 @@ import { formatFieldError, invalid } from '../../api/field-error.ts'
 import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { canonicalJson, isObject } from '../../api/json.ts'
+import { canonicalJson, isObject, stringifyJson } from '../../api/json.ts'
 import { decodeObjectMeta } from '../../api/object-meta-json.ts'
 import { noSuchKind } from '../protobuf/decode-object.ts'
 import { isRegistered } from '../protobuf/descriptors.ts'
@@ -101,7 +101,7 @@ function checkFields(type: GroupVersionKind, object: JsonObject, refuse: Refuse)
 /** A patched object as it is quoted: custom resources are maps in Go, whose keys come sorted, and so is what a patch was laid in. */
 function quoted(info: ResourceInfo, object: JsonObject): string {
   if (info.custom) return canonicalJson(object)
-  return JSON.stringify(Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))))
+  return stringifyJson(Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))))
 }
 
 /** 422, as the API server answers a patch that does not fit. */
@@ -219,7 +219,7 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
   const expected = apiVersionOf(info)
   const { apiVersion, kind } = object
   if (info.custom) {
-    if (!isText(kind)) throw badRequest(`Object 'Kind' is missing in '${JSON.stringify(object)}'`)
+    if (!isText(kind)) throw badRequest(`Object 'Kind' is missing in '${stringifyJson(object)}'`)
     if (apiVersion !== expected) throw wrongVersion(isText(apiVersion) ? apiVersion : '', expected)
     if (kind !== info.kind)
       throw invalidObject({ ...info, kind }, metadataText(object, 'name'), [invalid('kind', kind, `must be ${info.kind}`)])

@@ -2,7 +2,7 @@
 import { forbidden as forbiddenField, required } from '../../api/field-error.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { isObject } from '../../api/json.ts'
+import { isObject, stringifyJson } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { checkFields } from '../apply/check-fields.ts'
 import { applyConfiguration } from '../apply/server-side-apply.ts'
@@ -109,7 +109,7 @@ function warningOnce(context: RequestContext): RequestContext {
 
 function applyPatch(old: JsonObject, patch: Patch): JsonObject {
   const patched = attemptPatch(() => (patch.type === 'json' ? jsonPatch(old, patch.body) : mergePatch(old, patch.body)))
-  if (!isObject(patched)) throw refusePatch(JSON.stringify(patch.body), 'the patch makes the object something else than an object')
+  if (!isObject(patched)) throw refusePatch(stringifyJson(patch.body)!, 'the patch makes the object something else than an object')
   return patched
 }
 

@@ -32,7 +32,7 @@ export function keysFor({ semantics }: ListValue, other: ListValue): (string | u
 function keyOfData(data: JsonValue, semantics: ListValue['semantics']): string {
   if (!Array.isArray(semantics)) return scalarKey(data)
   if (!isObject(data)) return 'none'
-  return (semantics as readonly string[]).map((key) => JSON.stringify(scalarKey(getOwn(data, key) ?? null))).join()
+  return (semantics as readonly string[]).map((key) => stringifyJson(scalarKey(getOwn(data, key) ?? null))).join()
 }
 
 function scalarKey(data: JsonValue): string {
