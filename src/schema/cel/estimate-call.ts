@@ -2,7 +2,7 @@
 import type { CostNode, Estimator } from './estimate.ts'
 import type { Range } from './range.ts'
 import { add, fixed, multiply, scale, union, unknown } from './range.ts'
-import { listCost, regexFactor, traversalFactor } from './runtime-cost.ts'
+import { authorizationCost, listCost, regexFactor, structCost, traversalFactor } from './runtime-cost.ts'
 
 interface CallEstimate {
   readonly cost: Range
@@ -134,6 +134,11 @@ function ofLibrary(call: Call): CallEstimate | undefined {
       const parsed = overload.endsWith('_string') ? traversed(args[0]) : fixed(0)
       return { cost: add(add(compared, masked), parsed) }
     }
+    case 'check':
+      return { cost: fixed(authorizationCost) }
+    case 'fieldSelector':
+    case 'labelSelector':
+      return { cost: add(add(fixed(listCost), traversed(args[0])), scale(scale(sizeOf(args[0]), 1 / 2), listCost + structCost)) }
     case 'validate':
       return { cost: scale(traversed(args[0]), maxNamePattern * regexFactor) }
     case '_==_':

@@ -48,14 +48,14 @@ class Parser {
     return expr
   }
 
-  /** What is made; where that fails, something in its stead. */
+  /** What is made; where that fails, something in its stead, in the place of the mistake. */
   #orReport(make: () => Expr): Expr {
     try {
       return make()
     } catch (error) {
       if (!(error instanceof CelSyntaxError)) throw error
       this.#issues.push(...error.issues)
-      return { kind: 'literal', offset: this.#token.offset, value: null }
+      return { kind: 'literal', offset: error.issues[0]?.offset ?? this.#token.offset, value: null }
     }
   }
 

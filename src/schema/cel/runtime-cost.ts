@@ -10,9 +10,9 @@ export const traversalFactor = 0.1
 export const regexFactor = 0.25
 export const listCost = 10
 export const mapCost = 30
-const structCost = 40
+export const structCost = 40
 /** So that an expression has time for two of them. */
-const authorizationCost = 350_000
+export const authorizationCost = 350_000
 
 function traversal(size: number): number {
   return Math.ceil(size * traversalFactor)

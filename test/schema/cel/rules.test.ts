@@ -16,6 +16,15 @@ const withSpec = (spec: StructuralSchema): StructuralSchema => ({ type: 'object'
 const problemsOf = (spec: StructuralSchema): string[] => checkStructural(withSpec(spec)).map(formatFieldError)
 
 const definitions: Record<string, [StructuralSchema, string[]]> = {
+  'a macro whose argument is a macro that fails': [
+    { ...text, ...rules("has(has('a'))") },
+    [
+      `properties[spec].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"has(has('a'))","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ${[
+        "ERROR: <input>:1:9: invalid argument to has() macro\n | has(has('a'))\n | ........^",
+        "ERROR: <input>:1:9: invalid argument to has() macro\n | has(has('a'))\n | ........^",
+      ].join('\n')}`,
+    ],
+  ],
   'a default that breaks a rule': [
     { ...text, default: 'a', ...rules("self == 'b'") },
     [`properties[spec].default: Invalid value: "a": failed rule: self == 'b'`],
