@@ -1,7 +1,7 @@
 /**
  * Runs the tests: all but those of `test/real`, or the files and folders given. Prints the true totals as the last line,
- * `N passed, N failed`. Test files run in parallel processes. A run of all tests tells the coverage of src; with COVERAGE=1
- * file by file. The kubectl that the tests are written for is built once, where there is Go.
+ * `N passed, N failed`. Test files run in parallel processes. COVERAGE=1 tells the coverage of src, file by file.
+ * The kubectl that the tests are written for is built once, where there is Go.
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -14,6 +14,7 @@ import { ensurePrograms, showProgress } from './tools.ts'
 const root = join(import.meta.dirname, '..')
 const asked = process.argv.slice(2)
 const files = testFiles(asked)
+const showsCoverage = process.env.COVERAGE === '1'
 // In an existing cluster the files would meet each other.
 const jobs = process.env.PROREUS_BACKEND === 'existing' ? 1 : availableParallelism() + 1
 
@@ -33,8 +34,8 @@ const child = spawn(
     join(root, 'node_modules/.bin/tap'),
     `--jobs=${jobs}`,
     '--reporter=tap',
-    // Of some of the tests the coverage says nothing.
-    asked.length === 0 || process.env.COVERAGE === '1' ? '--coverage-report=text' : '--disable-coverage',
+    // It takes twice as long.
+    showsCoverage ? '--coverage-report=text' : '--disable-coverage',
     ...files,
   ],
   { cwd: root, stdio: ['inherit', 'pipe', 'inherit'] },
@@ -55,7 +56,7 @@ for await (const line of createInterface({ input: child.stdout })) {
   block = []
 }
 const code = await new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? 1)))
-if (process.env.COVERAGE === '1') process.stdout.write(`${block.join('\n')}\n`)
+if (showsCoverage) process.stdout.write(`${block.join('\n')}\n`)
 const coverage = block.map((line) => /^All files +\| +([\d.]+) \| +([\d.]+)/.exec(line)).find((match) => match !== null)
 if (coverage) process.stdout.write(`covered: ${coverage[1]} % of the statements, ${coverage[2]} % of the branches\n`)
 // What stands after the last file tells why tap itself failed; the table of the coverage does not.
