@@ -5,6 +5,14 @@ import type { ByteBudget } from './budget.ts'
 import { smallBytes } from './budget.ts'
 import { BodyRefused } from './refused.ts'
 
+const responseField = Symbol('response')
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    [responseField]: ServerResponse | null
+  }
+}
+
 export interface ReceiveOptions {
   /** What is sent, for messages. */
   readonly what: 'AdmissionReview' | 'ConversionReview'
@@ -14,14 +22,15 @@ export interface ReceiveOptions {
 
 /** Has an app's JSON bodies received here, and not by fastify, so that they can be counted while they arrive; `read` makes of their bytes what routes get. */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions, read: (bytes: Buffer) => unknown): void {
-  const responses = new WeakMap<IncomingMessage, ServerResponse>()
+  // A field of every request, and no map: that would cost the garbage collector more than the request itself.
+  if (!app.hasRequestDecorator(responseField)) app.decorateRequest(responseField, null)
   app.addHook('onRequest', (request, reply, next) => {
-    responses.set(request.raw, reply.raw)
+    request[responseField] = reply.raw
     next()
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', (request, _payload, done) => {
-    receive(request.raw, responses.get(request.raw)!, options, (error, bytes) => {
+    receive(request.raw, request[responseField]!, options, (error, bytes) => {
       if (error !== null) return done(error)
       try {
         const body = read(bytes!)

@@ -108,6 +108,14 @@ const dated: StructuralSchema = {
 const optional = (rule: string, more: Partial<ValidationRule> = {}): ValidationRule => ({ rule, optionalOldSelf: true, ...more })
 
 const evaluations: Record<string, Case> = {
+  'an optional is no zero, whatever is in it': {
+    spec: {
+      ...text,
+      ...rules("optional.ofNonZeroValue(optional.of('')).hasValue() && optional.ofNonZeroValue(optional.none()).hasValue()"),
+    },
+    value: 'a',
+    problems: [],
+  },
   'data of the wrong type fail who reads them': {
     spec: { ...text, ...rules("true || self == 'x'", "self == 'x'") },
     value: 5,

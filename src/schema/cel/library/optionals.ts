@@ -5,6 +5,7 @@ import { CelError } from '../errors.ts'
 import type { Value } from '../values.ts'
 import { Double, Duration, ListValue, MapValue, none, OptionalValue, PlainList, Timestamp, Uint } from '../values.ts'
 
+/** What cel-go takes for the zero of its type; optionals have none, not even the empty one. */
 function isZero(value: Value): boolean {
   if (value === null || value === '' || value === 0 || value === false) return true
   if (value instanceof ListValue || value instanceof MapValue) return value.size === 0
@@ -12,7 +13,6 @@ function isZero(value: Value): boolean {
   if (value instanceof Uint) return value.value === 0n
   if (value instanceof Uint8Array) return value.length === 0
   if (value instanceof Duration) return value.nanos === 0n
-  if (value instanceof OptionalValue) return value.value === undefined || isZero(value.value)
   // Go's zero time is the first moment of year 1.
   return value instanceof Timestamp && value.seconds === -62135596800 && value.nanos === 0
 }
