@@ -61,7 +61,7 @@ export function createWebhookAdmission(options: {
     const { deadline, signal } = attributes.context
     const answer = await caller.call(clientConfig, review.body, { timeoutSeconds, deadline, signal })
     const response = readResponse(answer, review, mutating)
-    for (const warning of response.warnings.filter(isPrintable)) attributes.context.warn(warning)
+    for (const warning of response.warnings.filter((text) => text !== '')) attributes.context.warn(warning)
     if (!response.allowed) throw new StatusError(denial(hook, response.status))
     return response
   }
@@ -152,11 +152,6 @@ function memoized<Input extends object, Output>(compute: (input: Input) => Outpu
     known.set(input, output)
     return output
   }
-}
-
-/** What can stand in a `Warning` header; the API server drops the rest. */
-function isPrintable(warning: string): boolean {
-  return warning !== '' && !/\p{Cc}/u.test(warning)
 }
 
 /** The object with the response's patch applied, read as its type where that is known; undefined when the response changes nothing. */

@@ -69,10 +69,10 @@ export function respondText(exchange: Exchange, code: number, body: string): Pro
   return respond(exchange, { code, contentType: 'text/plain; charset=utf-8', body, headers: { 'X-Content-Type-Options': 'nosniff' } })
 }
 
-/** Puts the collected warnings into the headers. */
+/** Puts the collected warnings into the headers; one with a control character cannot stand there, and is dropped. */
 export function setWarnings({ response, warnings }: Exchange): void {
   if (warnings.size === 0) return
-  const texts = [...warnings]
+  const texts = [...warnings].filter((text) => !/\p{Cc}/u.test(text))
   const total = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   const kept: string[] = []
   let left = warningBudget
@@ -81,11 +81,10 @@ export function setWarnings({ response, warnings }: Exchange): void {
     if (left < 0) break
     kept.push(warningHeader(text))
   }
-  response.setHeader('Warning', kept)
+  if (kept.length > 0) response.setHeader('Warning', kept)
 }
 
 /** `299 - "text"`. UTF-8 goes out byte by byte, which is what Go does and what Node would refuse. */
 function warningHeader(text: string): string {
-  const printable = text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/["\\]/g, '\\$&')
-  return Buffer.from(`299 - "${printable}"`).toString('latin1')
+  return Buffer.from(`299 - "${text.replace(/["\\]/g, '\\$&')}"`).toString('latin1')
 }
