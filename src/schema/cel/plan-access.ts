@@ -76,8 +76,10 @@ export function planIndex(planner: Planner, operand: Expr, index: Expr, optional
   const { eval: key } = planner.plan(index)
   return computed((frame) => {
     const value = target(frame)
-    const at = key(frame)
     frame.cost += 1
+    // Where nothing is to be looked into, nobody asks what for.
+    if (value instanceof OptionalValue && value.value === undefined) return none
+    const at = key(frame)
     if (optional || value instanceof OptionalValue) return optionally(value, (inner) => itemOf(inner, at))
     const found = itemOf(value, at)
     if (found !== undefined) return found

@@ -108,6 +108,11 @@ const dated: StructuralSchema = {
 const optional = (rule: string, more: Partial<ValidationRule> = {}): ValidationRule => ({ rule, optionalOldSelf: true, ...more })
 
 const evaluations: Record<string, Case> = {
+  'an index of nothing is not looked at': {
+    spec: { ...text, ...rules("!optional.none()[timestamp(0).getSeconds('no such zone')].hasValue()") },
+    value: 'a',
+    problems: [],
+  },
   'an optional is no zero, whatever is in it': {
     spec: {
       ...text,
