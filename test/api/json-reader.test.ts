@@ -58,7 +58,12 @@ const slowly = (text: string, count = Infinity): unknown => {
 
 t.test('everything else is as JSON.parse has it', (t) => {
   const texts = fc.json({ maxDepth: 4 }).chain((text) => fc.constantFrom(text, JSON.stringify(JSON.parse(text), null, 2)))
-  fc.assert(fc.property(texts, fc.integer({ min: 1, max: 5 }), (text, count) => t.same(slowly(text, count), JSON.parse(text)) || true))
+  // A double of more than 2^53 is written like an integer, which is read exactly; JSON.parse rounds it.
+  const rounded = (value: unknown): unknown => JSON.parse(stringifyJson(value)!)
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 1, max: 5 }), (text, count) => t.same(rounded(slowly(text, count)), JSON.parse(text)) || true),
+  )
+  t.same(rounded(slowly('[-282099477537043300]')), [-282099477537043300])
   t.same(slowly('{"a":1,"a":2,"__proto__":{"b":1}}'), JSON.parse('{"a":1,"a":2,"__proto__":{"b":1}}'))
   t.end()
 })
