@@ -39,7 +39,7 @@ export interface RouteOptions {
  *
  * @throws {MalformedReview} when the body is no AdmissionReview of this kind.
  */
-export type Route = (body: unknown, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders) => Promise<string>
+export type Route = (body: unknown, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders) => string | Promise<string>
 
 type OnClose = (listener: () => void) => void
 
@@ -49,36 +49,39 @@ export function admissionRoute(options: RouteOptions): Route {
   const deciding = { ...options, reviewed }
   const log = reviewLog({ path, reviewed, logger, sampled })
 
-  async function review(
-    body: unknown,
-    timeout: unknown,
-    onClose: OnClose,
-    headers: IncomingHttpHeaders,
-    span?: ReviewSpan,
-  ): Promise<string> {
+  function review(body: unknown, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders, span?: ReviewSpan): ReturnType<Route> {
     // Not the clock's time: that one may be set, and counts whole milliseconds.
     const began = performance.now()
+    const ended = (): void => {
+      metrics.ended((performance.now() - began) / 1000)
+      span?.end()
+    }
     metrics.started(Number(headers['content-length']))
+    let waits = false
     try {
       const request = decodeReview(body)
       const wrongPath = mismatch(request)
       if (wrongPath !== undefined) throw new MalformedReview(wrongPath)
       span?.asked(request)
       const deadlineMs = deadlineFrom(timeout)
-      const decision = await decide(deciding, request, deadlineMs, onClose)
-      const ms = performance.now() - began
-      count(metrics, request, decision, ms, deadlineMs)
-      log(request, decision, ms)
-      span?.decided(decision)
-      const text = encodeReview(request.uid, decision.response, metrics)
-      metrics.answered(200)
-      return text
+      const answer = (decision: Decision): string => {
+        const ms = performance.now() - began
+        count(metrics, request, decision, ms, deadlineMs)
+        log(request, decision, ms)
+        span?.decided(decision)
+        const text = encodeReview(request.uid, decision.response, metrics)
+        metrics.answered(200)
+        return text
+      }
+      const decision = decide(deciding, request, deadlineMs, onClose)
+      if (!(decision instanceof Promise)) return answer(decision)
+      waits = true
+      return decision.then(answer).finally(ended)
     } catch (error) {
       span?.failed(error)
       throw error
     } finally {
-      metrics.ended((performance.now() - began) / 1000)
-      span?.end()
+      if (!waits) ended()
     }
   }
 

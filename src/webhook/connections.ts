@@ -24,9 +24,13 @@ export class Connections {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
     })
+    const answers = this.#answers
+    function isClosed(this: ServerResponse): void {
+      answers.delete(this)
+    }
     server.on('request', (_request, response) => {
-      this.#answers.add(response)
-      response.once('close', () => this.#answers.delete(response))
+      answers.add(response)
+      response.on('close', isClosed)
     })
   }
 

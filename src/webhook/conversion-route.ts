@@ -118,7 +118,7 @@ async function answer(
     done += 1
     kind?.converted(failed ? 'failure' : 'success')
   }
-  const result = await withDeadline(clock, ms, controller, () => answerConversion(review, find, call, turns, converted)).catch(
+  const result = await withDeadline(clock, ms, controller, answerConversion(review, find, call, turns, converted)).catch(
     (error: unknown) => {
       if (!signal.aborted) throw error
       logger.debug({ uid, err: error }, 'a conversion was given up: its sender has gone')

@@ -32,21 +32,21 @@ export function deadlineFrom(timeout: unknown): number {
 export const timedOut = Symbol('timed out')
 
 /**
- * What `work` gives, or `timedOut` when it takes longer than `ms`; the controller aborts at that moment.
+ * What `work` gives, or `timedOut` when it takes more than another `ms`; the controller aborts at that moment.
  * Work that goes on regardless is left alone: its result, or its error, is nobody's any more.
  */
 export function withDeadline<T>(
   clock: Clock,
   ms: number,
   controller: Pick<AbortController, 'abort'>,
-  work: () => Promise<T>,
+  work: Promise<T>,
 ): Promise<T | typeof timedOut> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(ms, () => {
       controller.abort(new DOMException('the deadline of the request has passed', 'TimeoutError'))
       resolve(timedOut)
     })
-    work().then(
+    work.then(
       (value) => {
         timer.cancel()
         resolve(value)

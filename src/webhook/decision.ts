@@ -31,25 +31,51 @@ export interface DecideOptions {
   readonly logger: Logger
 }
 
-/** Asks the handler. Never rejects: the API server gets an answer, and its user reads why there was no better one. */
-export async function decide(
-  { reviewed, handler, client, cache, access, clock, logger }: DecideOptions,
+/**
+ * Asks the handler. Never throws or rejects: the API server gets an answer, and its user reads why there was no better one.
+ * One that is decided at once costs no promise, no timer and no listener.
+ */
+export function decide(
+  options: DecideOptions,
   request: AdmissionRequest,
   deadlineMs: number,
   onClose: (listener: () => void) => void,
-): Promise<Decision> {
+): Decision | Promise<Decision> {
+  const { handler, client, cache, access, logger } = options
   const call = new ReviewCall(client, cache, access, logger)
-  onClose(() => call.abort(new DOMException('the connection of the request was closed', 'AbortError')))
   try {
-    // `async`: a handler that throws before its first `await` fails like any other.
-    const response = await withDeadline(clock, deadlineMs, call, async () => handler(request, call))
-    if (response !== timedOut) return { outcome: response.allowed ? 'allowed' : 'denied', response, error: undefined }
-    const text = `the webhook for ${reviewed} did not decide within ${Math.round(deadlineMs)} ms`
+    const response = handler(request, call)
+    if (!(response instanceof Promise)) return decided(response)
+    onClose(() => call.abort(new DOMException('the connection of the request was closed', 'AbortError')))
+    return decideInTime(options, call, deadlineMs, response)
+  } catch (error) {
+    return failed(options, error)
+  }
+}
+
+async function decideInTime(
+  options: DecideOptions,
+  call: ReviewCall,
+  deadlineMs: number,
+  deciding: Promise<AdmissionResponse>,
+): Promise<Decision> {
+  try {
+    const response = await withDeadline(options.clock, deadlineMs, call, deciding)
+    if (response !== timedOut) return decided(response)
+    const text = `the webhook for ${options.reviewed} did not decide within ${Math.round(deadlineMs)} ms`
     return refused('timed_out', 504, 'Timeout', text, undefined)
   } catch (error) {
     if (call.aborted) return refused('abandoned', 499, 'Aborted', 'nobody waits for this answer any more', error)
-    return refused('errored', 500, 'InternalError', `the webhook for ${reviewed} failed: ${messageOf(error)}`, error)
+    return failed(options, error)
   }
+}
+
+function decided(response: AdmissionResponse): Decision {
+  return { outcome: response.allowed ? 'allowed' : 'denied', response, error: undefined }
+}
+
+function failed({ reviewed }: DecideOptions, error: unknown): Decision {
+  return refused('errored', 500, 'InternalError', `the webhook for ${reviewed} failed: ${messageOf(error)}`, error)
 }
 
 /** What comes with one call. The signal, and the client with it, are made when they are asked for: most handlers look at the object alone. */

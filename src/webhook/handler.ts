@@ -7,7 +7,8 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { AccessReviews } from './access.ts'
 import type { AdmissionCache } from './admission-cache.ts'
-import type { Verdict } from './definition.ts'
+import type { CombinedWebhook, Handlers } from './combine.ts'
+import type { Verdict, WebhookHandlers } from './definition.ts'
 import type { RequestContext } from './request-context.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 
@@ -20,7 +21,18 @@ export interface Call {
   readonly signal: AbortSignal
 }
 
-export type AdmissionHandler = (request: AdmissionRequest, call: Call) => Promise<AdmissionResponse>
+/** Answers at once where nobody has to be waited for. */
+export type AdmissionHandler = (request: AdmissionRequest, call: Call) => AdmissionResponse | Promise<AdmissionResponse>
+
+/** For each operation those handlers that have one of these functions. */
+export function handlersWith(
+  handlers: CombinedWebhook['handlers'],
+  ...functions: readonly (keyof WebhookHandlers<JsonObject>)[]
+): CombinedWebhook['handlers'] {
+  const have = (all: Handlers): Handlers => all.filter((one) => functions.some((name) => one[name] !== undefined))
+  const { CREATE, UPDATE, DELETE, CONNECT } = handlers
+  return { CREATE: have(CREATE), UPDATE: have(UPDATE), DELETE: have(DELETE), CONNECT: have(CONNECT) }
+}
 
 /**
  * Requests about an object that rules about its content have no say in: subresources, for `/status` must stay writable whatever the spec is;
@@ -43,10 +55,10 @@ function content(object: JsonObject | undefined): object {
 }
 
 /** The response for a verdict: errors as the API server's own validation would give them, sorted by their fields. */
-export function respond(request: AdmissionRequest, verdict: Verdict, context: RequestContext): AdmissionResponse {
-  if (isAllowed(verdict)) return { allowed: true, ...context.said() }
+export function respond(request: AdmissionRequest, verdict: Verdict, context?: RequestContext): AdmissionResponse {
+  if (isAllowed(verdict)) return { allowed: true, ...context?.said() }
   const status = isErrorList(verdict) ? invalidStatus(request.kind, nameOf(request), verdict) : verdict
-  return { allowed: false, status, ...context.said() }
+  return { allowed: false, status, ...context?.said() }
 }
 
 export function isErrorList(verdict: Verdict): verdict is readonly FieldError[] {

@@ -58,12 +58,10 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
 
   // In this hook, not in a handler for unknown paths, so that their bodies are never read.
   app.addHook('onRequest', (request, reply, next) => {
+    if (!request.is404) return next()
     const path = pathOf(request.url)
     if (!paths.has(path)) return reply.code(404).type('text/plain; charset=utf-8').send(notFoundText(path, paths))
-    if (request.method !== 'POST') {
-      return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes a review by POST.\n`)
-    }
-    return next()
+    return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes a review by POST.\n`)
   })
   receiveBodies(app as unknown as FastifyInstance, { what: 'AdmissionReview', maxBytes: maxBodyBytes, budget }, readBody)
   app.addHook('onSend', (_request, reply, payload, next) => {

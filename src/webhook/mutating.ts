@@ -10,12 +10,12 @@ import type { CompiledSchema } from '../schema/compile.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
 import type { CombinedWebhook, Handlers } from './combine.ts'
 import type { AdmissionContext, ReviewContext } from './context.ts'
-import type { AdmissionHandler } from './handler.ts'
-import { isAllowed, isExempt, respond } from './handler.ts'
+import type { AdmissionHandler, Call } from './handler.ts'
+import { handlersWith, isAllowed, isExempt, respond } from './handler.ts'
 import type { Verdict } from './definition.ts'
 import { createPatch } from './patch.ts'
 import { RequestContext } from './request-context.ts'
-import type { Judged } from './review.ts'
+import type { AdmissionResponse, Judged } from './review.ts'
 import { admissionVerdict, ownErrors } from './verdict.ts'
 
 /** An object with its defaults, and what the schema has against it. */
@@ -28,57 +28,65 @@ export interface Completed {
 const maxUnknownFields = 32
 
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
-  const { schemaKind, version, refuseInvalidEarly, reads } = webhook
+  const { schemaKind, version, refuseInvalidEarly } = webhook
   const schema = schemaKind && schemaOf(schemaKind, version)
   const structure = schemaKind?.versions.find(({ name }) => name === version)?.schema
   const isAboutObject = webhook.subresource === ''
+  const asked = refuseInvalidEarly
+    ? handlersWith(webhook.handlers, 'default', 'validate', 'admit')
+    : handlersWith(webhook.handlers, 'default')
 
-  return async (request, call) => {
-    const raw = request.object
-    if (raw === undefined || request.operation === 'DELETE' || (isAboutObject && isExempt(request))) return { allowed: true }
-    const handlers = webhook.handlers[request.operation]
+  return (request, call) => {
+    const { object: raw, oldObject, operation, judged } = request
+    if (raw === undefined || operation === 'DELETE' || (isAboutObject && isExempt(request))) return { allowed: true }
     const context = new RequestContext(request, call)
     if (schema !== undefined) for (const path of schema.unknownFields(raw, maxUnknownFields)) context.warn(`unknown field "${path}"`)
-    const first = request.judged && schema && judged(schema, request.judged)
-    const completed = await complete(first ?? schema, handlers, raw, request.oldObject, context)
-    if (refuseInvalidEarly) {
-      const verdict = await judgeEarly(handlers, completed, request.oldObject, context, () => call.cache.whenFilled(reads, call.signal))
+    const bySchema = judged === undefined ? completeBySchema(schema, raw, oldObject) : completeJudged(schema, raw, judged)
+    const answer = ({ object }: Completed, verdict: Verdict): AdmissionResponse => {
       if (!isAllowed(verdict)) return respond(request, verdict, context)
+      const said = context.said()
+      if (judged !== undefined && object === bySchema.object && said === undefined) return { allowed: true, written: judged.written }
+      return { allowed: true, patch: createPatch(raw, object, structure), ...said }
     }
-    const said = context.said()
-    if (completed.object === first?.defaulted && said === undefined) return { allowed: true, written: first.written }
-    return { allowed: true, patch: createPatch(raw, completed.object, structure), ...said }
+    const handlers = asked[operation]
+    if (handlers.length === 0) return answer(bySchema, refuseInvalidEarly ? bySchema.errors : noErrors)
+    return askHandlers(webhook, schema, handlers, bySchema, context, call, answer)
   }
 }
 
-/** The schema for one object that it has nothing against; what a handler makes of the object is looked at like any other. */
-function judged(
-  schema: CompiledSchema,
-  { written, patched }: Judged,
-): Schema & { readonly defaulted: JsonObject | undefined; readonly written: string } {
-  let defaulted: JsonObject | undefined
-  return {
-    written,
-    default: (object) => (defaulted = patched ? schema.default(object) : object),
-    validate: (object, old) => (object === defaulted ? noErrors : schema.validate(object, old)),
-    get defaulted() {
-      return defaulted
-    },
-  }
-}
-
-type Schema = Pick<CompiledSchema, 'default' | 'validate'>
-
-/** Fills in the schema's defaults, then those of the handlers, one after the other, as long as they can be trusted with the object. */
-export async function complete(
-  schema: Schema | undefined,
+async function askHandlers(
+  { refuseInvalidEarly, reads }: CombinedWebhook,
+  schema: CompiledSchema | undefined,
   handlers: Handlers,
-  raw: JsonObject,
-  old: JsonObject | undefined,
+  bySchema: Completed,
+  context: RequestContext,
+  call: Call,
+  answer: (completed: Completed, verdict: Verdict) => AdmissionResponse,
+): Promise<AdmissionResponse> {
+  const completed = await completeByHandlers(schema, handlers, bySchema, context)
+  if (!refuseInvalidEarly) return answer(completed, noErrors)
+  return answer(completed, await judgeEarly(handlers, completed, context, () => call.cache.whenFilled(reads, call.signal)))
+}
+
+/** An object as its schema completes it. */
+export function completeBySchema(schema: CompiledSchema | undefined, raw: JsonObject, old: JsonObject | undefined): Completed {
+  if (schema === undefined) return { object: raw, errors: noErrors }
+  const object = schema.default(raw)
+  return { object, errors: schema.validate(object, old) }
+}
+
+/** The same for an object that the schema has nothing against, as another thread has found. */
+function completeJudged(schema: CompiledSchema | undefined, raw: JsonObject, { patched }: Judged): Completed {
+  return { object: patched && schema !== undefined ? schema.default(raw) : raw, errors: noErrors }
+}
+
+/** Fills in what the handlers do, one after the other, as long as they can be trusted with the object. */
+export async function completeByHandlers(
+  schema: CompiledSchema | undefined,
+  handlers: Handlers,
+  { object, errors }: Completed,
   context: ReviewContext<JsonObject>,
 ): Promise<Completed> {
-  let object = schema === undefined ? raw : schema.default(raw)
-  let errors = schema === undefined ? noErrors : schema.validate(object, old)
   for (const handler of handlers) {
     if (handler.default === undefined) continue
     if (errors.some(({ reason }) => reason === 'FieldValueTypeInvalid')) break
@@ -91,7 +99,7 @@ export async function complete(
       context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
       break
     }
-    if (object !== before && schema !== undefined) errors = schema.validate(object, old)
+    if (object !== before && schema !== undefined) errors = schema.validate(object, context.oldObject as JsonObject | undefined)
   }
   return { object, errors }
 }
@@ -110,13 +118,12 @@ function asObject(result: unknown): JsonObject {
 async function judgeEarly(
   handlers: Handlers,
   { object, errors }: Completed,
-  old: JsonObject | undefined,
   context: AdmissionContext<JsonObject>,
   cacheIsFilled: () => Promise<void>,
 ): Promise<Verdict> {
-  const own = await ownErrors(handlers, object, old, context, errors)
+  const own = await ownErrors(handlers, object, context, errors)
   if (errors.length > 0) return [...errors, ...own]
   if (own.length === 0) return own
   await cacheIsFilled()
-  return admissionVerdict(handlers, object, old, context, own)
+  return admissionVerdict(handlers, object, context, own)
 }

@@ -10,6 +10,7 @@ import type { Kind } from '../api/kind.ts'
 import type { Labels } from '../api/label-selector.ts'
 import { matchesLabels, requirementsOf } from '../api/label-selector.ts'
 import { decodeObjectMeta } from '../api/object-meta-json.ts'
+import type { CompiledSchema } from '../schema/compile.ts'
 import { schemaOf, validateObject } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
@@ -18,7 +19,8 @@ import { combineWebhooks } from './combine.ts'
 import type { ReviewContext } from './context.ts'
 import type { WebhookDefinition } from './definition.ts'
 import { isRuledOut } from './match-condition.ts'
-import { complete } from './mutating.ts'
+import type { Completed } from './mutating.ts'
+import { completeByHandlers, completeBySchema } from './mutating.ts'
 import { checkAuditKey } from './request-context.ts'
 import { ownErrors } from './verdict.ts'
 
@@ -65,7 +67,7 @@ async function errorsOf(
   const handlers = asked.flatMap((webhook) => webhook.handlers.CREATE)
   const kind = webhooks.find(({ schemaKind }) => schemaKind !== undefined)?.schemaKind
   return kind === undefined
-    ? errorsOfHandlers(handlers, inNamespace(webhooks[0]!.type, object), context)
+    ? errorsOfHandlers(undefined, handlers, { object: inNamespace(webhooks[0]!.type, object), errors: [] }, context, () => [])
     : errorsOfKind(handlers, kind, object, version, context)
 }
 
@@ -90,26 +92,28 @@ async function errorsOfKind(
     ...schema.unknownFields(pruned.object),
   ]
   const unknown = unknownPaths.map((path) => forbidden(path, 'unknown field'))
-  const { object: completed } = await complete(schema, handlers, pruned.object, undefined, context)
-  const errors = validateObject(kind, completed, { version })
-  try {
-    return [...unknown, ...errors, ...(await ownErrors(handlers, completed, undefined, context, errors))]
-  } catch (error) {
-    return [...unknown, ...errors, failedOn(error)]
-  }
+  const bySchema = completeBySchema(schema, pruned.object, undefined)
+  return [
+    ...unknown,
+    ...(await errorsOfHandlers(schema, handlers, bySchema, context, (object) => validateObject(kind, object, { version }))),
+  ]
 }
 
-/** Of an object whose type only the API server knows: what the handlers say of it. */
+/** What the handlers make of an object and say of it, after what `check` finds in it. */
 async function errorsOfHandlers(
+  schema: CompiledSchema | undefined,
   handlers: Handlers,
-  object: JsonObject,
+  bySchema: Completed,
   context: ReviewContext<JsonObject>,
+  check: (object: JsonObject) => readonly FieldError[],
 ): Promise<readonly FieldError[]> {
+  let errors: readonly FieldError[] | undefined
   try {
-    const { object: completed } = await complete(undefined, handlers, object, undefined, context)
-    return await ownErrors(handlers, completed, undefined, context)
+    const { object } = await completeByHandlers(schema, handlers, bySchema, context)
+    errors = check(object)
+    return [...errors, ...(await ownErrors(handlers, object, context, errors))]
   } catch (error) {
-    return [failedOn(error)]
+    return [...(errors ?? check(bySchema.object)), failedOn(error)]
   }
 }
 

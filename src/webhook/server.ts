@@ -94,10 +94,10 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   for (const [path, route] of routes) {
     app.post<{ Querystring: { timeout?: string } }>(path, (request, reply) => {
       const onClose = (listener: () => void): void => void reply.raw.once('close', () => !reply.raw.writableFinished && listener())
-      route(request.body, request.query.timeout, onClose, request.headers).then(
-        (text) => reply.type('application/json').send(text),
-        (error: unknown) => reply.send(error),
-      )
+      const send = (text: string): unknown => reply.type('application/json').send(text)
+      const answer = route(request.body, request.query.timeout, onClose, request.headers)
+      if (answer instanceof Promise) answer.then(send, (error: unknown) => reply.send(error))
+      else send(answer)
     })
   }
   const connections = new Connections(app.server, clock)

@@ -19,7 +19,6 @@ const none: readonly FieldError[] = Object.freeze([])
 export async function ownErrors(
   handlers: Handlers,
   object: JsonObject,
-  old: JsonObject | undefined,
   context: ReviewContext<JsonObject>,
   known: readonly FieldError[] = none,
 ): Promise<readonly FieldError[]> {
@@ -27,7 +26,7 @@ export async function ownErrors(
   for (const handler of handlers) {
     if (handler.validate === undefined) continue
     try {
-      const errors = await handler.validate(freeze(object), old && freeze(old), context)
+      const errors = await handler.validate(freeze(object), frozenOld(context), context)
       if (errors.length > 0) own = own.length === 0 ? errors : [...own, ...errors]
     } catch (error) {
       if (known.length + own.length === 0) throw error
@@ -41,11 +40,10 @@ export async function ownErrors(
 export function admissionVerdict(
   handlers: Handlers,
   object: JsonObject,
-  old: JsonObject | undefined,
   context: Context,
   errors: readonly FieldError[],
 ): Promise<Verdict> {
-  return collect(handlers, context, errors, (handler) => handler.admit?.(freeze(object), old && freeze(old), context))
+  return collect(handlers, context, errors, (handler) => handler.admit?.(freeze(object), frozenOld(context), context))
 }
 
 /** What `validateDelete` of all handlers says. */
@@ -73,6 +71,10 @@ async function collect(
     }
   }
   return errors
+}
+
+function frozenOld({ oldObject }: ReviewContext<JsonObject>): DeepReadonly<JsonObject> | undefined {
+  return oldObject === undefined ? undefined : freeze(oldObject as JsonObject)
 }
 
 function freeze(object: JsonObject): DeepReadonly<JsonObject> {

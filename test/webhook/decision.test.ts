@@ -15,7 +15,7 @@ const request = decodeReview(review({ object: widgetObject({}) }))
 function ask(
   handler: AdmissionHandler,
   { client = {} as Client, ms = 1000 } = {},
-): { decision: Promise<Decision>; hangUp: () => void; clock: FakeClock } {
+): { decision: Decision | Promise<Decision>; hangUp: () => void; clock: FakeClock } {
   const clock = new FakeClock()
   let hangUp = (): void => undefined
   const [cache, access] = [new AdmissionCache(undefined), new AccessReviews(clock)]

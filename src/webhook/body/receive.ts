@@ -52,7 +52,8 @@ function receive(
 ): void {
   let taken = 0
   let size = 0
-  const chunks: Buffer[] = []
+  let settled = false
+  let chunks: Buffer[] = []
   const refusalOf = (total: number): BodyRefused | undefined => {
     if (total > maxBytes) return new BodyRefused(413, `The ${what} is larger than ${maxBytes} bytes.`)
     if (total <= taken) return undefined
@@ -63,26 +64,27 @@ function receive(
   // Room for what is announced is taken before it comes: or many could begin and none finish.
   const refused = refusalOf(Number(request.headers['content-length'] ?? 0))
   if (refused !== undefined) return done(refused)
-  response.once('close', () => budget.give(taken))
+  response.on('close', () => budget.give(taken))
+  // The listeners stay, which costs less than to take them off: what comes after the end is for nobody.
   const settle = (error: Error | null, bytes?: Buffer): void => {
-    request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+    if (settled) return
+    settled = true
+    chunks = []
     done(error, bytes)
   }
-  const onData = (chunk: Buffer): void => {
+  request.on('data', (chunk: Buffer) => {
+    // The rest of what is refused is read and forgotten, so that the answer gets through.
+    if (settled) return
     size += chunk.length
     chunks.push(chunk)
     const refused = refusalOf(size)
-    if (refused === undefined) return
-    settle(refused)
-    // The rest is read and forgotten, so that the answer gets through.
-    request.resume()
-  }
+    if (refused !== undefined) settle(refused)
+  })
   // What is large may be given to a thread, and must not be somebody else's memory then.
-  const onEnd = (): void => settle(null, chunks.length === 1 && size <= smallBytes ? chunks[0]! : Buffer.concat(chunks, size))
-  const onClose = (): void => settle(new BodyRefused(400, 'The connection was closed before the body was complete.'))
+  request.on('end', () => settle(null, chunks.length === 1 && size <= smallBytes ? chunks[0]! : Buffer.concat(chunks, size)))
   // Its sender has hung up, or does not speak HTTP.
-  const onError = (error: Error): void => settle(new BodyRefused(400, `The body could not be received: ${error.message}`))
-  request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+  request.on('error', (error) => settle(new BodyRefused(400, `The body could not be received: ${error.message}`)))
+  request.on('close', () => settle(new BodyRefused(400, 'The connection was closed before the body was complete.')))
 }
 
 function overBudget({ total, used }: ByteBudget, size: number): BodyRefused {

@@ -1,10 +1,11 @@
 /** A handler whose large requests are judged by another thread. */
 import { failure } from '../../api/status.ts'
 import type { CombinedWebhook } from '../combine.ts'
-import type { AdmissionHandler } from '../handler.ts'
-import type { AdmissionResponse } from '../review.ts'
+import type { AdmissionHandler, Call } from '../handler.ts'
+import type { AdmissionRequest, AdmissionResponse } from '../review.ts'
 import type { ReviewJob, ReviewResult } from './review-worker.ts'
 import type { ReviewThreads } from './review-threads.ts'
+import type { UnreadReview } from './unread.ts'
 import { unreadOf } from './unread.ts'
 
 export interface ApartOptions extends Pick<ReviewJob, 'verb'> {
@@ -21,9 +22,7 @@ export function reviewedApart(handler: AdmissionHandler, { threads, webhook, ver
   const hasSchema = webhook.schemaKind !== undefined
   /** Whether the thread's answer tells all that the schema has against the object. */
   const tellsAll = verb === 'validate' || webhook.refuseInvalidEarly
-  return async (request, call) => {
-    const unread = unreadOf(request)
-    if (unread === undefined) return handler(request, call)
+  const reviewApart = async (request: AdmissionRequest, call: Call, unread: UnreadReview): Promise<AdmissionResponse> => {
     let judged
     if (hasSchema) {
       const handlers = webhook.handlers[request.operation]
@@ -35,6 +34,10 @@ export function reviewedApart(handler: AdmissionHandler, { threads, webhook, ver
     }
     const complete = await unread.read(request, () => call.signal.throwIfAborted())
     return handler(judged === undefined ? complete : { ...complete, judged }, call)
+  }
+  return (request, call) => {
+    const unread = unreadOf(request)
+    return unread === undefined ? handler(request, call) : reviewApart(request, call, unread)
   }
 }
 
