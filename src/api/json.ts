@@ -31,7 +31,10 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
   }
 }
 
-/** Whether two JSON values are equal; object keys in any order, a key that is undefined counts as absent. */
+/**
+ * Whether two JSON values are equal; object keys in any order, a key that is undefined counts as absent. A `number` beyond 2^53, as
+ * programs make them, is equal to the `bigint` as which its text is read.
+ */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a)) {
@@ -39,7 +42,7 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
     for (let index = 0; index < a.length; index += 1) if (!jsonEqual(a[index], b[index])) return false
     return true
   }
-  if (!isObject(a) || !isObject(b)) return false
+  if (!isObject(a) || !isObject(b)) return isNumber(a) && isNumber(b) && typeof a !== typeof b && String(a) === String(b)
   let size = 0
   for (const key of Object.keys(a)) {
     if (a[key] === undefined) continue
@@ -48,6 +51,10 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   }
   for (const key of Object.keys(b)) if (b[key] !== undefined) size -= 1
   return size === 0
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 /** Whether there is an integer beyond 2^53 in a value. */

@@ -1,7 +1,7 @@
 /** What a converter gave, as a whole object: the metadata rules, and what the schema of its version makes of it. */
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { isObject, jsonEqual } from '../api/json.ts'
+import { isObject, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
 
 /** What a converter may write of the metadata: more, and the API server would refuse the answer or undo it. */
@@ -44,7 +44,7 @@ function mergedMetadata(source: JsonValue | undefined, given: JsonValue | undefi
     const value = given[key]
     if (value === undefined || jsonEqual(value, before[key])) continue
     if (!writable.has(key)) {
-      const change = `from ${JSON.stringify(before[key]) ?? 'nothing'} to ${JSON.stringify(value)}`
+      const change = `from ${stringifyJson(before[key]) ?? 'nothing'} to ${stringifyJson(value)}`
       throw wrong(`changed metadata.${key} ${change}: only labels and annotations may change`)
     }
     if (!isObject(value) || Object.values(value).some((text) => typeof text !== 'string'))

@@ -2,14 +2,13 @@
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { apiVersionOf, groupKindOf } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
-import { deepFreeze, isObject, jsonEqual } from '../api/json.ts'
+import { deepFreeze, isObject, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { completeResult } from './converted-object.ts'
 import type { Convert, ConversionContext, ConversionDefinition } from './definition.ts'
-import type { ExactNumbers } from './exact-numbers.ts'
 import { keptAnnotation, putKeptAnnotations, takeKeptAnnotations } from './kept-annotations.ts'
 import { readKeptFields, restoreWhatFits, writeKeptFields } from './kept-text.ts'
 import { sharedFields } from './shared-fields.ts'
@@ -18,8 +17,6 @@ import { sharedFields } from './shared-fields.ts'
 export interface ConversionCall {
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** The large integers of the object; those of its annotations are added. */
-  readonly numbers: ExactNumbers
   /** Told of fields that could not be kept, or were kept and are not restored. */
   unkept?(unkept: Unkept): void
 }
@@ -87,7 +84,7 @@ export function createConverter({ kind, lossless, spokes }: ConversionDefinition
       const { apiVersion } = object
       const from = typeof apiVersion === 'string' && apiVersion.startsWith(prefix) ? apiVersion.slice(prefix.length) : ''
       if (object.kind !== kind.kind || !versions.has(from) || !versions.has(version)) {
-        const found = `${JSON.stringify(object.kind)} of ${JSON.stringify(apiVersion)}`
+        const found = `${stringifyJson(object.kind)} of ${stringifyJson(apiVersion)}`
         throw new ProreusError(
           'PRO_INPUT',
           `${found} cannot be converted to ${version}: ${groupKindOf(kind)} has ${[...versions].join(', ')}`,
@@ -115,7 +112,7 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
     let back: JsonObject | undefined
     if (kept !== undefined) ({ result, back } = await restoreInto(step, source, result, kept, call))
     else back = await convertBack(step, source, result, call)
-    const text = back === undefined ? undefined : writeKeptFields(back, source, step.source.schema, call.numbers)
+    const text = back === undefined ? undefined : writeKeptFields(back, source, step.source.schema)
     if (text !== undefined) taken.texts.set(step.from, text)
   }
   const { metadata, unkept } = putKeptAnnotations(kind, result.metadata as JsonObject | undefined, taken.texts)
@@ -134,7 +131,7 @@ async function restoreInto(
   text: string,
   call: ConversionCall,
 ): Promise<{ result: JsonObject; back: JsonObject | undefined }> {
-  const kept = readKeptFields(text, call.numbers)
+  const kept = readKeptFields(text)
   const { restored, refused } = kept === undefined ? { restored: plain, refused: [] } : restoreWhatFits(plain, kept, step.target)
   if (kept === undefined) giveUp('is malformed')
   else if (refused.length > 0) giveUp(`is refused by the schema: ${refused.join(', ')}`)

@@ -56,7 +56,10 @@ interface Literals {
   readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[]
 }
 
-/** Both ways between the stored version, the hub, and one other, the spoke. Objects are frozen; the schema's defaults are filled in. */
+/**
+ * Both ways between the stored version, the hub, and one other, the spoke. Objects are frozen; the schema's defaults are filled in.
+ * An integer beyond 2^53, where the schema allows it, is a `bigint`.
+ */
 export interface VersionConverter<K extends Kind, Version extends string> {
   toHub(
     object: DeepReadonly<Infer<K, Version>>,

@@ -1,35 +1,29 @@
 /** Kept fields as the text of an annotation. Whoever may write the object may write that text: it is read as hostile. */
 import type { FieldError } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
-import { isObject } from '../api/json.ts'
+import { isObject, stringifyJson } from '../api/json.ts'
+import { parseJson } from '../api/json-reader.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
-import { mayHoldLargeIntegers } from './exact-numbers.ts'
-import type { ExactNumbers } from './exact-numbers.ts'
 import { maxKeptBytes } from './kept-annotations.ts'
 import { findKeptFields, restoreKeptFields } from './kept-fields.ts'
 import type { KeptFields } from './kept-fields.ts'
 
 /** What `back` lacks to be `original` again, as text; undefined when it lacks nothing. */
-export function writeKeptFields(
-  back: JsonObject,
-  original: JsonObject,
-  schema: StructuralSchema,
-  numbers: ExactNumbers,
-): string | undefined {
+export function writeKeptFields(back: JsonObject, original: JsonObject, schema: StructuralSchema): string | undefined {
   const fields: { [key: string]: KeptFields } = {}
   for (const part of ['spec', 'status'] as const) {
     const kept = findKeptFields(back[part], original[part], schema.properties?.[part])
     if (kept !== undefined) fields[part] = kept
   }
-  return fields.spec === undefined && fields.status === undefined ? undefined : numbers.stringify({ fields })
+  return fields.spec === undefined && fields.status === undefined ? undefined : stringifyJson({ fields })
 }
 
 /** The kept fields that a text holds; undefined when it is none that this could have written. */
-export function readKeptFields(text: string, numbers: ExactNumbers): JsonObject | undefined {
+export function readKeptFields(text: string): JsonObject | undefined {
   if (text.length > maxKeptBytes) return undefined
   try {
-    const kept = mayHoldLargeIntegers(text) ? numbers.parse(text) : (JSON.parse(text) as unknown)
+    const kept = parseJson(text)
     if (!isObject(kept) || !isObject(kept.fields)) return undefined
     return Object.keys(kept.fields).every((key) => key === 'spec' || key === 'status') ? kept : undefined
   } catch {

@@ -19,8 +19,6 @@ const maxFields = 32
 export interface Span {
   readonly start: number
   readonly end: number
-  /** It has a number of 16 digits or more, which JavaScript may not be able to hold. */
-  readonly longNumbers: boolean
 }
 
 export interface ScannedReview {
@@ -55,7 +53,6 @@ class Scan {
   readonly #body: Buffer
   readonly #turns: Turns
   #at = 0
-  #longNumbers = false
 
   constructor(body: Buffer, turns: Turns) {
     this.#body = body
@@ -102,9 +99,8 @@ class Scan {
       do {
         this.next()
         const from = this.#at
-        this.#longNumbers = false
         this.skip()
-        this.objects.push({ start: from, end: this.#at, longNumbers: this.#longNumbers })
+        this.objects.push({ start: from, end: this.#at })
         if (this.#turns.due) await this.#turns.give()
       } while (this.#takes(comma))
       this.#expect(closeBracket)
@@ -118,16 +114,8 @@ class Scan {
     const limit = Math.min(body.length, this.#at + maxObjectBytes)
     let at = this.#at
     let depth = 0
-    let digits = 0
     while (at < limit) {
       const byte = body[at]!
-      if (byte >= 0x30 && byte <= 0x39) {
-        digits += 1
-        if (digits === 16) this.#longNumbers = true
-        at += 1
-        continue
-      }
-      digits = 0
       if (byte === quote) {
         at = endOfString(body, at, limit)
       } else if (byte === openBrace || byte === openBracket) {

@@ -2,12 +2,12 @@
 import { messageOf } from '../api/errors.ts'
 import { groupKindOf, parseApiVersion } from '../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { isObject } from '../api/json.ts'
+import { isObject, stringifyJson } from '../api/json.ts'
+import { parseJsonBytes } from '../api/json-reader.ts'
 import { formatKey } from '../api/object.ts'
 import { failure } from '../api/status.ts'
 import type { ConversionCall, ObjectConverter } from './converter.ts'
 import { facts } from './converter.ts'
-import { ExactNumbers } from './exact-numbers.ts'
 import type { ScannedReview, Span } from './review-scan.ts'
 import { MalformedConversionReview, scanReview } from './review-scan.ts'
 import type { Turns } from './turns.ts'
@@ -42,7 +42,7 @@ export async function decodeConversionReview(body: Buffer | undefined, turns: Tu
   const { envelope, objects }: ScannedReview = await scanReview(body, turns)
   if (!isObject(envelope) || envelope.kind !== 'ConversionReview') throw new MalformedConversionReview('The body is no ConversionReview.')
   if (envelope.apiVersion !== 'apiextensions.k8s.io/v1') {
-    const found = JSON.stringify(envelope.apiVersion) ?? 'missing'
+    const found = stringifyJson(envelope.apiVersion) ?? 'missing'
     throw new MalformedConversionReview(`The apiVersion of the ConversionReview is ${found}: only apiextensions.k8s.io/v1 is served.`)
   }
   const { request } = envelope
@@ -70,7 +70,7 @@ export type ObjectConverted = (converter: ObjectConverter | undefined, failed: b
 export async function answerConversion(
   request: ConversionRequest,
   find: FindConverter,
-  call: Omit<ConversionCall, 'numbers'>,
+  call: ConversionCall,
   turns: Turns,
   converted: ObjectConverted,
 ): Promise<ConversionAnswer> {
@@ -81,16 +81,15 @@ export async function answerConversion(
   let piece = ''
   let separator = ''
   for (const span of request.objects) {
-    const numbers = new ExactNumbers()
     let object: JsonValue = null
     let converter: ObjectConverter | undefined
     try {
-      object = readObject(request.body, span, numbers)
+      object = readObject(request.body, span)
       converter = isObject(object) ? find(group, object.kind) : undefined
       if (!isObject(object)) throw new TypeError('it is no object')
       if (converter === undefined) throw new TypeError(`its kind is not converted to ${request.desiredAPIVersion} here`)
-      const result = await converter.convert(object, version, { ...call, numbers })
-      if (failed === 0) piece += separator + numbers.stringify(result)
+      const result = await converter.convert(object, version, call)
+      if (failed === 0) piece += separator + stringifyJson(result)
       converted(converter, false)
     } catch (error) {
       if (error instanceof MalformedConversionReview) throw error
@@ -127,10 +126,9 @@ function beginningOf(uid: string): string {
   return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":${JSON.stringify(uid)},`
 }
 
-function readObject(body: Buffer, { start, end, longNumbers }: Span, numbers: ExactNumbers): JsonValue {
-  const text = body.toString('utf8', start, end)
+function readObject(body: Buffer, { start, end }: Span): JsonValue {
   try {
-    return longNumbers ? numbers.parse(text) : (JSON.parse(text) as JsonValue)
+    return parseJsonBytes(body.subarray(start, end))
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw new MalformedConversionReview(`An object of the ConversionReview cannot be read: ${messageOf(error)}.`)

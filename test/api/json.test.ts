@@ -9,6 +9,10 @@ t.test('equality is that of JSON', async (t) => {
   t.notOk(jsonEqual({ a: 1 }, { b: 1 }))
   t.notOk(jsonEqual(JSON.parse('{"__proto__":1}'), {}))
   t.notOk(jsonEqual({ toString: 1 }, {}))
+  t.notOk(jsonEqual(9007199254740993n, 9007199254740992n))
+  t.ok(jsonEqual([2 ** 53], [9007199254740992n]), 'they are written alike')
+  t.notOk(jsonEqual(2 ** 53, 9007199254740993n), 'though JavaScript would round the one to the other')
+  t.notOk(jsonEqual('9007199254740992', 9007199254740992n))
 })
 
 t.test('__proto__ is a key like any other', async (t) => {

@@ -21,7 +21,10 @@ const group = 'conversion.example.com'
 const namespace = 'conversion'
 
 const Steps = (extra: object) =>
-  Type.Array(Type.Object({ name: Type.String(), run: Type.String(), ...extra }), { listType: 'map', listMapKeys: ['name'] })
+  Type.Array(Type.Object({ name: Type.String(), run: Type.String(), build: Type.Optional(Type.Integer()), ...extra }), {
+    listType: 'map',
+    listMapKeys: ['name'],
+  })
 
 const plan = defineKind({
   group,
@@ -70,7 +73,10 @@ const operator = defineOperator({
           }
         },
         fromHub: ({ spec: { schedule, steps }, status }) => ({
-          spec: { cron: `${schedule.minute} ${schedule.hour}`, ...(steps && { steps: steps.map(({ name, run }) => ({ name, run })) }) },
+          spec: {
+            cron: `${schedule.minute} ${schedule.hour}`,
+            ...(steps && { steps: steps.map(({ name, run, build }) => ({ name, run, ...(build === undefined ? {} : { build }) })) }),
+          },
           status: status && { state: status.phase?.toLowerCase() ?? '' },
         }),
       },
@@ -117,6 +123,28 @@ t.test('objects of a kind with a conversion', async (t) => {
     t.same(specOf(stored), { schedule: { minute: '5', hour: '4' }, steps: [{ name: 'a', run: 'y', retries: 7 }], priority: 1 })
     t.same(Object.keys(metadataOf(stored.body).annotations as JsonObject), [`conversion.${group}/v1beta1`])
     t.equal(metadataOf(stored.body).uid, metadataOf(shown.body).uid)
+  })
+
+  t.test('integers beyond 2^53 stay what they are, shown in the other version or kept for this one', async (t) => {
+    const step = (name: string, build: string, retries: string): string =>
+      `{"name":"${name}","run":"x","build":${build},"retries":${retries}}`
+    const steps = [step('a', '9007199254740992', '-9007199254740993'), step('b', '9007199254740993', '9223372036854775807')]
+    const body = JSON.stringify(bodyOf('v1', 'large', { schedule, steps: [], priority: 1 })).replace('[]', `[${steps.join(',')}]`)
+    t.equal((await api('POST', path('v1'), { body })).status, 201)
+    const shown = await api('GET', path('v1beta1', 'large'))
+    t.same(shown.text.match(/"build":\d+/g), ['"build":9007199254740992', '"build":9007199254740993'])
+    t.match(shown.text, /"value\\":-9007199254740993,.*"value\\":9223372036854775807,/)
+    const edited = shown.text.replace('"cron":"0 4"', '"cron":"5 4"')
+    t.equal((await api('PUT', path('v1beta1', 'large'), { body: edited })).status, 200)
+    const stored = await api('GET', path('v1', 'large'))
+    t.match(stored.body.spec, { schedule: { minute: '5' }, priority: 1 })
+    t.same(stored.text.match(/"(build|retries)":-?\d+/g)?.sort(), [
+      '"build":9007199254740992',
+      '"build":9007199254740993',
+      '"retries":-9007199254740993',
+      '"retries":9223372036854775807',
+    ])
+    await api('DELETE', path('v1', 'large'))
   })
 
   t.test('they are patched in either version', async (t) => {

@@ -91,6 +91,44 @@ t.test('what was shown and has been changed wins over what was kept', async (t) 
   t.same(off.metadata, { name: 'a' })
 })
 
+t.test('an integer beyond 2^53 is a bigint to converters, and a number that is written alike is the same', async (t) => {
+  const seen: unknown[] = []
+  const convert = converting({
+    ...jobConversion,
+    spokes: new Map([
+      [
+        'v1beta1',
+        {
+          toHub: ({ spec }: JsonObject) => ({ spec: { schedule: {}, serial: Number((spec as JsonObject).serial) } }),
+          fromHub({ spec }: JsonObject) {
+            const { serial } = spec as JsonObject
+            seen.push(serial)
+            return { spec: { cron: 'x', serial } }
+          },
+        },
+      ],
+    ]),
+  })
+  const shown = await convert(jobOf('v1', { schedule: {}, priority: 1, serial: 9007199254740992n }), 'v1beta1')
+  t.equal(seen[0], 9007199254740992n)
+  t.notMatch(annotationsOf(shown)[hub], /serial/, 'nothing is lost that had to be kept')
+  t.same(await convert(shown, 'v1'), jobOf('v1', { schedule: { minute: '*', hour: '*' }, priority: 1, serial: 9007199254740992 }))
+  const rounded = await convert(jobOf('v1', { schedule: {}, serial: 9007199254740993n }), 'v1beta1')
+  t.same((await convert(rounded, 'v1')).spec, { schedule: { minute: '*', hour: '*' }, priority: 5, serial: 9007199254740993n })
+})
+
+t.test('two integers that round to the same number both survive', async (t) => {
+  const tasks = [
+    { name: 'a', command: 'x', retries: 9007199254740992n },
+    { name: 'b', command: 'y', retries: 9007199254740993n },
+  ]
+  const object = jobOf('v1', { schedule: { minute: '0', hour: '4' }, tasks, priority: 1, serial: -9007199254740993n })
+  const shown = await convert(object, 'v1beta1')
+  t.equal((shown.spec as JsonObject).serial, -9007199254740993n)
+  t.match(annotationsOf(shown)[hub], /9007199254740992\D.*9007199254740993\D/)
+  t.same(await convert(shown, 'v1'), object)
+})
+
 t.test('what is kept for one version passes through the others', async (t) => {
   const old = jobOf('v1alpha1', { every: { hour: '3' }, color: 'blue' })
   const there = await convert(await convert(old, 'v1'), 'v1beta1')

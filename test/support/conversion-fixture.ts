@@ -5,7 +5,6 @@ import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import type { ConversionCall } from '../../src/conversion/converter.ts'
 import { createConverter } from '../../src/conversion/converter.ts'
-import { ExactNumbers } from '../../src/conversion/exact-numbers.ts'
 import type { ConversionDefinition } from '../../src/conversion/definition.ts'
 import { conversion } from '../../src/conversion/definition.ts'
 import type { Client } from '../../src/client/client.ts'
@@ -94,7 +93,7 @@ export function jobOf(version: string, spec: JsonObject, rest: JsonObject = {}):
 }
 
 export function callOf(call: Partial<ConversionCall> = {}): ConversionCall {
-  return { signal: new AbortController().signal, logger: silentLogger(), numbers: new ExactNumbers(), ...call }
+  return { signal: new AbortController().signal, logger: silentLogger(), ...call }
 }
 
 /** Converts with no server around it. */

@@ -138,11 +138,10 @@ t.test('integers beyond 2^53 come out as they went in, also from what is kept', 
   const back = await inject(JSON.stringify(reviewOf(convertedObjects)))
   t.match(back, /"serial":9007199254740993[,}]/)
   t.match(await inject(body.replace('v1alpha1"', 'v1beta1"')), /"serial":9007199254740993[,}]/, 'in the spec')
-  const twice = body.replace(
-    '"schedule":{}',
-    '"schedule":{},"tasks":[{"name":"9007199254740992","command":"x","retries":9007199254740992}]',
-  )
-  t.match(await inject(twice), /the integers 9007199254740992 and 9007199254740993 cannot be told apart/)
+  const twice = body.replace('"schedule":{}', '"schedule":{},"tasks":[{"name":"a","command":"x","retries":9007199254740992}]')
+  const alike = await inject(twice.replace('v1alpha1"', 'v1beta1"'))
+  t.match(alike, /"serial":9007199254740993[,}]/)
+  t.match(alike, /{\\"value\\":9007199254740992,/, 'and one beside it that rounds to the same, in the annotation')
 })
 
 t.test('a long list is converted in slices: the event loop is free in between', async (t) => {

@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { parse as parseYaml } from 'yaml'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonValue } from '../../api/json.ts'
-import { isObject } from '../../api/json.ts'
+import { isObject, stringifyJson } from '../../api/json.ts'
+import { parseJson } from '../../api/json-reader.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
 import { notAnObject } from '../types/go-json.ts'
 import { describeAnswer } from './call-error.ts'
@@ -35,10 +36,10 @@ export function decodeAnswer({ statusCode, contentType, text }: WebhookAnswer): 
 /** JSON, or YAML as the API server reads it from a webhook too: a bare word is YAML's text. */
 function parseAnswer(text: string): { value: JsonValue; error?: string } {
   const { error } = scanJson(text)
-  if (error === undefined) return { value: JSON.parse(text) as JsonValue }
+  if (error === undefined) return { value: parseJson(text) }
   if (/^\s*[{["]/.test(text)) return { value: null, error }
   try {
-    return { value: JSON.parse(JSON.stringify(parseYaml(text) ?? null)) as JsonValue }
+    return { value: parseJson(stringifyJson(parseYaml(text, { intAsBigInt: true }) ?? null)!) }
   } catch (problem) {
     return { value: null, error: `error converting YAML to JSON: yaml: ${messageOf(problem).split('\n')[0]}` }
   }
