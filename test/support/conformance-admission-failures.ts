@@ -1,6 +1,7 @@
 /** Ways in which the call of a webhook can fail, and what the API server says about each. */
 import type { Answer } from './conformance-admission.ts'
-import { base64, raw, review } from './conformance-admission.ts'
+import { review } from './conformance-admission.ts'
+import { base64, raw } from './conformance-reviews.ts'
 
 export const json = { 'content-type': 'application/json' }
 const typeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'

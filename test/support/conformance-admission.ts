@@ -1,33 +1,21 @@
 /** A webhook server on loopback that answers as a test says and keeps what it was asked, and the configurations that make the API server call it. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
-import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import type { Api } from './api-request.ts'
+import { define, definitionOf } from './conformance-definitions.ts'
+import type { ReceivedReview, Respond, ReviewServer } from './conformance-reviews.ts'
+import { base64, Calls, respondReview, startReviewServer } from './conformance-reviews.ts'
 import { until } from './process.ts'
 
-/** One call of a webhook. */
-export interface Call {
-  /** The path of the URL, without the slash: which webhook it is. */
-  readonly path: string
-  /** The query of the URL, e.g. `timeout=10s`. */
-  readonly query: string
-  readonly headers: IncomingMessage['headers']
-  readonly review: JsonObject
+/** One call of a webhook; its path says of which. */
+export interface Call extends ReceivedReview {
   /** `request` of the review. */
   readonly request: JsonObject
 }
 
-/** What a webhook says: the `response` of the review, whose uid is filled in, or nothing when it has dealt with the exchange itself. */
-export type Answer = (call: Call, response: ServerResponse) => JsonObject | undefined
+export type Answer = Respond<Call>
 
-export interface WebhookServer {
-  /** `https://127.0.0.1:port` */
-  readonly url: string
-  readonly caBundle: string
+export interface WebhookServer extends ReviewServer {
   /** Where webhooks listen that have this path. */
   clientConfig(path: string): JsonObject
   /** Says what the webhook of a path answers; without, it allows. */
@@ -63,10 +51,6 @@ export function configurationPath(type: WebhookType, name?: string): string {
 /** A JSON patch as a response carries it. */
 export function patchResponse(...operations: readonly JsonObject[]): JsonObject {
   return { allowed: true, patchType: 'JSONPatch', patch: base64(JSON.stringify(operations)) }
-}
-
-export function base64(value: string): string {
-  return Buffer.from(value).toString('base64')
 }
 
 /** A webhook server, and configurations whose webhooks are asked about the namespace alone unless they say something else. */
@@ -120,55 +104,27 @@ export function webhookOf(server: WebhookServer, path: string, rules: readonly J
 }
 
 async function startWebhookServer(t: Test, probes: Set<string>): Promise<WebhookServer> {
-  const now = Date.now()
-  const authority = await issueAuthority(now)
-  const leaf = await issueLeaf(authority, { names: ['hooks.conformance.svc'], ips: ['127.0.0.1'], now })
   const answers = new Map<string, Answer>()
-  let calls: Call[] = []
-
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [path = '', query = ''] = request.url!.slice(1).split('?')
-    const review = JSON.parse(await text(request)) as JsonObject
-    const call = { path, query, headers: request.headers, review, request: review.request as JsonObject }
+  const calls = new Calls<Call>()
+  const { url, caBundle } = await startReviewServer(t, (received, response) => {
+    const { path, review } = received
+    const call = { ...received, request: review.request as JsonObject }
     if (path.startsWith('probe-')) probes.add(path)
-    else calls.push(call)
+    else calls.add(call)
     const answer = answers.get(path)
-    const given = answer === undefined ? { allowed: true } : answer(call, response)
-    if (given === undefined) return
-    respondReview(response, { apiVersion: review.apiVersion!, kind: 'AdmissionReview', response: { uid: call.request.uid!, ...given } })
-  }
-
-  const server = createServer(leaf, (request, response) => {
-    // What the test's own answer throws is a failed call; the test sees that.
-    handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
+    return answer === undefined ? { allowed: true } : answer(call, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  })
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const caBundle = base64(authority.cert)
   return {
     url,
     caBundle,
     clientConfig: (path) => ({ url: `${url}/${path}`, caBundle }),
     answer: (path, answer) => void answers.set(path, typeof answer === 'function' ? answer : () => answer),
-    take() {
-      const taken = calls
-      calls = []
-      return taken
-    },
+    take: () => calls.take(),
     reset() {
-      calls = []
+      calls.take()
       answers.clear()
     },
   }
-}
-
-/** Sends a review, or anything else, as JSON. */
-export function respondReview(response: ServerResponse, body: unknown): void {
-  response.setHeader('content-type', 'application/json').end(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
 const widgetSchema: JsonObject = {
@@ -188,7 +144,6 @@ const widgetSchema: JsonObject = {
 
 /** Creates `widgets` (in namespaces) and `gadgets` (in none) of a group, in the versions v1 and v2, with status and scale; they go with the test. */
 export async function defineWidgets(t: Test, api: Api, group: string): Promise<void> {
-  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   const types = [
     { kind: 'Widget', plural: 'widgets', scope: 'Namespaced' },
     { kind: 'Gadget', plural: 'gadgets', scope: 'Cluster' },
@@ -199,45 +154,18 @@ export async function defineWidgets(t: Test, api: Api, group: string): Promise<v
       schema: { openAPIV3Schema: widgetSchema },
       subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.replicas' } },
     }
-    const created = await api('POST', definitions, {
-      body: {
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        metadata: { name: `${plural}.${group}` },
-        spec: {
-          group,
-          names: { plural, kind },
-          scope,
-          versions: [
-            { name: 'v1', storage: true, ...version },
-            { name: 'v2', storage: false, ...version },
-          ],
-        },
-      },
-    })
-    if (created.status !== 201) throw new Error(`${plural} was not created: ${created.text}`)
-    t.teardown(() => api('DELETE', `${definitions}/${plural}.${group}`))
+    const versions = [
+      { name: 'v1', storage: true, ...version },
+      { name: 'v2', storage: false, ...version },
+    ]
+    await define(t, api, definitionOf({ group, names: { plural, kind }, scope, versions }))
   }
-  for (const { plural } of types)
-    for (const version of ['v1', 'v2'])
-      await until(
-        `${plural} are served in ${version}`,
-        async () => (await api('GET', `/apis/${group}/${version}/${plural}`)).status === 200,
-      )
 }
 
 /** Rules for what is asked about most. */
 export const configMaps: readonly JsonObject[] = [
   { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE', 'DELETE'], resources: ['configmaps'] },
 ]
-
-/** An answer that is no review: any code, body and headers. */
-export function raw(code: number, body: string, headers: Readonly<Record<string, string>> = { 'content-type': 'text/plain' }): Answer {
-  return (_call, response) => {
-    response.writeHead(code, headers).end(body)
-    return undefined
-  }
-}
 
 /** A review whose envelope or response has something else than it should. */
 export function review(response: JsonObject | null, envelope: JsonObject = {}): Answer {

@@ -21,18 +21,16 @@ export function object(properties: JsonObject, rest: JsonObject = {}): JsonObjec
 
 /** A kind with one version; `version` and `spec` add to these parts. */
 export function definition(plural: string, kind: string, schema: JsonObject, version: JsonObject = {}, spec: JsonObject = {}): JsonObject {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { plural, kind },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }],
-      ...spec,
-    },
-  }
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }]
+  const whole = { group, scope: 'Namespaced', names: { plural, kind }, versions }
+  // A spec that says other names does not change that of the definition.
+  return { ...definitionOf(whole), spec: { ...whole, ...spec } }
+}
+
+/** The definition with a spec, which says its name. */
+export function definitionOf(spec: JsonObject): JsonObject {
+  const name = `${(spec.names as { plural: string }).plural}.${spec.group as string}`
+  return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name }, spec }
 }
 
 export function definitionPath(plural: string): string {
@@ -48,16 +46,20 @@ export function custom(kind: string, name: string, rest: JsonObject = {}, metada
   return { apiVersion: `${group}/${version}`, kind, metadata: { name, ...metadata }, ...rest }
 }
 
-/** Creates a definition, and waits until its kind is served; it ends with the test. */
+/** Creates a definition, and waits until its versions are served; it goes with the test. */
 export async function define(t: Test, api: Api, body: JsonObject): Promise<void> {
   const { metadata, spec } = body as unknown as {
     metadata: { name: string }
-    spec: { names: { plural: string }; versions: { name: string }[] }
+    spec: { group: string; names: { plural: string }; versions: { name: string; served: boolean }[] }
   }
   const { status, text } = await api('POST', definitions, { body })
   if (status !== 201) throw new Error(text)
   t.teardown(() => api('DELETE', `${definitions}/${metadata.name}`))
-  await until('the kind is served', async () => (await api('GET', objects(spec.names.plural, '', spec.versions[0]!.name))).status === 200)
+  for (const { name, served } of spec.versions) {
+    if (!served) continue
+    const path = `/apis/${spec.group}/${name}/${spec.names.plural}`
+    await until(`${path} is served`, async () => (await api('GET', path)).status === 200)
+  }
 }
 
 /** Creates an object as soon as that is possible. */

@@ -1,0 +1,92 @@
+/** An HTTPS server on loopback to which an API server sends reviews: what the servers for admission and for conversion have in common. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Test } from 'tap'
+import type { JsonObject } from '../../src/api/json.ts'
+import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
+
+/** A review as it came. */
+export interface ReceivedReview {
+  /** The path of the URL, without the slash. */
+  readonly path: string
+  /** The query of the URL, e.g. `timeout=10s`. */
+  readonly query: string
+  readonly headers: IncomingMessage['headers']
+  readonly review: JsonObject
+}
+
+/** What is answered: the `response` of the review, whose uid is filled in, or nothing when the exchange has been dealt with. */
+export type Respond<Call> = (call: Call, response: ServerResponse) => JsonObject | undefined
+
+export interface ReviewServer {
+  /** `https://127.0.0.1:port` */
+  readonly url: string
+  readonly caBundle: string
+}
+
+/** Starts a server that answers each review by `respond`; it ends with the test. */
+export async function startReviewServer(t: Test, respond: Respond<ReceivedReview>): Promise<ReviewServer> {
+  const now = Date.now()
+  const authority = await issueAuthority(now)
+  const leaf = await issueLeaf(authority, { names: ['hooks.conformance.svc'], ips: ['127.0.0.1'], now })
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [path = '', query = ''] = request.url!.slice(1).split('?')
+    const review = JSON.parse(await text(request)) as JsonObject
+    const given = respond({ path, query, headers: request.headers, review }, response)
+    if (given === undefined) return
+    const { apiVersion, kind } = review
+    const { uid } = review.request as JsonObject
+    respondReview(response, { apiVersion, kind, response: { uid, ...given } })
+  }
+
+  const server = createServer(leaf, (request, response) => {
+    // What the test's own answer throws is a failed call; the test sees that.
+    handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, caBundle: base64(authority.cert) }
+}
+
+/** The calls that a test has not looked at yet. */
+export class Calls<Call> {
+  #calls: Call[] = []
+
+  add(call: Call): void {
+    this.#calls.push(call)
+  }
+
+  /** Those since the last time, oldest first. */
+  take(): Call[] {
+    const taken = this.#calls
+    this.#calls = []
+    return taken
+  }
+}
+
+/** Sends a review, or anything else, as JSON. */
+export function respondReview(response: ServerResponse, body: unknown): void {
+  response.setHeader('content-type', 'application/json').end(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+/** An answer that is no review: any code, body and headers. */
+export function raw(
+  code: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = { 'content-type': 'text/plain' },
+): Respond<unknown> {
+  return (_call, response) => {
+    response.writeHead(code, headers).end(body)
+    return undefined
+  }
+}
+
+export function base64(value: string): string {
+  return Buffer.from(value).toString('base64')
+}
