@@ -4,66 +4,35 @@
  *
  * `npm run bench -- conversion [--rounds 3] [--seconds 3]`
  */
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { issueAuthority } from '../src/certs/issue.ts'
-import { issueServingCertificate } from '../src/devcluster/pki/state.ts'
 import { median, table } from './table.ts'
+import { compared } from './webhook/comparison.ts'
 import type { RunningProgram } from './webhook/programs.ts'
-import { conversionCeiling, conversions, loadProgram, pinned, startProgram } from './webhook/programs.ts'
+import { conversionCeiling, conversions } from './webhook/programs.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '3' } } })
 const batches = [1, 100, 500]
 
-const directory = mkdtempSync(join(tmpdir(), 'proreus-bench-'))
-const started: RunningProgram[] = []
-try {
-  await main()
-} finally {
-  for (const program of started) program.stop()
-  rmSync(directory, { recursive: true, force: true })
-}
-
-async function main(): Promise<void> {
-  const file = (name: string, content: string): string => {
-    writeFileSync(join(directory, name), content, { mode: 0o600 })
-    return join(directory, name)
-  }
-  const authority = await issueAuthority(Date.now())
-  const serving = await issueServingCertificate(authority, Date.now())
-  const [ca, cert, key] = [file('ca.crt', authority.cert), file('tls.crt', serving.cert), file('tls.key', serving.key)]
+await compared([conversions, conversionCeiling], ({ programs, file, load }) => {
   const bodies = batches.map((count) => file(`${count}.json`, JSON.stringify(reviewOf(count))))
-  const load = loadProgram()
-  for (const program of [conversions, conversionCeiling]) started.push(await startProgram(program, cert, key))
-
   /** Seconds of the server's core for 1000 objects, by program and batch. */
   const samples = new Map<string, number[]>()
   for (let round = 0; round <= Number(values.rounds); round += 1) {
     // The first round warms up and is not counted.
     if (round === 1) samples.clear()
     for (const [index, count] of batches.entries()) {
-      for (const program of started) {
-        const cpu = program.cpuSeconds()
-        const url = program.url('mutate').replace(/[^/]*$/, 'convert')
-        const args = ['-url', url, '-ca', ca, '-body', bodies[index]!, '-seconds', values.seconds]
-        const [command, ...rest] = pinned('load', [load, ...args])
-        const { stdout, stderr, status } = spawnSync(command!, rest, { encoding: 'utf8' })
-        if (status !== 0) throw new Error(`the load ended with ${status}: ${stderr}`)
-        const { requests, failed, error } = JSON.parse(stdout) as { requests: number; failed: number; error?: string }
-        if (failed > 0 || error !== undefined) throw new Error(`${program.program.name} failed ${failed} requests: ${error}`)
+      for (const program of programs) {
+        const { requests, cpuSeconds } = load(program, { path: 'convert', body: bodies[index]!, seconds: Number(values.seconds) })
         const cell = `${program.program.name}/${count}`
-        samples.set(cell, [...(samples.get(cell) ?? []), ((program.cpuSeconds() - cpu) / (requests * count)) * 1000])
+        samples.set(cell, [...(samples.get(cell) ?? []), (cpuSeconds / (requests * count)) * 1000])
       }
     }
   }
   const of = (program: RunningProgram, count: number): number => median(samples.get(`${program.program.name}/${count}`)!)
-  const rows = started.map((program) => [program.program.name, ...batches.map((count) => of(program, count).toFixed(3))])
-  const ratio = ['ratio', ...batches.map((count) => (of(started[1]!, count) / of(started[0]!, count)).toFixed(2))]
+  const rows = programs.map((program) => [program.program.name, ...batches.map((count) => of(program, count).toFixed(3))])
+  const ratio = ['ratio', ...batches.map((count) => (of(programs[1]!, count) / of(programs[0]!, count)).toFixed(2))]
   process.stdout.write(table(['CPU s per 1000 objects', ...batches.map((count) => `batches of ${count}`)], [...rows, ratio]))
-}
+})
 
 function reviewOf(count: number): object {
   const objects = Array.from({ length: count }, (_, index) => ({

@@ -4,18 +4,13 @@
  *
  * `npm run bench -- webhook [--rounds 3] [--seconds 4] [--only proreus,kube-rs] [--sizes 1k,8k]`
  */
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { issueAuthority } from '../src/certs/issue.ts'
-import { issueServingCertificate } from '../src/devcluster/pki/state.ts'
 import type { Size } from './payloads.ts'
 import { sizes, writePayload } from './payloads.ts'
 import { compareAnswers } from './webhook/answers.ts'
+import { compared } from './webhook/comparison.ts'
 import type { RunningProgram } from './webhook/programs.ts'
-import { ceiling, controllerRuntime, kubeRs, loadProgram, pinned, programs, proreus, startProgram } from './webhook/programs.ts'
+import { ceiling, controllerRuntime, kubeRs, programs, proreus } from './webhook/programs.ts'
 import { median, table } from './table.ts'
 
 const { values } = parseArgs({
@@ -33,16 +28,6 @@ const chosen = programs.filter(
   ({ name }) => values.only === undefined || values.only.split(',').some((one) => name.toLowerCase().includes(one.toLowerCase())),
 )
 
-interface Load {
-  readonly requests: number
-  readonly failed: number
-  readonly error?: string
-  readonly seconds: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly p999Ms: number
-}
-
 /** One round of one cell. */
 interface Sample {
   readonly perSecond: number
@@ -53,58 +38,33 @@ interface Sample {
   readonly cpu: number
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'proreus-bench-'))
-const started: RunningProgram[] = []
-try {
-  await main()
-} finally {
-  for (const program of started) program.stop()
-  rmSync(directory, { recursive: true, force: true })
-}
-
-async function main(): Promise<void> {
-  const file = (name: string, content: string): string => {
-    writeFileSync(join(directory, name), content, { mode: 0o600 })
-    return join(directory, name)
-  }
-  const authority = await issueAuthority(Date.now())
-  const serving = await issueServingCertificate(authority, Date.now())
-  const [ca, cert, key] = [file('ca.crt', authority.cert), file('tls.crt', serving.cert), file('tls.key', serving.key)]
-  const load = loadProgram()
+await compared(chosen, async ({ directory, ca, programs: started, load }) => {
   const payloads = chosenSizes.map((size) => ({
     size,
     valid: writePayload(directory, size),
     invalid: writePayload(directory, size, false),
   }))
-  for (const program of chosen) started.push(await startProgram(program, cert, key))
 
   const judges = started.filter(({ program }) => program.judges)
   await compareAnswers(
     judges,
     payloads.map(({ valid }) => valid),
     payloads.map(({ invalid }) => invalid),
-    authority.cert,
+    ca,
   )
   process.stderr.write(`the answers of ${judges.map(({ program }) => program.name).join(', ')} are the same\n`)
 
   const cells = new Map<string, Sample[]>()
   const cellOf = (program: string, what: string, size: Size): string => `${program}/${what}/${size}`
   const measure = (program: RunningProgram, what: string, path: 'mutate' | 'validate', size: Size, body: string, rate = 0): void => {
-    const cpu = program.cpuSeconds()
-    const args = ['-url', program.url(path), '-ca', ca, '-body', body, '-seconds', String(seconds), '-rate', String(rate)]
-    const [command, ...rest] = pinned('load', [load, ...args])
-    const { stdout, stderr, status } = spawnSync(command!, rest, { encoding: 'utf8' })
-    if (status !== 0) throw new Error(`the load ended with ${status}: ${stderr}`)
-    const seen = JSON.parse(stdout) as Load
-    if (seen.failed > 0 || seen.error !== undefined)
-      throw new Error(`${program.program.name} failed ${seen.failed} requests (${what} ${size}): ${seen.error}`)
+    const seen = load(program, { path, body, seconds, rate })
     const cell = cellOf(program.program.name, what, size)
     const sample = {
       perSecond: seen.requests / seen.seconds,
       p50: seen.p50Ms,
       p99: seen.p99Ms,
       p999: seen.p999Ms,
-      cpu: ((program.cpuSeconds() - cpu) / seen.requests) * 1000,
+      cpu: (seen.cpuSeconds / seen.requests) * 1000,
     }
     cells.set(cell, [...(cells.get(cell) ?? []), sample])
   }
@@ -169,4 +129,4 @@ async function main(): Promise<void> {
     ['invalid / valid', ...ratio('invalid', proreus.name, 'validate'), '0.33'],
   ]
   process.stdout.write(`\n## Proreus as a ratio\n\n${table(['', ...chosenSizes, 'at least'], rows)}`)
-}
+})

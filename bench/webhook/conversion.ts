@@ -1,29 +1,5 @@
 /** Proreus with a kind of two versions: `node conversion.ts PORT CERT KEY`. */
-import { readFileSync } from 'node:fs'
-import type { CertificateSource } from '../../src/certs/serving-certificate.ts'
-import type { Client } from '../../src/client/client.ts'
-import { createLogger } from '../../src/index.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
-import { createWebhookServer } from '../../src/webhook/server.ts'
 import { operator } from '../../docs/examples/conversion.ts'
+import { serveProreus } from './proreus-server.ts'
 
-const [port, certFile, keyFile] = process.argv.slice(2) as [string, string, string]
-const cert = readFileSync(certFile, 'utf8')
-const key = readFileSync(keyFile, 'utf8')
-const certificates: CertificateSource = {
-  current: () => ({ cert, key, caBundle: cert, notAfter: new Date(8.64e15) }),
-  onChange: () => () => undefined,
-  start: () => Promise.resolve(),
-}
-const server = createWebhookServer({
-  webhooks: [],
-  conversions: operator.conversions,
-  // No converter asks the cluster.
-  client: undefined as unknown as Client,
-  certificates,
-  host: '127.0.0.1',
-  port: Number(port),
-  logger: createLogger({ level: 'warn' }),
-  metrics: new Metrics(),
-})
-await server.start()
+await serveProreus({ webhooks: [], conversions: operator.conversions })

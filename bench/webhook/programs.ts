@@ -62,9 +62,11 @@ export function pinned(core: keyof typeof cores, command: readonly string[]): re
   return ['taskset', '-c', cores[core], ...command]
 }
 
+export type WebhookPath = 'mutate' | 'validate' | 'convert'
+
 export interface RunningProgram {
   readonly program: Program
-  url(path: 'mutate' | 'validate'): string
+  url(path: WebhookPath): string
   /** Seconds of a processor that it has taken so far. */
   cpuSeconds(): number
   residentMb(): number
@@ -80,7 +82,7 @@ export async function startProgram(program: Program, cert: string, key: string):
   await untilListening(child, program.name, port)
   return {
     program,
-    url: (path) => `https://localhost:${port}/${path}-bench-proreus-dev-v1-app`,
+    url: (path) => `https://localhost:${port}/${path}${path === 'convert' ? '' : '-bench-proreus-dev-v1-app'}`,
     cpuSeconds: () => cpuSecondsOf(child.pid!),
     residentMb: () => residentMbOf(child.pid!),
     stop: () => void child.kill('SIGKILL'),

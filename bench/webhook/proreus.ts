@@ -1,28 +1,6 @@
 /** Proreus as one of the programs under comparison: `node proreus.ts PORT CERT KEY`. */
-import { readFileSync } from 'node:fs'
-import type { CertificateSource } from '../../src/certs/serving-certificate.ts'
-import type { Client } from '../../src/client/client.ts'
-import { createLogger, webhook } from '../../src/index.ts'
-import { Metrics } from '../../src/telemetry/metrics.ts'
-import { createWebhookServer } from '../../src/webhook/server.ts'
+import { webhook } from '../../src/index.ts'
 import { app } from '../app.ts'
+import { serveProreus } from './proreus-server.ts'
 
-const [port, certFile, keyFile] = process.argv.slice(2) as [string, string, string]
-const cert = readFileSync(certFile, 'utf8')
-const key = readFileSync(keyFile, 'utf8')
-const certificates: CertificateSource = {
-  current: () => ({ cert, key, caBundle: cert, notAfter: new Date(8.64e15) }),
-  onChange: () => () => undefined,
-  start: () => Promise.resolve(),
-}
-const server = createWebhookServer({
-  webhooks: [webhook(app, {})],
-  // No handler of this kind asks the cluster.
-  client: undefined as unknown as Client,
-  certificates,
-  host: '127.0.0.1',
-  port: Number(port),
-  logger: createLogger({ level: 'warn' }),
-  metrics: new Metrics(),
-})
-await server.start()
+await serveProreus({ webhooks: [webhook(app, {})] })

@@ -1,0 +1,74 @@
+/** What comparisons of programs share: files, certificates, the programs on their core, and the load on the other one. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { issueAuthority } from '../../src/certs/issue.ts'
+import { issueServingCertificate } from '../../src/devcluster/pki/state.ts'
+import type { Program, RunningProgram, WebhookPath } from './programs.ts'
+import { loadProgram, pinned, startProgram } from './programs.ts'
+
+/** What the load has seen of one program. */
+export interface Load {
+  readonly requests: number
+  readonly seconds: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly p999Ms: number
+  /** Of the server's core, for all requests. */
+  readonly cpuSeconds: number
+}
+
+export interface LoadOptions {
+  readonly path: WebhookPath
+  /** The file with the body of each request. */
+  readonly body: string
+  readonly seconds: number
+  /** Requests per second; 0, the default: as many as there can be. */
+  readonly rate?: number
+}
+
+export interface Comparison {
+  /** Where its files are; gone with it. */
+  readonly directory: string
+  /** The authority of the programs' certificates, as PEM. */
+  readonly ca: string
+  readonly programs: readonly RunningProgram[]
+  file(name: string, content: string): string
+  /** @throws {Error} when a request fails. */
+  load(program: RunningProgram, options: LoadOptions): Load
+}
+
+/** Starts the programs, and stops them when `compare` has ended. */
+export async function compared(programs: readonly Program[], compare: (comparison: Comparison) => void | Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'proreus-bench-'))
+  const started: RunningProgram[] = []
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(directory, name), content, { mode: 0o600 })
+    return join(directory, name)
+  }
+  try {
+    const authority = await issueAuthority(Date.now())
+    const serving = await issueServingCertificate(authority, Date.now())
+    const [ca, cert, key] = [file('ca.crt', authority.cert), file('tls.crt', serving.cert), file('tls.key', serving.key)]
+    const loader = loadProgram()
+    for (const program of programs) started.push(await startProgram(program, cert, key))
+    const load = (program: RunningProgram, options: LoadOptions): Load => underLoad(loader, ca, program, options)
+    await compare({ directory, ca: authority.cert, programs: started, file, load })
+  } finally {
+    for (const program of started) program.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function underLoad(loader: string, ca: string, program: RunningProgram, { path, body, seconds, rate = 0 }: LoadOptions): Load {
+  const before = program.cpuSeconds()
+  const args = ['-url', program.url(path), '-ca', ca, '-body', body, '-seconds', String(seconds), '-rate', String(rate)]
+  const [command, ...rest] = pinned('load', [loader, ...args])
+  const { stdout, stderr, status } = spawnSync(command!, rest, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the load ended with ${status}: ${stderr}`)
+  const seen = JSON.parse(stdout) as Omit<Load, 'cpuSeconds'> & { failed: number; error?: string }
+  if (seen.failed > 0 || seen.error !== undefined)
+    throw new Error(`${program.program.name} failed ${seen.failed} requests (${path} of ${body}): ${seen.error}`)
+  return { ...seen, cpuSeconds: program.cpuSeconds() - before }
+}
