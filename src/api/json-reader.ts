@@ -1,6 +1,6 @@
 /**
  * Reads JSON text for what `JSON.parse` cannot do: keep integers beyond 2^53, and stop in between, so that others get their turn
- * while something large is read. It takes some ten times as long; whoever needs neither uses `JSON.parse`.
+ * while something large is read. It takes some four times as long; whoever needs neither uses `JSON.parse`.
  */
 import type { JsonObject, JsonValue } from './json.ts'
 import { setOwn } from './json.ts'
@@ -29,13 +29,12 @@ export function readNumber(token: string): number | bigint {
  * @throws {SyntaxError} in the words of `JSON.parse`.
  */
 export function parseJson(text: string): JsonValue {
-  return longInteger.test(text) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
+  return mayHoldLongInteger(text) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
 }
 
 /** `parseJson` of UTF-8. */
 export function parseJsonBytes(bytes: Buffer): JsonValue {
-  const text = bytes.toString('utf8')
-  return mayHoldLongInteger(bytes) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
+  return parseJson(bytes.toString('utf8'))
 }
 
 function parseExactly(text: string): JsonValue {
@@ -50,22 +49,25 @@ function parseExactly(text: string): JsonValue {
   return reader.value
 }
 
-const longInteger = /\d{16}/
-const digits = 16
+/** Of the integers between 2^53 and 2^63. */
+const [fewestDigits, mostDigits] = [16, 19]
 
 /**
- * Whether there are 16 digits in a row: without, no integer is beyond 2^53, and `JSON.parse` loses nothing. Every 16th byte is looked
- * at, for one of them must be within such a row.
+ * Whether there is such an integer, or what looks like one within a string. Without, `JSON.parse` loses nothing. Every 16th character is
+ * looked at, for one of them must be within such a row of digits: that takes a twentieth of the time that `JSON.parse` takes. The digits
+ * of digests and the like stand beside other characters than those around a number.
  */
-function mayHoldLongInteger(bytes: Uint8Array): boolean {
-  for (let at = digits - 1; at < bytes.length; at += digits) {
-    if (!isDigit(bytes[at]!)) continue
+function mayHoldLongInteger(text: string): boolean {
+  for (let at = fewestDigits - 1; at < text.length; at += fewestDigits) {
+    if (!isDigit(text.charCodeAt(at))) continue
     let first = at
-    while (first > 0 && isDigit(bytes[first - 1]!)) first -= 1
+    while (first > 0 && isDigit(text.charCodeAt(first - 1))) first -= 1
     let next = at + 1
-    while (next < bytes.length && isDigit(bytes[next]!)) next += 1
-    if (next - first >= digits) return true
-    // The byte there is no digit.
+    while (isDigit(text.charCodeAt(next))) next += 1
+    const digits = next - first
+    if (digits >= fewestDigits && digits <= mostDigits && canPrecede(text.charCodeAt(first - 1)) && canFollow(text.charCodeAt(next)))
+      return true
+    // The character there is no digit.
     at = next
   }
   return false
@@ -73,6 +75,16 @@ function mayHoldLongInteger(bytes: Uint8Array): boolean {
 
 function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
+}
+
+/** Whether a number may come after `-`, `:`, `[`, `,`, white space, or nothing. */
+function canPrecede(code: number): boolean {
+  return code === 0x2d || code === 0x3a || code === 0x5b || code === 0x2c || code <= 0x20 || Number.isNaN(code)
+}
+
+/** Whether an integer may end before `,`, `}`, `]`, white space, or nothing. */
+function canFollow(code: number): boolean {
+  return code === 0x2c || code === 0x7d || code === 0x5d || code <= 0x20 || Number.isNaN(code)
 }
 
 /** Reads one text, in as many goes as its user likes. With `freeze`, every object and array is frozen as soon as it is complete. */

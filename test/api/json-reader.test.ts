@@ -3,6 +3,13 @@ import t from 'tap'
 import { stringifyJson } from '../../src/api/json.ts'
 import { JsonReader, parseJson, parseJsonBytes, readNumber } from '../../src/api/json-reader.ts'
 
+/** A text that leaves nothing to `JSON.parse`. */
+const slowly = (text: string, count = Infinity): unknown => {
+  const reader = new JsonReader(text)
+  while (!reader.read(count));
+  return reader.value
+}
+
 t.test('numbers are read as Go reads them', (t) => {
   const numbers: [string, number | bigint][] = [
     ['0', 0],
@@ -41,20 +48,63 @@ t.test('what is read exactly is written exactly', (t) => {
   t.end()
 })
 
-t.test('a long integer is found wherever it stands in the bytes', (t) => {
+t.test('a long integer is found wherever it stands', (t) => {
   for (let offset = 0; offset < 40; offset += 1) {
-    const text = `${' '.repeat(offset)}[9007199254740993]`
-    t.same(parseJsonBytes(Buffer.from(text)), [9007199254740993n])
+    for (const integer of [9007199254740992n, -9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+      for (const [before, after] of [
+        ['', ''],
+        ['[', ']'],
+        ['[ ', ' ]'],
+        ['[0,', ',1]'],
+        ['{"a":', '}'],
+        ['{"a":\n', '\n}'],
+        ['[1e5,\t', '\t]'],
+      ]) {
+        const text = `${' '.repeat(offset)}${before}${integer}${after}`
+        const expected = slowly(text)
+        t.strictSame(parseJson(text), expected, text)
+        t.strictSame(parseJsonBytes(Buffer.from(text)), expected)
+      }
+    }
+    const digest = `{"a":"sha256:${'1234567890'.repeat(2).slice(0, 16)}ab","b":"${'9'.repeat(offset)}","c":9007199254740993}`
+    t.match(parseJson(digest), { c: 9007199254740993n }, 'also behind digits that are none')
   }
   t.end()
 })
 
-/** A text that leaves nothing to `JSON.parse`. */
-const slowly = (text: string, count = Infinity): unknown => {
-  const reader = new JsonReader(text)
-  while (!reader.read(count));
-  return reader.value
-}
+t.test('long integers are found whatever stands beside them', (t) => {
+  const pieces = fc.constantFrom(
+    ' ',
+    ',',
+    '"a',
+    '1',
+    '12345678901234567',
+    '9007199254740993',
+    '-',
+    '.5',
+    'e3',
+    '123456789012345678901234',
+    'é',
+  )
+  const strings = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''))
+  const numbers = fc.constantFrom(
+    '9007199254740993',
+    '-9223372036854775808',
+    '9223372036854775808',
+    '0.1234567890123456',
+    '1e20',
+    '1234567890123456.5',
+    '7',
+  )
+  const texts = fc
+    .array(fc.tuple(strings, numbers, fc.constantFrom('', ' ')), { maxLength: 4 })
+    .map((entries) => `[${entries.map(([text, number, space]) => `${JSON.stringify(text)},${space}${number}${space}`).join()}]`)
+  fc.assert(
+    fc.property(texts, (text) => t.strictSame(parseJson(text), slowly(text)) || true),
+    { numRuns: 500 },
+  )
+  t.end()
+})
 
 t.test('everything else is as JSON.parse has it', (t) => {
   const texts = fc.json({ maxDepth: 4 }).chain((text) => fc.constantFrom(text, JSON.stringify(JSON.parse(text), null, 2)))
