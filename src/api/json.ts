@@ -77,7 +77,10 @@ export function canonicalJson(value: unknown): string {
   return stringifyJson(value) ?? 'null'
 }
 
-/** `JSON.stringify` for values that may have integers beyond 2^53, which it refuses to write: they get all their digits. */
+/**
+ * `JSON.stringify` for values that may have integers beyond 2^53, such as objects of a cluster: it refuses to write these, and here they
+ * get all their digits.
+ */
 export function stringifyJson(value: object | string | number | bigint | boolean | null, space?: number): string
 export function stringifyJson(value: unknown, space?: number): string | undefined
 export function stringifyJson(value: unknown, space?: number): string | undefined {

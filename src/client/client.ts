@@ -80,7 +80,12 @@ export type ApplyInput<T extends KubernetesObject = KubernetesObject> = DeepPart
 /** What is written may come out of a cache: frozen objects are welcome everywhere. */
 type Writable<T> = T | DeepReadonly<T>
 
-/** All methods reject with `ApiError` when the server refuses, `PRO_API_UNREACHABLE` when it gives no answer, and the signal's reason when aborted. */
+/**
+ * What is read is plain JSON, in which an integer beyond 2^53 is a `bigint`; written again, it has the same digits.
+ *
+ * All methods reject with `ApiError` when the server refuses, `PRO_API_UNREACHABLE` when it gives no answer, and the signal's reason
+ * when aborted.
+ */
 export interface Client {
   get<R extends ResourceType>(type: R, key: ObjectKey, options?: { readonly signal?: AbortSignal | undefined }): Promise<ObjectOf<R>>
   list<R extends ResourceType>(type: R, options?: ListOptions): Promise<ObjectList<ObjectOf<R>>>

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { Clock } from '../api/clock.ts'
 import { sleep, systemClock } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
+import { parseJson } from '../api/json-reader.ts'
 import { ApiError, statusOf } from './api-error.ts'
 import type { Connection } from './connection.ts'
 import { Dispatchers } from './dispatchers.ts'
@@ -31,7 +32,7 @@ export interface ApiRequest {
 export interface ApiResponse {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Parsed JSON; the text where the server says that it is something else. */
+  /** Parsed JSON, with an integer beyond 2^53 as a `bigint`; the text where the server says that it is something else. */
   readonly body: unknown
 }
 
@@ -110,7 +111,7 @@ class HttpTransport implements Transport {
 
   async request(request: ApiRequest): Promise<ApiResponse> {
     const { statusCode, headers, text } = await this.#answer(request, false)
-    return { statusCode, headers, body: isJson(headers) ? parseJson(text, request) : text }
+    return { statusCode, headers, body: isJson(headers) ? read(text, request) : text }
   }
 
   async stream(request: ApiRequest): Promise<AsyncIterable<Buffer>> {
@@ -308,9 +309,9 @@ function isJson(headers: Answer['headers']): boolean {
   return typeof type === 'string' && /^application\/([\w.-]+\+)?json\b/i.test(type)
 }
 
-function parseJson(text: string, request: ApiRequest): unknown {
+function read(text: string, request: ApiRequest): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (cause) {
     throw new ProreusError('PRO_API', `The API server's answer to ${request.method} ${request.path} is not valid JSON.`, { cause })
   }

@@ -1,6 +1,7 @@
 /** The body of a watch as events: one line, one JSON parse. */
 import { ProreusError } from '../api/errors.ts'
-import { isObject } from '../api/json.ts'
+import { isObject, stringifyJson } from '../api/json.ts'
+import { parseJsonBytes } from '../api/json-reader.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import { failure } from '../api/status.ts'
@@ -31,7 +32,7 @@ export async function* readEvents<T extends KubernetesObject>(
 function parseEvent<T extends KubernetesObject>(line: Buffer, request: { readonly method: string; readonly path: string }): WatchEvent<T> {
   let event: unknown
   try {
-    event = JSON.parse(line.toString('utf8'))
+    event = parseJsonBytes(line)
   } catch (cause) {
     throw new ProreusError('PRO_API', `The watch of ${request.path} sent a line that is not valid JSON.`, { cause })
   }
@@ -40,7 +41,7 @@ function parseEvent<T extends KubernetesObject>(line: Buffer, request: { readonl
   }
   if (event.type === 'ERROR') throw new ApiError(errorStatus(event.object), request)
   if (!eventTypes.has(event.type))
-    throw new ProreusError('PRO_API', `The watch of ${request.path} sent an event of the unknown type ${JSON.stringify(event.type)}.`)
+    throw new ProreusError('PRO_API', `The watch of ${request.path} sent an event of the unknown type ${stringifyJson(event.type)}.`)
   return event as unknown as WatchEvent<T>
 }
 
@@ -48,5 +49,5 @@ function errorStatus(object: object): Status {
   const status = object as unknown as Status
   return status.kind === 'Status'
     ? status
-    : failure(500, 'InternalError', `the watch ended with an error that says no more than ${JSON.stringify(object)}`)
+    : failure(500, 'InternalError', `the watch ended with an error that says no more than ${stringifyJson(object)}`)
 }

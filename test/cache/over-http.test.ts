@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { resourceType } from '../../src/api/group-version-kind.ts'
+import type { JsonObject } from '../../src/api/json.ts'
 import { Cache } from '../../src/cache/cache.ts'
 import { createClient } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -45,6 +46,43 @@ t.test('follows a server over HTTP, also when its connections are torn', async (
       .map(({ pathname, searchParams }) => `${pathname} ${searchParams.get('resourceVersion')}`),
     ['/apis/example.com/v1/widgets null', '/apis/example.com/v1/widgets 1', '/apis/example.com/v1/widgets 2'],
   )
+  abort.abort()
+  await running
+  await client.close()
+  await server.close()
+})
+
+t.test('integers beyond 2^53 keep their digits in the cache, and when they are written from there', async (t) => {
+  const text = (value: string, resourceVersion: number): string =>
+    `{"metadata":{"namespace":"ns","name":"a","resourceVersion":"${resourceVersion}"},"spec":{"size":${value}}}`
+  const watches: ServerResponse[] = []
+  const headers = { 'content-type': 'application/json' }
+  const server = await startTestServer(({ url, method, body }, response) => {
+    if (method === 'PUT') return { headers, body }
+    if (!url.includes('watch=true'))
+      return { headers, body: `{"metadata":{"resourceVersion":"1"},"items":[${text('9007199254740993', 1)}]}` }
+    response.writeHead(200, headers).flushHeaders()
+    watches.push(response)
+    return undefined
+  })
+  const client = createClient(server.connection, { userAgent: 'test' })
+  const cache = new Cache(client, { logger: recordingLogger().logger, clock: new FakeClock() })
+  const { store } = cache.informer(widget)
+  const abort = new AbortController()
+  const running = cache.start(abort.signal)
+  await cache.whenSynced()
+  const key = { namespace: 'ns', name: 'a' }
+  t.strictSame((store.get(key) as JsonObject | undefined)?.spec, { size: 9007199254740993n }, 'of a list')
+
+  await eventually(() => watches.length === 1)
+  watches[0]!.write(`{"type":"MODIFIED","object":${text('-9007199254740995', 2)}}\n`)
+  await eventually(() => store.get(key)?.metadata.resourceVersion === '2')
+  t.strictSame((store.get(key) as JsonObject | undefined)?.spec, { size: -9007199254740995n }, 'of a watch')
+
+  const object = store.get(key)!
+  const written = await client.update(widget, { ...object, metadata: { ...object.metadata, labels: { a: 'b' } } })
+  t.match(server.requests.find(({ method }) => method === 'PUT')?.body, '"size":-9007199254740995}')
+  t.strictSame((written as unknown as JsonObject).spec, { size: -9007199254740995n })
   abort.abort()
   await running
   await client.close()

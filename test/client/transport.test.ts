@@ -45,6 +45,12 @@ async function failureOf(promise: Promise<unknown>): Promise<ProreusError> {
   throw new Error('expected a rejection')
 }
 
+t.test('gives integers beyond 2^53 with all their digits', async (t) => {
+  const headers = { 'content-type': 'application/json' }
+  const { transport } = await setUp(t, () => ({ headers, body: '{"a":[9007199254740993,9007199254740992,-9223372036854775808,5]}' }))
+  t.strictSame((await transport.request(get)).body, { a: [9007199254740993n, 9007199254740992n, -9223372036854775808n, 5] })
+})
+
 t.test('gives parsed JSON, and text where the server says that it is text', async (t) => {
   const { server, transport } = await setUp(t, ({ url }) => ({ body: url === '/readyz' ? 'ok' : { items: [] } }), {
     connection: { headers: { 'Impersonate-User': 'jane', 'Impersonate-Group': ['a', 'b'] }, authorization: async () => 'Bearer x' },

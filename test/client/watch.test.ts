@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { JsonObject } from '../../src/api/json.ts'
 import { failure } from '../../src/api/status.ts'
 import { isExpired } from '../../src/client/api-error.ts'
 import { readEvents } from '../../src/client/watch.ts'
@@ -40,6 +41,13 @@ t.test('reads only what is asked for', async (t) => {
   }
 })
 
+t.test('gives integers beyond 2^53 with all their digits', async (t) => {
+  const text = '{"type":"ADDED","object":{"metadata":{"name":"ü"},"spec":{"a":9007199254740993,"b":-9007199254740993,"c":1}}}\n'
+  for await (const { object } of readEvents(chunks(text), request)) {
+    t.strictSame((object as unknown as JsonObject).spec, { a: 9007199254740993n, b: -9007199254740993n, c: 1 })
+  }
+})
+
 t.test('throws an ERROR event', async (t) => {
   const expired = `${JSON.stringify({ type: 'ERROR', object: failure(410, 'Expired', 'too old resource version: 1 (5)') })}\n`
   const events: string[] = []
@@ -57,6 +65,7 @@ const broken: [string, string, RegExp][] = [
   ['what is no JSON', '<html>\n', /not valid JSON/],
   ['what is no event', '{"type":"ADDED"}\n', /no watch event: \{"type":"ADDED"\}/],
   ['an unknown type', '{"type":"MOVED","object":{}}\n', /unknown type "MOVED"/],
+  ['a type that is a long number', '{"type":9007199254740993,"object":{}}\n', /unknown type 9007199254740993/],
   ['an end in the middle', '{"type":"ADDED","obj', /ended in the middle/],
   ['an error that is no Status', '{"type":"ERROR","object":{"a":1}}\n', /says no more than \{"a":1\}/],
 ]

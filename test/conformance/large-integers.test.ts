@@ -1,5 +1,7 @@
 /** What an API server makes of integers that no float can hold: they are kept, judged and told with all their digits. */
 import t from 'tap'
+import { resourceType } from '../../src/api/group-version-kind.ts'
+import type { KubernetesObject } from '../../src/api/object.ts'
 import type { Status } from '../../src/api/status.ts'
 import { until } from '../../src/testing/until.ts'
 import { apiOf } from '../support/api-request.ts'
@@ -117,6 +119,26 @@ t.test('integers beyond 2^53', async (t) => {
     const said = causes.map(({ field, message }) => `${field}: ${message}`).filter((text) => !text.includes('rules were not checked'))
     t.same({ status: answer.status, problems: said.sort() }, { status: 422, problems }, spec)
   }
+  const type = resourceType<KubernetesObject & { spec: { open: object; any?: number } }>({
+    group: 'large.example.com',
+    version: 'v1',
+    kind: 'Big',
+    plural: 'bigs',
+  })
+  const { client } = controlPlane
+  const preserved = '"open":{"a":[9007199254740993,-9007199254740993],"b":9007199254740992}'
+  await create('ours', `{"int64":9223372036854775807,${preserved}}`)
+  const key = { namespace: 'large', name: 'ours' }
+  const object = await client.get(type, key)
+  await client.update(type, { ...object, spec: { ...object.spec, any: 1 } })
+  await client.patch(type, key, { metadata: { labels: { a: 'b' } }, spec: { open: object.spec.open } })
+  const { resourceVersion, generation } = (await client.get(type, key)).metadata
+  const [item] = (await client.list(type, { namespace: 'large', fieldSelector: 'metadata.name=ours' })).items
+  const same = await client.update(type, item!)
+  t.strictSame([same.metadata.resourceVersion, same.metadata.generation], [resourceVersion, generation], 'what is written as it was read')
+  const kept = await api('GET', `${path}/ours`)
+  t.match(kept.text, preserved, 'what our client has written again')
+  t.match(kept.text, '"int64":9223372036854775807')
   const patched = await api('PATCH', `${path}/a0`, {
     body: '{"spec":{"any":9007199254740995}}',
     contentType: 'application/merge-patch+json',
