@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Pod, PodSpec } from '../../api/builtin.ts'
 import { canonicalJson, jsonEqual, type DeepReadonly } from '../../api/json.ts'
+import { parseJson } from '../../api/json-reader.ts'
 import type { ObjectInput } from '../../api/object.ts'
 import { controllerReference } from '../../api/owner-reference.ts'
 import type { MyPod } from './kind.ts'
@@ -125,9 +126,9 @@ function specPatch(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>, before: A
 /** The record on a living Pod; undefined when someone has removed or damaged it: nothing is taken back then. */
 function appliedTo(live: DeepReadonly<Pod>): Applied | undefined {
   try {
-    const { labels, annotations, tolerations, images, ...rest } = JSON.parse(
+    const { labels, annotations, tolerations, images, ...rest } = parseJson(
       live.metadata.annotations?.[appliedAnnotation] ?? '',
-    ) as Applied
+    ) as unknown as Applied
     return { labels: labels ?? [], annotations: annotations ?? [], tolerations: tolerations ?? [], images: images ?? {}, ...rest }
   } catch {
     return undefined

@@ -119,6 +119,14 @@ t.test('a shorter deadline and a further toleration change in place', async (t) 
   })
 })
 
+t.test('integers beyond 2^53 are no change, read from a living Pod or from the record', async (t) => {
+  const seconds = 9007199254740993n as unknown as number
+  const containers = [{ name: 'main', image: 'x:1' }]
+  const tolerations = [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: seconds }]
+  const owner = aMyPod({ podSpec: { containers, activeDeadlineSeconds: seconds, tolerations } })
+  t.same(changeOf(livePodOf(owner), podFor(owner)), { action: 'none' })
+})
+
 t.test('a damaged record of what was applied takes nothing away', async (t) => {
   const owner = aMyPod({ podLabels: { app: 'x' } })
   const live = livePodOf(owner)
