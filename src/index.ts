@@ -74,7 +74,7 @@ export type {
   VersionConverters,
 } from './conversion/definition.ts'
 export { webhook } from './webhook/definition.ts'
-export type { Verdict, WebhookDefinition, WebhookHandlers } from './webhook/definition.ts'
+export type { Incoming, Verdict, WebhookDefinition, WebhookHandlers } from './webhook/definition.ts'
 export type { AdmissionContext, GroupVersionResource, Operation, OperationOptions, ReviewContext, UserInfo } from './webhook/context.ts'
 export type { WebhookFilters, WebhookSettings } from './webhook/settings.ts'
 export type { MatchCondition } from './webhook/match-condition.ts'

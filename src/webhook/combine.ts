@@ -74,10 +74,16 @@ function combine(definitions: readonly WebhookDefinition[]): CombinedWebhook[] {
   const all = definitions.map(({ settings }) => settings)
   const operations = allOperations.filter((operation) => definitions.some((definition) => operationsOf(definition).includes(operation)))
   const refuseInvalidEarly = refusesEarly(all, schemaKind !== undefined)
-  const isAnswered = (...fields: readonly (keyof WebhookHandlers<JsonObject>)[]): boolean =>
-    schemaKind !== undefined || definitions.some(({ handlers }) => fields.some((field) => handlers[field] !== undefined))
-  const mutates = isAnswered('default') || refuseInvalidEarly
-  const validates = isAnswered('validate', 'admit', 'validateDelete')
+  const isAnswered = (operation: Operation, ...functions: readonly (keyof WebhookHandlers<JsonObject>)[]): boolean =>
+    definitions.some(
+      (definition) => operationsOf(definition).includes(operation) && functions.some((name) => definition.handlers[name] !== undefined),
+    )
+  const judgesContent = schemaKind !== undefined
+  // The API server is not to ask, and to depend on, who has nothing to say.
+  const mutates = (operation: Operation): boolean =>
+    mutable.has(operation) && (judgesContent || refuseInvalidEarly || isAnswered(operation, 'default'))
+  const validates = (operation: Operation): boolean =>
+    operation === 'DELETE' ? isAnswered(operation, 'validateDelete') : judgesContent || isAnswered(operation, 'validate', 'admit')
   return versions.map((version) => {
     const target = { ...type, version, subresource, name: first.name ?? '' }
     return Object.freeze({
@@ -88,8 +94,8 @@ function combine(definitions: readonly WebhookDefinition[]): CombinedWebhook[] {
       name: target.name,
       filters,
       handlers: version === type.version ? handlersByOperation(definitions) : noHandlers,
-      mutating: { path: mutatePath(target), operations: mutates ? operations.filter((operation) => mutable.has(operation)) : [] },
-      validating: { path: validatePath(target), operations: validates ? operations : [] },
+      mutating: { path: mutatePath(target), operations: operations.filter(mutates) },
+      validating: { path: validatePath(target), operations: operations.filter(validates) },
       refuseInvalidEarly,
       reads: all.flatMap(({ reads = [] }) => reads),
       timeoutSeconds: Math.max(...all.map(({ timeoutSeconds = 10 }) => timeoutSeconds)),

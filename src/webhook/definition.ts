@@ -5,6 +5,7 @@ import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
+import type { ObjectMeta } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { AdmissionContext, Operation, ReviewContext } from './context.ts'
 import type { WebhookSettings } from './settings.ts'
@@ -16,6 +17,12 @@ export type { AdmissionContext, Operation, ReviewContext, UserInfo } from './con
 export type { WebhookSettings } from './settings.ts'
 
 type Awaitable<T> = T | Promise<T>
+
+/**
+ * An object on its way to the API server's storage. On a create it has neither `uid`, `creationTimestamp` nor `resourceVersion` yet, and
+ * with `generateName` not even a name; the namespace is there.
+ */
+export type Incoming<T> = T extends { metadata: ObjectMeta } ? Omit<T, 'metadata'> & { metadata: Partial<ObjectMeta> } : T
 
 /** Empty means allowed. A failure `Status` refuses with exactly that, e.g. `failure(403, 'Forbidden', …)`. */
 export type Verdict = readonly FieldError[] | Status
@@ -31,12 +38,16 @@ export interface WebhookHandlers<T> {
    * Fills in what depends on more than the schema's defaults, which are there already; gives the changed copy, or the same object.
    * Fields that the schema requires may still be missing, so that they can be filled in here. Not called when a value has the wrong type.
    */
-  default?(object: DeepReadonly<T>, context: ReviewContext<T>): Awaitable<DeepReadonly<T>>
+  default?(object: DeepReadonly<Incoming<T>>, context: ReviewContext<T>): Awaitable<DeepReadonly<Incoming<T>>>
   /**
    * What must hold beyond the schema, and can be said without the cluster. `old` is there on an update.
    * Also asked about an object that the schema refuses, so that the user gets all errors at once; what it throws then is ignored.
    */
-  validate?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, context: ReviewContext<T>): Awaitable<readonly FieldError[]>
+  validate?(
+    object: DeepReadonly<Incoming<T>>,
+    old: DeepReadonly<T> | undefined,
+    context: ReviewContext<T>,
+  ): Awaitable<readonly FieldError[]>
   /**
    * What only the cluster can tell. Asked about the final object, in the validating webhook;
    * and about one that `validate` already refuses, so that the user gets all errors at once.
@@ -95,10 +106,11 @@ export function webhook<R extends ResourceType, const Subresource extends string
 }
 
 /** The operations that the handlers want to be asked about. */
-export function operationsOf({ subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
+export function operationsOf({ type, subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
   if (settings.operations !== undefined) return settings.operations
   if (subresource !== '') return [operationOf(subresource)]
-  return handlers.validateDelete === undefined ? ['CREATE', 'UPDATE'] : ['CREATE', 'UPDATE', 'DELETE']
+  const aboutContent: readonly Operation[] = schemaKindOf(type) !== undefined || handlesContent(handlers) ? ['CREATE', 'UPDATE'] : []
+  return handlers.validateDelete === undefined ? aboutContent : [...aboutContent, 'DELETE']
 }
 
 /** The kind, where the type was defined with a schema. */
@@ -106,6 +118,11 @@ export function schemaKindOf(type: ResourceType): Kind | undefined {
   return 'versions' in type ? (type as Kind) : undefined
 }
 
-function hasHandlers({ default: fill, validate, admit, validateDelete }: WebhookHandlers<JsonObject>): boolean {
-  return (fill ?? validate ?? admit ?? validateDelete) !== undefined
+function hasHandlers(handlers: WebhookHandlers<JsonObject>): boolean {
+  return handlesContent(handlers) || handlers.validateDelete !== undefined
+}
+
+/** Whether they have a say in what an object is, and not only in its end. */
+function handlesContent({ default: fill, validate, admit }: WebhookHandlers<JsonObject>): boolean {
+  return (fill ?? validate ?? admit) !== undefined
 }

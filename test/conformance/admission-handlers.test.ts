@@ -9,6 +9,7 @@ import { failure } from '../../src/api/status.ts'
 import { Type } from '../../src/api/type.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { accessReviewRule } from '../../src/webhook/access.ts'
+import type { Incoming } from '../../src/webhook/definition.ts'
 import { webhook } from '../../src/webhook/definition.ts'
 import { anyResource } from '../../src/webhook/subresource.ts'
 import { apiOf } from '../support/api-request.ts'
@@ -37,7 +38,7 @@ const gadget = defineKind({
 })
 type Gadget = Infer<typeof gadget>
 
-const withStep = (object: DeepReadonly<Gadget>, step: string): DeepReadonly<Gadget> =>
+const withStep = (object: DeepReadonly<Incoming<Gadget>>, step: string): DeepReadonly<Incoming<Gadget>> =>
   object.spec.steps?.includes(step) === true
     ? object
     : { ...object, spec: { ...object.spec, steps: [...(object.spec.steps ?? []), `${step}${object.spec.steps?.length ?? 0}`] } }

@@ -85,7 +85,14 @@ t.test('only what there is a handler for is asked', async (t) => {
     ])[0]!
   t.strictSame(operationsOf({ default: (given) => given }), [['CREATE', 'UPDATE'], []])
   t.strictSame(operationsOf({ validate }), [[], ['CREATE', 'UPDATE']])
-  t.strictSame(operationsOf({ validateDelete: () => [] }), [[], ['CREATE', 'UPDATE', 'DELETE']])
+  // Who has nothing to say about a create must not be able to stop it by being away.
+  t.strictSame(operationsOf({ validateDelete: () => [] }), [[], ['DELETE']])
+  t.strictSame(operationsOf({ default: (given) => given, validateDelete: () => [] }), [['CREATE', 'UPDATE'], ['DELETE']])
+  t.strictSame(operationsOf({ validate, validateDelete: () => [] }), [[], ['CREATE', 'UPDATE', 'DELETE']])
+  t.strictSame(operationsOf({ operations: ['CREATE', 'UPDATE'], validate }, { operations: ['UPDATE'], default: (given) => given }), [
+    ['UPDATE'],
+    ['CREATE', 'UPDATE'],
+  ])
   t.strictSame(operationsOf({ validate, refuseInvalidEarly: true }), [
     ['CREATE', 'UPDATE'],
     ['CREATE', 'UPDATE'],

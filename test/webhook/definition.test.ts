@@ -115,10 +115,17 @@ t.test('handlers may be methods of an object', async (t) => {
 })
 
 t.test('handlers are typed by what they are about', async (t) => {
-  webhook(widget, { validate: (object) => (object satisfies DeepReadonly<Widget>, []) })
-  webhook(widget, { subresource: 'status', validate: (object) => (object satisfies DeepReadonly<Widget>, []) })
+  webhook(widget, { admit: (object) => (object satisfies DeepReadonly<Widget>, []) })
+  webhook(widget, { subresource: 'status', admit: (object) => (object satisfies DeepReadonly<Widget>, []) })
   webhook(widget, { subresource: 'scale', validate: (object) => (object satisfies DeepReadonly<Scale>, []) })
-  webhook(pod, { validate: (object) => (object satisfies DeepReadonly<Pod>, []) })
+  webhook(pod, { admit: (object) => (object satisfies DeepReadonly<Pod>, []) })
+  // On the way there may be no name yet.
+  webhook(pod, { validate: ({ metadata: { name } }) => (name satisfies string | undefined, []) })
+  // @ts-expect-error -- it is not known to be a string
+  webhook(widget, { default: (object) => (object.metadata.name satisfies string, object) })
+  webhook(widget, {
+    validate: (object, old) => (old?.metadata.uid satisfies string | undefined, object.spec satisfies DeepReadonly<Widget['spec']>, []),
+  })
   webhook(pod, { subresource: 'exec', admit: (object) => (object satisfies DeepReadonly<PodExecOptions>, []) })
   webhook(pod, { subresource: 'ephemeralcontainers', admit: (object) => (object satisfies DeepReadonly<Pod>, []) })
   // @ts-expect-error -- a Pod has no size

@@ -5,7 +5,7 @@ import { forbidden, invalid } from '../../src/api/field-error.ts'
 import type { DeepReadonly } from '../../src/api/json.ts'
 import { failure } from '../../src/api/status.ts'
 import { webhook } from '../../src/webhook/definition.ts'
-import type { WebhookHandlers } from '../../src/webhook/definition.ts'
+import type { Incoming, WebhookHandlers } from '../../src/webhook/definition.ts'
 import { anyResource } from '../../src/webhook/subresource.ts'
 import { fixture, patchOf, review, widget, widgetObject } from '../support/webhook-fixture.ts'
 import type { Fixture, ReviewAnswer, ReviewedRequest, Widget } from '../support/webhook-fixture.ts'
@@ -16,7 +16,7 @@ async function withHandlers(test: Parameters<typeof fixture>[0], ...all: readonl
   return fixture(test, {}, { webhooks: all.map((handlers) => webhook(widget, handlers)) })
 }
 
-function noted(object: DeepReadonly<Widget>, note: string): DeepReadonly<Widget> {
+function noted(object: DeepReadonly<Incoming<Widget>>, note: string): DeepReadonly<Incoming<Widget>> {
   return { ...object, spec: { ...object.spec, note: `${object.spec.note ?? ''}${note}` } }
 }
 

@@ -22,8 +22,9 @@ export const operator = defineOperator({
   kinds: [site],
   webhooks: [
     webhook(site, {
-      default: (object) =>
-        object.spec.host === '' ? { ...object, spec: { ...object.spec, host: `${object.metadata.name}.example.com` } } : object,
+      // There is no name yet where the API server is to generate one.
+      default: (object, { name }) =>
+        object.spec.host === '' && name !== '' ? { ...object, spec: { ...object.spec, host: `${name}.example.com` } } : object,
       validate: ({ spec }, old) => [
         ...(spec.host.includes('_') ? [invalid('spec.host', spec.host, 'must be a host name')] : []),
         ...(old !== undefined && old.spec.host !== spec.host ? [forbidden('spec.host', 'cannot be changed')] : []),
