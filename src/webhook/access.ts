@@ -4,24 +4,33 @@ import { subjectAccessReview } from '../api/builtin.ts'
 import type { Clock } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
+import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import { isForbidden } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import type { UserInfo } from './context.ts'
 
-/** What somebody would do: the `resourceAttributes` of a SubjectAccessReview. */
+/** What somebody would do. */
 export interface AccessAttributes {
   /** `get`, `list`, `create`, `update`, `patch`, `delete`, … or one that only your own rules know, such as `use`. */
   readonly verb: string
-  /** Empty for the core group. */
-  readonly group: string
-  /** The plural. */
-  readonly resource: string
+  /** To what: a kind of yours, one like `secret`, or what `resourceType({ … })` gives. */
+  readonly type: ResourceType
   readonly subresource?: string
-  /** Default: that of the request. Empty: cluster-scoped objects, or all namespaces. */
+  /** Default: that of the request; empty: all namespaces. Of no meaning for cluster-scoped types: what a namespace allows is not asked about these. */
   readonly namespace?: string
   /** Default: any. */
+  readonly name?: string
+}
+
+/** The `resourceAttributes` of a SubjectAccessReview. */
+interface ResourceAttributes {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource?: string
+  readonly namespace: string
   readonly name?: string
 }
 
@@ -54,12 +63,19 @@ export class AccessReviews {
     this.#clock = clock
   }
 
-  /** @throws {ProreusError} `PRO_API` or `PRO_PERMISSION` when the API server does not say. */
+  /**
+   * Whether the user may do that, where no namespace is named in `namespace`.
+   *
+   * @throws {ProreusError} `PRO_API` or `PRO_PERMISSION` when the API server does not say.
+   */
   async allows(
     client: Pick<Client, 'create'>,
     user: UserInfo,
-    attributes: AccessAttributes & { readonly namespace: string },
+    { type, namespace: named, ...what }: AccessAttributes,
+    namespace: string,
   ): Promise<boolean> {
+    const { group, plural: resource, namespaced } = type
+    const attributes = { ...what, group, resource, namespace: namespaced ? (named ?? namespace) : '' }
     const key = keyOf(user, attributes)
     const now = this.#clock.now()
     const known = this.#answers.get(key)
@@ -79,14 +95,14 @@ export class AccessReviews {
 }
 
 /** A digest: users have as many groups and extra values as their identity provider likes. */
-function keyOf({ username, uid, groups, extra }: UserInfo, attributes: AccessAttributes): string {
+function keyOf({ username, uid, groups, extra }: UserInfo, attributes: ResourceAttributes): string {
   const { verb, group, resource, subresource, namespace, name } = attributes
   return createHash('sha256')
     .update(JSON.stringify([username, uid, groups, extra, verb, group, resource, subresource, namespace, name]))
     .digest('base64')
 }
 
-async function ask(client: Pick<Client, 'create'>, user: UserInfo, attributes: AccessAttributes): Promise<boolean> {
+async function ask(client: Pick<Client, 'create'>, user: UserInfo, attributes: ResourceAttributes): Promise<boolean> {
   const { username, uid, groups, extra } = user
   const spec = {
     user: username,

@@ -90,7 +90,7 @@ export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
    * Takes the rule `accessReviewRule` in `rbac`.
    *
    * ```ts
-   * const allowed = await context.requesterCan({ verb: 'create', group: '', resource: 'pods' })
+   * const allowed = await context.requesterCan({ verb: 'create', type: pod })
    * return allowed ? [] : [forbidden('spec.template', `user "${context.user.username}" cannot create pods`)]
    * ```
    *

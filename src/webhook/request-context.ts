@@ -78,8 +78,7 @@ export class RequestContext implements Context {
   }
 
   get requesterCan(): Context['requesterCan'] {
-    return (attributes) =>
-      this.#call.access.allows(this.client, this.user, { ...attributes, namespace: attributes.namespace ?? this.namespace })
+    return (attributes) => this.#call.access.allows(this.client, this.user, attributes, this.namespace)
   }
 
   /** What handlers said: warnings, each once, and audit annotations. Most requests have none. */

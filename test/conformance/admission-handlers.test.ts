@@ -59,7 +59,7 @@ const gadgets = defineOperator({
       default: (object) => withStep(object, 'second'),
       validate: ({ spec }) => (spec.owner === 'nobody' ? [forbidden('spec.owner', 'must be somebody')] : []),
       async admit({ spec }, _old, { requesterCan, user }) {
-        if (spec.owner !== 'secrets' || (await requesterCan({ verb: 'get', group: '', resource: 'secrets' }))) return []
+        if (spec.owner !== 'secrets' || (await requesterCan({ verb: 'get', type: secret }))) return []
         return [forbidden('spec.owner', `user "${user.username}" cannot get secrets`)]
       },
       rbac: [accessReviewRule],

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { deployment, pod } from '../../src/api/builtin.ts'
 import type { SubjectAccessReview } from '../../src/api/builtin.ts'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
@@ -9,7 +10,7 @@ import type { AccessAttributes } from '../../src/webhook/access.ts'
 import type { UserInfo } from '../../src/webhook/context.ts'
 
 const jane: UserInfo = { username: 'jane', uid: '7', groups: ['dev'], extra: { 'example.com/x': ['y'] } }
-const createPods = { verb: 'create', group: '', resource: 'pods', namespace: 'ns' }
+const createPods = { verb: 'create', type: pod, namespace: 'ns' }
 
 /** An API server that allows what `allows` says, and counts. */
 function world(allows: (spec: SubjectAccessReview['spec']) => boolean = () => true) {
@@ -23,7 +24,7 @@ function world(allows: (spec: SubjectAccessReview['spec']) => boolean = () => tr
 
 t.test('asks as whom, and what', async (t) => {
   const { asked, client, reviews } = world()
-  t.equal(await reviews.allows(client, jane, { ...createPods, subresource: 'exec', name: 'p' }), true)
+  t.equal(await reviews.allows(client, jane, { ...createPods, subresource: 'exec', name: 'p' }, 'other'), true)
   t.strictSame(asked, [
     {
       user: 'jane',
@@ -41,7 +42,7 @@ t.test('an answer is used again for some seconds, a no for one', async (t) => {
     [false, 1_000],
   ] as const) {
     const { clock, asked, client, reviews } = world(() => allowed)
-    const ask = (): Promise<boolean> => reviews.allows(client, jane, createPods)
+    const ask = (): Promise<boolean> => reviews.allows(client, jane, createPods, 'other')
     for (const _ of [1, 2, 3]) t.equal(await ask(), allowed)
     await clock.advance(ms - 1)
     await ask()
@@ -61,21 +62,21 @@ t.test('an answer is for one user and one question', async (t) => {
     { ...jane, extra: {} },
     { username: 'jane' },
   ]
-  for (const user of users) await reviews.allows(client, user, createPods)
+  for (const user of users) await reviews.allows(client, user, createPods, 'other')
   const questions: readonly Partial<AccessAttributes>[] = [
     { verb: 'get' },
-    { group: 'apps' },
+    { type: deployment },
     { namespace: '' },
     { name: 'p' },
     { subresource: 'exec' },
   ]
-  for (const question of questions) await reviews.allows(client, jane, { ...createPods, ...question })
+  for (const question of questions) await reviews.allows(client, jane, { ...createPods, ...question }, 'other')
   t.equal(asked.length, users.length + questions.length)
 })
 
 t.test('the oldest answer goes when there are a thousand', async (t) => {
   const { asked, client, reviews } = world()
-  const ask = (index: number): Promise<boolean> => reviews.allows(client, jane, { ...createPods, name: `p${index}` })
+  const ask = (index: number): Promise<boolean> => reviews.allows(client, jane, { ...createPods, name: `p${index}` }, 'other')
   for (let index = 0; index <= 1000; index += 1) await ask(index)
   await ask(1000)
   await ask(1)
@@ -89,14 +90,14 @@ t.test('a server that does not say is an error with its cause, and asked again',
   const refuse = (status: ConstructorParameters<typeof ApiError>[0]): Pick<Client, 'create'> => ({
     create: () => Promise.reject(new ApiError(status)),
   })
-  await t.rejects(reviews.allows(refuse(failure(503, 'ServiceUnavailable', 'later')), jane, createPods), {
+  await t.rejects(reviews.allows(refuse(failure(503, 'ServiceUnavailable', 'later')), jane, createPods, 'other'), {
     code: 'PRO_API',
     message: 'The API server does not say whether the user "jane" may create pods.',
     cause: { message: /later/ },
   })
-  await t.rejects(reviews.allows(refuse(failure(403, 'Forbidden', 'not you')), jane, createPods), {
+  await t.rejects(reviews.allows(refuse(failure(403, 'Forbidden', 'not you')), jane, createPods, 'other'), {
     code: 'PRO_PERMISSION',
     message: /may not ask the API server whether the user "jane" may create pods: name accessReviewRule/,
   })
-  t.equal(await reviews.allows(world().client, jane, createPods), true)
+  t.equal(await reviews.allows(world().client, jane, createPods, 'other'), true)
 })

@@ -1,6 +1,6 @@
 /** What handlers are given beside the object. */
 import t from 'tap'
-import { configMap, pod } from '../../src/api/builtin.ts'
+import { configMap, node, pod } from '../../src/api/builtin.ts'
 import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { accessReviewRule } from '../../src/webhook/access.ts'
@@ -45,12 +45,13 @@ t.test('the requester is asked about in the namespace of the request, unless ano
       return { status: { allowed: true } }
     },
   } as unknown as Client
-  const question = { verb: 'create', group: '', resource: 'pods' }
   const { ask } = await fixture(
     t,
     {
       async admit(_object, _old, { requesterCan }) {
-        for (const more of [{}, { namespace: 'other' }, { namespace: '' }]) await requesterCan({ ...question, ...more })
+        for (const more of [{}, { namespace: 'other' }, { namespace: '' }]) await requesterCan({ verb: 'create', type: pod, ...more })
+        // What a namespace allows says nothing about the cluster.
+        for (const more of [{}, { namespace: 'other' }]) await requesterCan({ verb: 'get', type: node, ...more })
         return []
       },
       rbac: [accessReviewRule],
@@ -59,7 +60,7 @@ t.test('the requester is asked about in the namespace of the request, unless ano
   )
   t.match(await ask('validate', { object }), { allowed: true })
   t.match(await ask('validate', { object }), { allowed: true })
-  t.strictSame(namespaces, ['ns', 'other', ''], 'and what one request has learned the next one knows')
+  t.strictSame(namespaces, ['ns', 'other', '', ''], 'and what one request has learned the next one knows')
 })
 
 /** A cache of ConfigMaps whose objects arrive when `fill` is called. */

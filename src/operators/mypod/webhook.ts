@@ -51,7 +51,7 @@ export async function admitMyPod(
 /** "May create MyPods" must not mean "may create any Pod": the requester needs the permission that the operator uses. */
 async function checkRequester(object: DeepReadonly<MyPod>, { requesterCan, user }: AdmissionContext): Promise<FieldError[]> {
   const namespace = object.metadata.namespace ?? ''
-  if (await requesterCan({ verb: 'create', group: '', resource: 'pods', namespace })) return []
+  if (await requesterCan({ verb: 'create', type: podType, namespace })) return []
   return [
     forbidden(
       'spec.podSpec',
