@@ -10,7 +10,8 @@ import type { WorkQueue } from './queue.ts'
 import type { CacheReader, Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
-import { TerminalError } from './reconciler.ts'
+import { requeueOf, TerminalError } from './reconciler.ts'
+import { beginTurn, turnOver } from './turn.ts'
 
 export interface ControllerOptions {
   readonly queue: WorkQueue<string>
@@ -70,8 +71,9 @@ export class Controller {
   }
 
   async #work(signal: AbortSignal): Promise<void> {
-    const { queue } = this.#options
+    const { queue, clock } = this.#options
     for (let key = await queue.get(signal); key !== undefined; key = await queue.get(signal)) {
+      beginTurn(clock)
       try {
         await this.#process(key)
       } catch (error) {
@@ -79,6 +81,8 @@ export class Controller {
       } finally {
         queue.done(key)
       }
+      const over = turnOver(clock)
+      if (over !== undefined) await over
     }
   }
 
@@ -175,13 +179,12 @@ export class Controller {
 }
 
 function outcomeOf(result: Result): Outcome {
-  if (result === undefined) return { kind: 'success' }
-  if ('requeue' in result) return result.requeue ? { kind: 'requeue' } : { kind: 'success' }
-  const { requeueAfter } = result
-  if (Number.isFinite(requeueAfter)) return { kind: 'requeue_after', ms: Math.max(0, requeueAfter) }
+  const requeue = requeueOf(result)
+  if (typeof requeue !== 'number') return { kind: requeue }
+  if (Number.isFinite(requeue)) return { kind: 'requeue_after', ms: requeue }
   return {
     kind: 'error',
-    error: new TypeError(`the reconciler returned requeueAfter: ${requeueAfter}; it must be a number of milliseconds`),
+    error: new TypeError(`the reconciler returned requeueAfter: ${requeue}; it must be a number of milliseconds`),
   }
 }
 

@@ -12,8 +12,21 @@ export type { CacheReader }
 /** Which object is to be reconciled. */
 export type ReconcileRequest = ObjectKey
 
-/** Nothing: done until something changes. `requeueAfter`: again in so many milliseconds. `requeue`: again, with back-off. */
+/**
+ * Nothing: done until something changes. `requeueAfter`: again in so many milliseconds. `requeue`: again, with back-off: after 5 ms, 10 ms,
+ * 20 ms, … until a reconcile ends in another way.
+ *
+ * A `requeueAfter` of 0 or less, as `expiry - now` is when that has passed, means as soon as is fair: the same as `requeue`, so that a
+ * reconciler that always gives it takes no more of the process than one that fails. (In controller-runtime 0 means not at all.)
+ */
 export type Result = void | { readonly requeueAfter: number } | { readonly requeue: true }
+
+/** What becomes of an object after a reconcile: a number is the time until the next one in milliseconds, if it is one. */
+export function requeueOf(result: Result): 'success' | 'requeue' | number {
+  if (result === undefined) return 'success'
+  if ('requeue' in result) return result.requeue ? 'requeue' : 'success'
+  return result.requeueAfter <= 0 ? 'requeue' : result.requeueAfter
+}
 
 /** What a reconcile works with. */
 export interface ReconcileContext {

@@ -3,6 +3,7 @@ import { SpanKind } from '@opentelemetry/api'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { Attributes } from '../telemetry/tracing.ts'
 import type { Reconciler, ReconcileRequest, Result } from './reconciler.ts'
+import { requeueOf } from './reconciler.ts'
 import { markFailed, registeredTracer } from '../telemetry/tracing.ts'
 
 /** `reconcile`, each run in a trace of its own; without an OpenTelemetry SDK, `reconcile` itself. */
@@ -40,6 +41,6 @@ function attributesOf({ namespace, name }: ReconcileRequest): Attributes {
 
 /** As the label `result` of `controller_runtime_reconcile_total`. */
 function nameOf(result: Result): string {
-  if (result === undefined) return 'success'
-  return 'requeueAfter' in result ? 'requeue_after' : 'requeue'
+  const requeue = requeueOf(result)
+  return typeof requeue === 'number' ? 'requeue_after' : requeue
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { systemClock } from '../../src/api/clock.ts'
 import type { Client } from '../../src/client/client.ts'
 import { Controller, type ControllerOptions } from '../../src/controller/controller.ts'
 import { WorkQueue } from '../../src/controller/queue.ts'
@@ -14,7 +15,7 @@ interface World extends ControllerWorld {
 function run(reconcile: Reconciler, options: Partial<ControllerOptions> = {}, client: Partial<Client> = {}): World {
   const world = controllerWorld(client)
   const { environment, clock, stop } = world
-  const queue = new WorkQueue<string>({ clock })
+  const queue = new WorkQueue<string>({ clock: options.clock ?? clock })
   const done = new Controller({
     ...environment,
     metrics: environment.metrics.controller('thing'),
@@ -131,17 +132,55 @@ t.test('requeueAfter comes again then, and forgets failures', async (t) => {
   await world.end()
 })
 
-t.test('requeueAfter 0 is at once, and a number that is none is an error', async (t) => {
-  const results: Result[] = [{ requeueAfter: 0 }, { requeueAfter: -3 }, { requeueAfter: NaN }, undefined]
-  let calls = 0
-  const world = run(async () => results[calls++])
+t.test('requeueAfter of a time that has passed comes again with back-off, and a number that is none is an error', async (t) => {
+  const results: Result[] = [{ requeueAfter: 0 }, { requeueAfter: -3 }, { requeueAfter: NaN }, { requeueAfter: Infinity }]
+  const at: number[] = []
+  const world = run(async (_, { clock }) => {
+    at.push(clock.now())
+    // A limit, so that a loop on promises alone ends and can be told.
+    return at.length > 1000 ? undefined : results[at.length - 1]
+  })
+  const start = world.clock.now()
   world.queue.add('a')
-  await world.clock.advance(0)
-  t.equal(calls, 3)
+  await world.clock.advance(5000)
+  t.same(
+    at.map((time) => time - start),
+    [0, 5, 15, 35, 75],
+  )
+  t.ok(await world.measured(total('requeue', 2)))
+  t.ok(await world.measured(total('requeue_after', 0)))
   t.match(world.log[2], { level: 'error', err: { message: /requeueAfter: NaN/ } })
-  await world.clock.advance(5)
-  t.equal(calls, 4)
+  t.match(world.log[3], { level: 'error', err: { message: /requeueAfter: Infinity/ } })
   await world.end()
+})
+
+t.test('requeueAfter 0 again and again leaves the process its time', async (t) => {
+  let calls = 0
+  const world = run(async () => (++calls > 10_000 ? undefined : { requeueAfter: 0 }), { clock: systemClock })
+  world.queue.add('a')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  t.ok(calls < 10, `${calls} calls in 20 ms`)
+  await world.end()
+})
+
+t.test('timers fire between reconciles that never wait, whatever the number of controllers and workers', async (t) => {
+  const keys = 200
+  const spinMs = 0.5
+  let calls = 0
+  const reconcile = async (): Promise<void> => {
+    calls += 1
+    for (const end = performance.now() + spinMs; performance.now() < end; );
+  }
+  const worlds = Array.from({ length: 3 }, () => run(reconcile, { clock: systemClock, workers: 4 }))
+  for (const { queue } of worlds) for (let i = 0; i < keys; i++) queue.add(`ns/${i}`)
+  const seen: number[] = []
+  while (calls < 3 * keys) {
+    await new Promise((resolve) => setImmediate(resolve))
+    seen.push(calls)
+  }
+  const most = Math.max(...seen.map((count, index) => count - (seen[index - 1] ?? 0)))
+  t.ok(most <= 12, `${most} reconciles of ${spinMs} ms in a row`)
+  for (const world of worlds) await world.end()
 })
 
 t.test('requeue comes again with back-off', async (t) => {
@@ -160,10 +199,10 @@ t.test('a retry keeps the priority of its key', async (t) => {
   const order: string[] = []
   const world = run(async ({ name }) => {
     order.push(name)
-    return order.length === 1 ? { requeueAfter: 0 } : undefined
+    return order.length === 1 ? { requeueAfter: 10 } : undefined
   })
   world.queue.add('low', { priority: -100 })
-  await world.clock.advance(0)
+  await world.clock.advance(10)
   world.queue.add('low', { priority: -100 })
   world.queue.add('high')
   t.same(order, ['low', 'low'])
