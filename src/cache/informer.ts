@@ -75,11 +75,6 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return this.#reflectors.every((reflector) => reflector.synced)
   }
 
-  /** How far the store is. With several namespaces these differ, and there is no single answer. */
-  get resourceVersion(): string | undefined {
-    return this.#reflectors.length === 1 ? this.#reflectors[0]!.resourceVersion : undefined
-  }
-
   /** What keeps it from following the API server right now. */
   get lastError(): string | undefined {
     return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError

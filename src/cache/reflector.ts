@@ -89,11 +89,6 @@ export class Reflector<T extends KubernetesObject> {
     return this.#synced
   }
 
-  /** How far the sink is. */
-  get resourceVersion(): string | undefined {
-    return this.#resourceVersion
-  }
-
   /** What keeps it from working right now. */
   get lastError(): string | undefined {
     return this.#problem?.message

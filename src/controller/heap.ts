@@ -14,10 +14,6 @@ export class Heap<Item extends HeapItem> {
     this.#before = before
   }
 
-  get size(): number {
-    return this.#items.length
-  }
-
   /** The item that comes out first. */
   get first(): Item | undefined {
     return this.#items[0]

@@ -16,7 +16,7 @@ export interface AddOptions {
 export interface WorkQueueOptions<Key extends string> {
   readonly clock: Clock
   /** Default: 5 ms × 2^failures, at most 1000 s. */
-  readonly rateLimiter?: RateLimiter<Key>
+  readonly rateLimiter?: RateLimiter<Key> | undefined
   readonly metrics?: QueueMetrics
 }
 
@@ -62,11 +62,6 @@ export class WorkQueue<Key extends string> {
     this.#rateLimiter = options.rateLimiter ?? exponentialBackoff()
     this.#metrics = options.metrics
     this.#metrics?.observeRunning(() => [...this.#working.values()].map(({ startedAt }) => this.#secondsSince(startedAt)))
-  }
-
-  /** How many keys are ready, those that wait for their own `done` included. */
-  get length(): number {
-    return this.#items.size - this.#delayed.size
   }
 
   /** Adds `key`, or raises the entry that is already there: the higher priority and the earlier time win. */

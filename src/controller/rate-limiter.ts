@@ -1,6 +1,7 @@
 /** How long a key waits after a failure: longer after each one. */
 
-export interface RateLimiter<Key extends string> {
+/** Keys are `namespace/name`, or the name alone where the type has no namespaces. */
+export interface RateLimiter<Key extends string = string> {
   /** Counts a failure of `key` and says for how many milliseconds it waits. */
   delay(key: Key): number
   /** Forgets the failures of `key`. */
@@ -14,8 +15,13 @@ export interface BackoffOptions {
   readonly max?: number
 }
 
-/** `base` × 2^failures for each key, at most `max`. No limit over all keys: one bad object slows down no other. */
-export function exponentialBackoff<Key extends string>(options: BackoffOptions = {}): RateLimiter<Key> {
+/**
+ * `base` × 2^failures for each key, at most `max`. No limit over all keys: one bad object slows down no other.
+ *
+ * @example
+ * controller(site, { rateLimiter: () => exponentialBackoff({ max: 60_000 }), reconcile })
+ */
+export function exponentialBackoff<Key extends string = string>(options: BackoffOptions = {}): RateLimiter<Key> {
   const { base = 5, max = 1_000_000 } = options
   const failures = new Map<Key, number>()
   return {

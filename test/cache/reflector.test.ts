@@ -63,15 +63,15 @@ t.test('lists in pages, then watches from there with bookmarks', async (t) => {
 
   script.lastWatch.send('ADDED', object('d', 8))
   script.lastWatch.send('DELETED', object('a', 9))
-  await eventually(() => reflector.resourceVersion === '9')
+  await eventually(() => script.lastWatch.drained)
   t.same(seen.slice(2), ['ADDED d', 'DELETED a'])
 })
 
 t.test('goes on from the last bookmark when the server ends the watch', async (t) => {
-  const { script, seen, clock, reflector } = setUp(t)
+  const { script, seen, clock } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.bookmark('20')
-  await eventually(() => reflector.resourceVersion === '20')
+  await eventually(() => script.lastWatch.drained)
   script.lastWatch.end()
   await eventually(() => script.watches.length === 2)
   t.equal(script.lastWatch.options.resourceVersion, '20')
@@ -160,7 +160,7 @@ t.test('watches on from its place when the connection breaks, with growing pause
   const { script, clock, log, reflector } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.send('ADDED', object('a', 5))
-  await eventually(() => reflector.resourceVersion === '5')
+  await eventually(() => script.lastWatch.drained)
   script.watchErrors.push(unreachable, unreachable)
   script.lastWatch.fail(unreachable)
   for (const [watches, pause] of [
@@ -258,12 +258,12 @@ t.test('waits as long as a busy server asks', async (t) => {
 })
 
 t.test('notices a connection that is silent for longer than the watch may last', async (t) => {
-  const { script, clock, log, reflector } = setUp(t)
+  const { script, clock, log } = setUp(t)
   await eventually(() => script.watches.length === 1)
   t.equal(script.lastWatch.options.timeoutSeconds, 60)
   await clock.advance(50_000)
   script.lastWatch.send('ADDED', object('a', 30))
-  await eventually(() => reflector.resourceVersion === '30')
+  await eventually(() => script.lastWatch.drained)
   await clock.advance(89_000)
   t.equal(script.watches.length, 1)
   t.notOk(script.lastWatch.ended)
@@ -275,7 +275,7 @@ t.test('notices a connection that is silent for longer than the watch may last',
 })
 
 t.test('lets watches last once the server has sent a bookmark, and notices a missing one', async (t) => {
-  const { script, clock, log, reflector } = setUp(t)
+  const { script, clock, log } = setUp(t)
   await eventually(() => script.watches.length === 1)
   await clock.advance(58_000)
   script.lastWatch.bookmark('30')
@@ -285,11 +285,11 @@ t.test('lets watches last once the server has sent a bookmark, and notices a mis
   for (const version of ['31', '32']) {
     await clock.advance(62_000)
     script.lastWatch.bookmark(version)
-    await eventually(() => reflector.resourceVersion === version)
+    await eventually(() => script.lastWatch.drained)
   }
   await clock.advance(50_000)
   script.lastWatch.send('ADDED', object('a', 33))
-  await eventually(() => reflector.resourceVersion === '33')
+  await eventually(() => script.lastWatch.drained)
   await clock.advance(89_000)
   t.notOk(script.lastWatch.ended)
   await clock.advance(2_000)

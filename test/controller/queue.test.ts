@@ -31,9 +31,7 @@ function setUp(): {
 t.test('keys come out in the order in which they were added, each once', async (t) => {
   const { queue, takeAll } = setUp()
   for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key)
-  t.equal(queue.length, 3)
   t.same(await takeAll(), ['a', 'b', 'c'])
-  t.equal(queue.length, 0)
 })
 
 t.test('a higher priority comes first; a raised key stands behind those that had it before', async (t) => {
@@ -53,7 +51,6 @@ t.test('keeps one entry per key while it is being processed', async (t) => {
   t.equal(await take(), 'a')
   queue.add('a')
   queue.add('a', { priority: 5 })
-  t.equal(queue.length, 1)
   t.equal(await take(), undefined, 'nobody else gets it')
   queue.done('a')
   t.equal(await take(), 'a')
@@ -71,7 +68,6 @@ t.test('a delayed key comes at its time; the earliest time wins', async (t) => {
   queue.add('c', { after: 60_000 })
   queue.add('c')
   t.same(await takeAll(), ['c'])
-  t.equal(queue.length, 0, 'what is delayed is not ready')
   await clock.advance(999)
   t.same(await takeAll(), [])
   await clock.advance(1)

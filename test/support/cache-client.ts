@@ -29,6 +29,7 @@ export class ScriptedWatch {
   readonly #events: WatchEvent[] = []
   #end: { readonly error?: unknown } | undefined
   #wake: () => void = () => undefined
+  #waits = false
 
   constructor(options: WatchOptions) {
     this.options = options
@@ -36,6 +37,7 @@ export class ScriptedWatch {
   }
   send(type: WatchEvent['type'], object: KubernetesObject): void {
     this.#events.push({ type, object })
+    this.#waits = false
     this.#wake()
   }
   bookmark(resourceVersion: string): void {
@@ -52,6 +54,10 @@ export class ScriptedWatch {
   get ended(): boolean {
     return this.#end !== undefined
   }
+  /** Whether who watches has done with all that was sent, and waits for more. */
+  get drained(): boolean {
+    return this.#waits
+  }
   async *events(): AsyncGenerator<WatchEvent> {
     for (;;) {
       const event = this.#events.shift()
@@ -59,7 +65,10 @@ export class ScriptedWatch {
       else if (this.#end !== undefined) {
         if ('error' in this.#end) throw this.#end.error
         return
-      } else await new Promise<void>((resolve) => (this.#wake = resolve))
+      } else {
+        this.#waits = true
+        await new Promise<void>((resolve) => (this.#wake = resolve))
+      }
     }
   }
 }
