@@ -2,12 +2,14 @@
 import type { Clock } from '../api/clock.ts'
 import { aborted } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
+import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { CacheIndex } from './cache-index.ts'
 import { Informer } from './informer.ts'
 import type { StoreListOptions } from './store.ts'
 
@@ -25,10 +27,13 @@ export interface InformerStatus {
   readonly lastError?: string
 }
 
+/** Which objects to list: by namespace, labels, and a `cacheIndex`. */
+export type CacheListOptions<R extends ResourceType = ResourceType> = StoreListOptions<ObjectOf<R>>
+
 /** Reads of frozen objects, without a request. */
 export interface CacheReader {
   get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined
-  list<R extends ResourceType>(type: R, options?: StoreListOptions): readonly DeepReadonly<ObjectOf<R>>[]
+  list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[]
 }
 
 export class Cache implements CacheReader {
@@ -54,25 +59,51 @@ export class Cache implements CacheReader {
     return informer as unknown as Informer<ObjectOf<R>>
   }
 
-  /** Whether there is an informer of a type, and whether it follows that namespace, where one is given. */
-  has(type: ResourceType, namespace?: string): boolean {
-    const { namespaces = [] } = this.#options
-    const isFollowed = !type.namespaced || namespace === undefined || namespaces.length === 0 || namespaces.includes(namespace)
-    return isFollowed && this.#informers.has(idOf(type))
+  /** Keeps an index from now on, and follows its type if it does not yet. */
+  addIndex(index: CacheIndex): void {
+    this.informer(index.type).addIndex(index)
+  }
+
+  /** Whether there is an informer of a type. */
+  has(type: ResourceType): boolean {
+    return this.#informers.has(idOf(type))
+  }
+
+  /** The namespaces that it is limited to; empty: all. */
+  get namespaces(): readonly string[] {
+    return this.#options.namespaces ?? []
   }
 
   /**
    * The object with this key; undefined also for one that is not known yet, before the type has synced.
+   * Of a type without namespaces the name alone counts, as for the client.
    *
-   * @throws {ProreusError} `PRO_INPUT` when the type is not watched: a missing object would then mean nothing.
+   * @throws {ProreusError} `PRO_INPUT` where a missing object would mean nothing: when the type or the namespace is not watched,
+   * or the key lacks the namespace that objects of the type have.
    */
-  get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
-    return this.#watched(type).store.get(key)
+  get<R extends ResourceType>(type: R, { namespace, name }: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
+    const { store } = this.#watched(type)
+    if (!type.namespaced) return store.get({ name })
+    if (namespace === undefined || namespace === '') {
+      const text = `${groupResourceOf(type)} have a namespace: name it in the key to read ${quote(name)} from the cache.`
+      throw new ProreusError('PRO_INPUT', text)
+    }
+    this.#checkNamespace(type, namespace)
+    return store.get({ namespace, name })
   }
 
-  /** The objects of a type. Throws as `get` does. */
-  list<R extends ResourceType>(type: R, options?: StoreListOptions): readonly DeepReadonly<ObjectOf<R>>[] {
-    return this.#watched(type).store.list(options)
+  /**
+   * The objects of a type. In a process that is limited to some namespaces, those of all of these where none is named: what it is
+   * responsible for.
+   *
+   * @throws {ProreusError} `PRO_INPUT` when the type or the namespace is not watched, or the index was not declared.
+   */
+  list<R extends ResourceType>(type: R, options: CacheListOptions<NoInfer<R>> = {}): readonly DeepReadonly<ObjectOf<R>>[] {
+    const { store } = this.#watched(type)
+    if (options.namespace === undefined || options.namespace === '') return store.list(options)
+    if (!type.namespaced) return store.list({ ...options, namespace: undefined })
+    this.#checkNamespace(type, options.namespace)
+    return store.list(options)
   }
 
   /** Starts all informers; resolves when the signal has aborted and they have ended. */
@@ -100,6 +131,13 @@ export class Cache implements CacheReader {
     const running = informer.start(signal)
     this.#running.add(running)
     void running.then(() => this.#running.delete(running))
+  }
+
+  #checkNamespace(type: ResourceType, namespace: string): void {
+    const { namespaces } = this
+    if (namespaces.length === 0 || namespaces.includes(namespace)) return
+    const text = `${groupResourceOf(type)} of the namespace ${quote(namespace)} are not in the cache, which follows ${namespaces.map(quote).join(', ')}: read them with the client.`
+    throw new ProreusError('PRO_INPUT', text)
   }
 
   #watched<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {

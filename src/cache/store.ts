@@ -1,5 +1,7 @@
 /** `Store`: the objects of one type by key, frozen, with indexes. */
+import { ProreusError } from '../api/errors.ts'
 import type { DeepReadonly } from '../api/json.ts'
+import { quote } from '../api/field-error.ts'
 import type { LabelRequirement } from '../api/label-selector.ts'
 import { matchesLabels } from '../api/label-selector.ts'
 import type { KubernetesObject, ObjectKey, ObjectMeta } from '../api/object.ts'
@@ -7,15 +9,19 @@ import { formatKey } from '../api/object.ts'
 
 /** Finds objects by something else than their key, e.g. Pods by their node. */
 export interface Index<T extends KubernetesObject = KubernetesObject> {
+  /** For messages. */
   readonly name: string
-  /** Must be pure: it is asked again for an object that leaves. */
-  readonly keysOf: (object: DeepReadonly<T>) => readonly string[]
+  /** One key, several or none. Must be pure: it is asked again for an object that leaves. */
+  keysOf(object: DeepReadonly<T>): string | readonly string[] | undefined
 }
 
-export interface StoreListOptions {
-  /** Absent: all namespaces. */
+/** Which objects: those for which all of it holds. */
+export interface StoreListOptions<T extends KubernetesObject = KubernetesObject> {
+  /** Absent or empty: all namespaces. */
   readonly namespace?: string | undefined
   readonly labels?: readonly LabelRequirement[]
+  /** Those that an index has under this key. */
+  readonly index?: readonly [index: Index<T>, key: string]
 }
 
 export interface StoreOptions {
@@ -23,13 +29,15 @@ export interface StoreOptions {
   readonly onIndexError?: (index: string, key: ObjectKey, error: unknown) => void
 }
 
+/** Objects by their keys. */
+type Objects<T> = ReadonlyMap<string, DeepReadonly<T>>
 type Entries<T> = Map<string, Map<string, DeepReadonly<T>>>
 
 /** Reads take no copies: what they give is frozen and shared by all readers. */
 export class Store<T extends KubernetesObject = KubernetesObject> {
   readonly #objects = new Map<string, DeepReadonly<T>>()
   readonly #byNamespace: Entries<T> = new Map()
-  readonly #indexes = new Map<string, { readonly index: Index<T>; readonly entries: Entries<T> }>()
+  readonly #indexes = new Map<Index<T>, Entries<T>>()
   readonly #onIndexError: NonNullable<StoreOptions['onIndexError']>
 
   constructor(options: StoreOptions = {}) {
@@ -46,31 +54,21 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     return this.#objects.get(formatKey(key))
   }
 
-  list(options: StoreListOptions = {}): readonly DeepReadonly<T>[] {
-    const { namespace, labels } = options
-    const candidates = namespace === undefined || namespace === '' ? this.#objects : this.#byNamespace.get(namespace)
-    const objects = candidates === undefined ? [] : [...candidates.values()]
+  /** @throws {ProreusError} `PRO_INPUT` when the index was never added. */
+  list(options: StoreListOptions<T> = {}): readonly DeepReadonly<T>[] {
+    const { namespace, labels, index } = options
+    const inNamespace = namespace === undefined || namespace === '' ? this.#objects : (this.#byNamespace.get(namespace) ?? none)
+    const objects = index === undefined ? [...inNamespace.values()] : inBoth(inNamespace, this.#indexed(...index))
     return labels === undefined || labels.length === 0
       ? objects
       : objects.filter((object) => matchesLabels(labels, metadataOf(object).labels))
   }
 
-  /** @throws {RangeError} when there is no index of that name. */
-  byIndex(name: string, key: string): readonly DeepReadonly<T>[] {
-    const found = this.#indexes.get(name)
-    if (found === undefined) throw new RangeError(`There is no index "${name}": add it before reading from it.`)
-    return [...(found.entries.get(key)?.values() ?? [])]
-  }
-
   /** Adds an index and fills it; the same index again changes nothing. */
   addIndex(index: Index<T>): void {
-    const existing = this.#indexes.get(index.name)
-    if (existing !== undefined) {
-      if (existing.index.keysOf === index.keysOf) return
-      throw new RangeError(`There is another index "${index.name}" already: choose a different name.`)
-    }
+    if (this.#indexes.has(index)) return
     const entries: Entries<T> = new Map()
-    this.#indexes.set(index.name, { index, entries })
+    this.#indexes.set(index, entries)
     for (const [key, object] of this.#objects) for (const value of this.#keysOf(index, object)) insert(entries, value, key, object)
   }
 
@@ -81,8 +79,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     const previous = this.#remove(key)
     this.#objects.set(key, object)
     insert(this.#byNamespace, metadata.namespace ?? '', key, object)
-    for (const { index, entries } of this.#indexes.values())
-      for (const value of this.#keysOf(index, object)) insert(entries, value, key, object)
+    for (const [index, entries] of this.#indexes) for (const value of this.#keysOf(index, object)) insert(entries, value, key, object)
     return previous
   }
 
@@ -96,13 +93,21 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     if (object === undefined) return undefined
     this.#objects.delete(key)
     drop(this.#byNamespace, metadataOf(object).namespace ?? '', key)
-    for (const { index, entries } of this.#indexes.values()) for (const value of this.#keysOf(index, object)) drop(entries, value, key)
+    for (const [index, entries] of this.#indexes) for (const value of this.#keysOf(index, object)) drop(entries, value, key)
     return object
+  }
+
+  #indexed(index: Index<T>, key: string): Objects<T> {
+    const entries = this.#indexes.get(index)
+    if (entries !== undefined) return entries.get(key) ?? none
+    const advice = 'declare it in the `indexes` of the controller or webhook that reads by it'
+    throw new ProreusError('PRO_INPUT', `The cache does not keep the index ${quote(index.name)}: ${advice}.`)
   }
 
   #keysOf(index: Index<T>, object: DeepReadonly<T>): readonly string[] {
     try {
-      return index.keysOf(object)
+      const keys = index.keysOf(object)
+      return typeof keys === 'string' ? [keys] : (keys ?? [])
     } catch (error) {
       this.#onIndexError(index.name, metadataOf(object), error)
       return []
@@ -113,6 +118,16 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
 /** The metadata of a stored object, whose own type the compiler does not see through. */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata
+}
+
+const none: ReadonlyMap<string, never> = new Map<string, never>()
+
+/** The smaller of the two is walked through: a key of an index may be common to many namespaces, and a namespace have many objects. */
+function inBoth<T>(a: Objects<T>, b: Objects<T>): DeepReadonly<T>[] {
+  const [few, many] = a.size < b.size ? [a, b] : [b, a]
+  const objects: DeepReadonly<T>[] = []
+  for (const [key, object] of few) if (many.has(key)) objects.push(object)
+  return objects
 }
 
 function insert<T>(entries: Entries<T>, value: string, key: string, object: DeepReadonly<T>): void {

@@ -4,16 +4,20 @@ import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
+import type { CacheIndex } from '../cache/cache-index.ts'
 import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { MapFunction } from './enqueue.ts'
+import type { KeysOf, MapFunction } from './enqueue.ts'
 import type { Predicate } from './predicates.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 import type { CacheReader, Reconciler, ReconcileContext, Result } from './reconciler.ts'
 import type { WatchedInformer } from './sync.ts'
+import { ProreusError } from '../api/errors.ts'
+import { indexProblems } from '../cache/cache-index.ts'
 import { Controller } from './controller.ts'
-import { enqueueHandler, toController, toItself } from './enqueue.ts'
+import { enqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
 import { WorkQueue } from './queue.ts'
 import { whenAllSynced } from './sync.ts'
 import { traced } from './traced-reconciler.ts'
@@ -26,6 +30,7 @@ export interface OwnedType<R extends ResourceType = ResourceType> {
 
 /** Another type, and which primary objects to reconcile because of one of its objects. */
 export interface WatchedType<R extends ResourceType = ResourceType> extends OwnedType<R> {
+  /** May read the cache, by an index for example. */
   readonly map: MapFunction<ObjectOf<R>>
 }
 
@@ -39,10 +44,17 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   /** Types of which this one's objects are the controller. */
   readonly owns?: readonly (ResourceType | OwnedType)[]
   readonly watches?: { readonly [Index in keyof Watched]: WatchedType<Watched[Index]> }
+  /** What the reconciler and the map functions list by: indexes of the primary type, and of what is owned or watched. */
+  readonly indexes?: readonly CacheIndex[]
   /** Which events of the primary type count. Default: all. */
   readonly predicates?: readonly Predicate<T>[]
   /** How many objects are reconciled at the same time. Default 1. */
   readonly workers?: number
+  /**
+   * How long an object waits after a reconcile that failed or asked for `requeue`; called once for each start of the controller.
+   * Default: `exponentialBackoff()`, 5 ms × 2^failures, at most 1000 s.
+   */
+  readonly rateLimiter?: () => RateLimiter
   /** What the reconciler needs to be allowed to do; reading what is watched is added. */
   readonly rbac?: readonly PolicyRule[]
   /** A reconcile that runs longer has its signal aborted. Default: no limit. */
@@ -52,6 +64,9 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
 /** What a controller needs of the cache. */
 export interface ControllerCache extends CacheReader {
   informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
+  addIndex(index: CacheIndex): void
+  /** The namespaces that it is limited to; empty: all. */
+  readonly namespaces: readonly string[]
 }
 
 /** What a controller is started with. */
@@ -80,7 +95,9 @@ export interface ControllerDefinition {
 const defaultGraceMs = 30_000
 
 /** One type that is watched. */
-interface Source extends WatchedType {
+interface Source {
+  readonly type: ResourceType
+  readonly map: KeysOf
   readonly predicates: readonly Predicate[]
 }
 
@@ -94,6 +111,8 @@ interface Source extends WatchedType {
  *     await client.apply(deployment, deploymentFor(object))
  *   },
  * })
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when an index is of a type that the controller does not watch.
  */
 export function controller<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,
@@ -103,17 +122,24 @@ export function controller<R extends ResourceType, const Watched extends readonl
   const watched = (settings.watches ?? []) as readonly WatchedType[]
   const types = uniqueTypes([type, ...owned.map((entry) => entry.type), ...watched.map((entry) => entry.type)])
   const name = settings.name ?? type.kind.toLowerCase()
+  const indexes = settings.indexes ?? []
+  const problems = indexProblems(indexes, types, 'name it in `owns` or `watches`')
+  if (problems.length > 0)
+    throw new ProreusError('PRO_CONFIG_INVALID', `The controller "${name}" is not well defined: ${problems.join('; ')}.`)
 
   async function start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void> {
     const { cache, clock, metrics } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
-    const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name) })
+    const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name), rateLimiter: settings.rateLimiter?.() })
     const find = (key: ObjectKey): DeepReadonly<KubernetesObject> | undefined => cache.get<ResourceType>(type, key)
     const sources: Source[] = [
       { type, map: toItself, predicates: (settings.predicates ?? []) as readonly Predicate[] },
       ...owned.map((entry) => ({ type: entry.type, map: toController(type, find), predicates: entry.predicates ?? [] })),
-      ...watched.map((entry) => ({ type: entry.type, map: entry.map, predicates: entry.predicates ?? [] })),
+      ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, cache), predicates: entry.predicates ?? [] })),
     ]
+    // Before the first event: a map function may read any of the types, by any of the indexes.
+    for (const each of types) cache.informer(each)
+    for (const index of indexes) cache.addIndex(index)
     const stops = sources.map((source) => cache.informer(source.type).addHandler(enqueueHandler({ ...source, queue, logger })))
     const options = {
       ...environment,

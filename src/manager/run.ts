@@ -137,6 +137,9 @@ function createCache(operators: readonly Operator[], options: CompleteOptions, p
   if (reads.length === 0 && operators.every(({ controllers }) => controllers.length === 0)) return undefined
   const cache = parts.createCache(client, { logger, clock, namespaces })
   for (const type of reads) cache.informer(type)
+  for (const { settings } of operators.flatMap(({ webhooks }) => webhooks)) {
+    for (const index of settings.indexes ?? []) cache.addIndex(index)
+  }
   return cache
 }
 

@@ -5,15 +5,15 @@ import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { ObjectKey } from '../api/object.ts'
-import type { CacheReader } from '../cache/cache.ts'
-import type { StoreListOptions } from '../cache/store.ts'
+import type { CacheListOptions, CacheReader } from '../cache/cache.ts'
 
 /** What handlers need of the cache of a process. */
 export interface ProcessCache extends CacheReader {
   /** Follows the type from now on, if it does not yet. */
   informer(type: ResourceType): { readonly synced: boolean; whenSynced(signal?: AbortSignal): Promise<void> }
-  /** Whether the type is followed; where a namespace is given, in that. */
-  has(type: ResourceType, namespace?: string): boolean
+  has(type: ResourceType): boolean
+  /** The namespaces that it is limited to; empty: all. */
+  readonly namespaces: readonly string[]
 }
 
 export class AdmissionCache implements CacheReader {
@@ -25,11 +25,17 @@ export class AdmissionCache implements CacheReader {
   }
 
   get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
-    return this.#filled(type, key.namespace).get(type, key)
+    return this.#filled(type).get(type, key)
   }
 
-  list<R extends ResourceType>(type: R, options?: StoreListOptions): readonly DeepReadonly<ObjectOf<R>>[] {
-    return this.#filled(type, options?.namespace).list(type, options)
+  /** A controller may take "all" for those that it is responsible for; a rule about all objects would be one about some. */
+  list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
+    const cache = this.#filled(type)
+    if (type.namespaced && cache.namespaces.length > 0 && (options?.namespace ?? '') === '') {
+      const text = `${groupResourceOf(type)} of all namespaces are not in the cache, which follows ${cache.namespaces.map(quote).join(', ')}: name one of these, or read them with the client.`
+      throw new ProreusError('PRO_INPUT', text)
+    }
+    return cache.list(type, options)
   }
 
   /** Resolves when all objects of these types have arrived; rejects with the signal's reason. */
@@ -38,15 +44,11 @@ export class AdmissionCache implements CacheReader {
     if (cache !== undefined) await Promise.all(types.map((type) => cache.informer(type).whenSynced(signal)))
   }
 
-  #filled(type: ResourceType, namespace: string | undefined): CacheReader {
+  #filled(type: ResourceType): ProcessCache {
     const cache = this.#cache
     if (cache?.has(type) !== true) {
       const advice = 'name it in the `reads` of the webhook, or read it with the client'
       throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} is not in the cache: ${advice}.`)
-    }
-    if (!cache.has(type, namespace)) {
-      const text = `${groupResourceOf(type)} of the namespace ${quote(namespace ?? '')} are not in the cache, which follows others: read them with the client.`
-      throw new ProreusError('PRO_INPUT', text)
     }
     if (!cache.informer(type).synced) {
       const advice = 'try again in a moment; a type in the `reads` of the webhook is waited for'

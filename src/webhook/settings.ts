@@ -5,6 +5,8 @@ import type { ResourceType } from '../api/group-version-kind.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import { dns1035Label, dns1123Label, labelValue, qualifiedName } from '../api/names.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
+import type { CacheIndex } from '../cache/cache-index.ts'
+import { indexProblems } from '../cache/cache-index.ts'
 import type { Operation } from './context.ts'
 import type { MatchCondition } from './match-condition.ts'
 import { matchConditionProblems } from './match-condition.ts'
@@ -60,13 +62,15 @@ export interface WebhookSettings extends WebhookFilters {
   readonly refuseInvalidEarly?: boolean
   /** Types that `context.cache` reads: each replica watches them, and the rules for that are added. */
   readonly reads?: readonly ResourceType[]
+  /** What the handlers list by: indexes of types in `reads`. */
+  readonly indexes?: readonly CacheIndex[]
   /** What the handlers need to be allowed to do. */
   readonly rbac?: readonly PolicyRule[]
 }
 
 /** @throws {ProreusError} `PRO_CONFIG_INVALID` with all that is wrong. */
 export function checkSettings(type: ResourceType, subresource: string, settings: WebhookSettings): void {
-  const { name, operations, timeoutSeconds, matchConditions = [], objectSelector, namespaceSelector } = settings
+  const { name, operations, timeoutSeconds, matchConditions = [], objectSelector, namespaceSelector, reads = [], indexes = [] } = settings
   const problems = [
     ...(subresource === '' ? [] : dns1035Label(subresource).map((message) => `subresource: ${message}`)),
     ...(name === undefined ? [] : dns1123Label(name).map((message) => `name: ${message}`)),
@@ -77,6 +81,7 @@ export function checkSettings(type: ResourceType, subresource: string, settings:
     ...selectorProblems('objectSelector', objectSelector),
     ...selectorProblems('namespaceSelector', namespaceSelector),
     ...matchConditionProblems(matchConditions),
+    ...indexProblems(indexes, reads, 'name it in `reads`'),
   ]
   if (problems.length === 0) return
   const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`

@@ -1,6 +1,9 @@
 import t from 'tap'
+import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
+import type { KubernetesObject } from '../../src/api/object.ts'
 import { failure } from '../../src/api/status.ts'
+import { cacheIndex } from '../../src/cache/cache-index.ts'
 import { Cache } from '../../src/cache/cache.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -43,12 +46,53 @@ t.test('does not call an object missing whose type is not watched', async (t) =>
   t.throws(() => cache.list(widget), error)
 })
 
-t.test('tells which types and namespaces it follows', async (t) => {
+t.test('tells which types it follows, and in which namespaces', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger, namespaces: ['a'] })
+  cache.informer(widget)
+  t.same([cache.has(gadget), cache.has(widget)], [false, true])
+  t.same(cache.namespaces, ['a'])
+  t.same(new Cache(new ScriptedClient().client, { logger: recordingLogger().logger }).namespaces, [])
+})
+
+t.test('does not call an object missing whose namespace is not watched or not named', async (t) => {
+  const { logger } = recordingLogger()
+  const limited = new Cache(new ScriptedClient().client, { logger, namespaces: ['a', 'b'] })
   const cluster = resourceType({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
-  for (const type of [widget, cluster]) cache.informer(type)
-  t.same([cache.has(gadget), cache.has(widget), cache.has(widget, 'a'), cache.has(widget, 'b')], [false, true, true, false])
-  t.ok(cache.has(cluster, 'b'), 'what has no namespace is followed as a whole')
+  for (const type of [widget, cluster]) limited.informer(type)
+  const put = (type: ResourceType, name: string, namespace: string): void =>
+    void limited.informer(type).store.set(object(name, 1, { namespace }))
+  put(widget, 'one', 'a')
+  put(widget, 'two', 'b')
+  put(cluster, 'node', '')
+
+  const elsewhere = /^widgets\.example\.com of the namespace "c" are not in the cache, which follows "a", "b": read them with the client\.$/
+  t.throws(() => limited.get(widget, { namespace: 'c', name: 'x' }), { code: 'PRO_INPUT', message: elsewhere })
+  t.throws(() => limited.list(widget, { namespace: 'c' }), { code: 'PRO_INPUT', message: elsewhere })
+  const nowhere = /^widgets\.example\.com have a namespace: name it in the key to read "one" from the cache\.$/
+  t.throws(() => limited.get(widget, { name: 'one' }), { code: 'PRO_INPUT', message: nowhere })
+  t.throws(() => limited.get(widget, { namespace: '', name: 'one' }), { code: 'PRO_INPUT', message: nowhere })
+
+  t.equal(limited.get(widget, { namespace: 'a', name: 'one' })?.metadata.name, 'one')
+  t.equal(limited.get(widget, { namespace: 'b', name: 'one' }), undefined)
+  const names = (objects: readonly unknown[]): unknown[] => objects.map((each) => (each as KubernetesObject).metadata.name)
+  t.same(names(limited.list(widget)), ['one', 'two'], 'all that this process is responsible for')
+  t.same(names(limited.list(widget, { namespace: '' })), ['one', 'two'])
+  t.equal(limited.get(cluster, { namespace: 'c', name: 'node' })?.metadata.name, 'node', 'it has none, whatever is named')
+  t.same(names(limited.list(cluster, { namespace: 'c' })), ['node'])
+})
+
+t.test('lists by the indexes that were declared', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger })
+  const byApp = cacheIndex(widget, 'app', ({ metadata }) => metadata.labels?.['app'])
+  cache.addIndex(byApp)
+  t.ok(cache.has(widget))
+  const { store } = cache.informer(widget)
+  store.set(object('a', 1, { labels: { app: 'x' } }))
+  store.set(object('b', 2, { labels: { app: 'x' }, namespace: 'other' }))
+  store.set(object('c', 3))
+  t.equal(cache.list(widget, { index: [byApp, 'x'] }).length, 2)
+  t.equal(cache.list(widget, { index: [byApp, 'x'], namespace: 'other' }).length, 1)
+  t.throws(() => cache.list(widget, { index: [cacheIndex(widget, 'app', () => 'x'), 'x'] }), { code: 'PRO_INPUT' })
 })
 
 t.test('tells the state of each type', async (t) => {

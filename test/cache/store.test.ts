@@ -2,11 +2,12 @@ import t from 'tap'
 import { deepFreeze } from '../../src/api/json.ts'
 import { parseLabelSelector } from '../../src/api/label-selector.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
+import type { Index, StoreListOptions } from '../../src/cache/store.ts'
 import { Store } from '../../src/cache/store.ts'
 import { object } from '../support/cache-client.ts'
 
 const names = (objects: readonly { metadata: { name: string } }[]): string[] => objects.map(({ metadata }) => metadata.name).sort()
-const byNode = { name: 'node', keysOf: (pod: { node?: string }) => (pod.node === undefined ? [] : [pod.node]) }
+const byNode = { name: 'node', keysOf: (pod: { node?: string }) => pod.node }
 
 t.test('finds objects by key, namespace and labels', async (t) => {
   const store = new Store()
@@ -34,32 +35,81 @@ t.test('keeps indexes in step with the objects', async (t) => {
   store.addIndex(byNode)
   store.set(object('b', 2, { node: 'one' }) as Widget)
   store.set(object('c', 3) as Widget)
-  t.same(names(store.byIndex('node', 'one')), ['a', 'b'])
+  t.same(names(store.list({ index: [byNode, 'one'] })), ['a', 'b'])
   t.equal(store.set(object('a', 4, { node: 'two' }) as Widget)?.metadata.resourceVersion, '1')
-  t.same(names(store.byIndex('node', 'one')), ['b'])
-  t.same(names(store.byIndex('node', 'two')), ['a'])
+  t.same(names(store.list({ index: [byNode, 'one'] })), ['b'])
+  t.same(names(store.list({ index: [byNode, 'two'] })), ['a'])
   t.equal(store.delete({ namespace: 'default', name: 'b' })?.metadata.resourceVersion, '2')
   t.equal(store.delete({ namespace: 'default', name: 'b' }), undefined)
-  t.same(store.byIndex('node', 'one'), [])
-  t.throws(() => store.byIndex('zone', 'x'), new RangeError('There is no index "zone": add it before reading from it.'))
+  t.same(store.list({ index: [byNode, 'one'] }), [])
   store.addIndex(byNode)
-  t.throws(() => store.addIndex({ name: 'node', keysOf: () => [] }), RangeError)
+  t.same(names(store.list({ index: [byNode, 'two'] })), ['a'])
+})
+
+t.test('an index that was not declared is no empty one, and is not taken for another of its name', async (t) => {
+  const store = new Store()
+  store.addIndex({ name: 'node', keysOf: () => 'x' })
+  store.set(object('a', 1))
+  t.throws(() => store.list({ index: [{ name: 'node', keysOf: () => undefined }, 'x'] }), {
+    code: 'PRO_INPUT',
+    message: /^The cache does not keep the index "node": declare it in the `indexes`/,
+  })
+})
+
+t.test('an index has an object under one key, several or none, and is read within a namespace and with labels', async (t) => {
+  type User = KubernetesObject & { spec?: { uses?: string | string[] } }
+  const store = new Store<User>()
+  const byUse: Index<User> = { name: 'use', keysOf: ({ spec }) => spec?.uses }
+  store.addIndex(byUse)
+  const uses = (uses: string | string[], more = {}): Record<string, unknown> => ({ spec: { uses }, ...more })
+  store.set(object('one', 1, uses('x')))
+  store.set(object('many', 2, uses(['x', 'y', 'x'], { labels: { app: 'a' } })))
+  store.set(object('none', 3, uses([])))
+  store.set(object('unset', 4))
+  store.set(object('far', 5, uses('x', { namespace: 'other', labels: { app: 'a' } })))
+  const cases: [StoreListOptions<User>, string[]][] = [
+    [{ index: [byUse, 'x'] }, ['far', 'many', 'one']],
+    [{ index: [byUse, 'x'], namespace: '' }, ['far', 'many', 'one']],
+    [{ index: [byUse, 'x'], namespace: 'default' }, ['many', 'one']],
+    [{ index: [byUse, 'x'], namespace: 'other' }, ['far']],
+    [{ index: [byUse, 'x'], namespace: 'none' }, []],
+    [{ index: [byUse, 'x'], labels: parseLabelSelector('app=a') }, ['far', 'many']],
+    [{ index: [byUse, 'y'] }, ['many']],
+    [{ index: [byUse, ''] }, []],
+    [{ index: [byUse, '__proto__'] }, []],
+  ]
+  for (const [options, expected] of cases) t.same(names(store.list(options)), expected, JSON.stringify(options))
+})
+
+t.test('a type without an index costs none; one with an index is asked once for each object that comes and goes', async (t) => {
+  let calls = 0
+  const byName: Index = { name: 'name', keysOf: ({ metadata }) => (calls++, metadata.name) }
+  const store = new Store()
+  for (let i = 0; i < 100; i++) store.set(object(`o-${i}`, i))
+  store.addIndex(byName)
+  t.equal(calls, 100)
+  calls = 0
+  for (let i = 0; i < 100; i++) t.equal(store.list({ index: [byName, `o-${i}`] }).length, 1)
+  t.equal(calls, 0, 'reads walk through nothing')
+  store.set(object('o-1', 200))
+  t.equal(calls, 2)
 })
 
 t.test('an index function that throws costs only its own entry', async (t) => {
   const errors: string[] = []
   const store = new Store({ onIndexError: (index, key, error) => errors.push(`${index} ${key.name} ${String(error)}`) })
-  store.addIndex({
+  const odd: Index = {
     name: 'odd',
     keysOf: ({ metadata }) => {
       if (metadata.name === 'bad') throw new Error('no')
       return [metadata.name]
     },
-  })
+  }
+  store.addIndex(odd)
   store.set(object('bad', 1))
   store.set(object('good', 2))
   t.equal(store.size, 2)
-  t.same(names(store.byIndex('odd', 'good')), ['good'])
+  t.same(names(store.list({ index: [odd, 'good'] })), ['good'])
   t.same(errors, ['odd bad Error: no'])
 })
 

@@ -1,11 +1,14 @@
 import t from 'tap'
 import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
-import { formatKey } from '../../src/api/object.ts'
+import { formatKey, keyOf } from '../../src/api/object.ts'
 import { controllerReference } from '../../src/api/owner-reference.ts'
 import { controller, type ControllerSettings } from '../../src/controller/builder.ts'
 import { labelSelector } from '../../src/controller/predicates.ts'
-import type { KubernetesObject } from '../../src/api/object.ts'
+import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
+import { cacheIndex } from '../../src/cache/cache-index.ts'
+import type { RateLimiter } from '../../src/controller/rate-limiter.ts'
+import { exponentialBackoff } from '../../src/controller/rate-limiter.ts'
 import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '../support/controller-fakes.ts'
 
 interface World extends ControllerWorld {
@@ -201,14 +204,14 @@ t.test('a map function names what to reconcile', async (t) => {
 t.test('predicates narrow down what counts, each for its own type', async (t) => {
   const world = await start({
     predicates: [labelSelector('on')],
-    watches: [{ type: part, map: () => [{ name: 'mapped' }], predicates: [labelSelector('also')] }],
+    watches: [{ type: part, map: () => [{ namespace: 'ns', name: 'mapped' }], predicates: [labelSelector('also')] }],
   })
   world.cache.of(thing).set(objectOf(thing, 'a', { labels: { on: '' } }))
   world.cache.of(thing).set(objectOf(thing, 'b', { labels: { also: '' } }))
   world.cache.of(part).set(objectOf(part, 'c', { labels: { on: '' } }))
   world.cache.of(part).set(objectOf(part, 'd', { labels: { also: '' } }))
   await world.clock.advance(0)
-  t.same(world.seen, ['ns/a', '-mapped'])
+  t.same(world.seen, ['ns/a', '-ns/mapped'])
   await world.end()
 })
 
@@ -219,7 +222,7 @@ t.test('a map function that throws is reported and disturbs no other event', asy
         type: part,
         map: ({ metadata }) => {
           if (metadata.name === 'bad') throw new Error('cannot map')
-          return [{ name: metadata.name }]
+          return [{ namespace: 'ns', name: metadata.name }]
         },
       },
     ],
@@ -227,12 +230,130 @@ t.test('a map function that throws is reported and disturbs no other event', asy
   world.cache.of(part).set(objectOf(part, 'bad'))
   world.cache.of(part).set(objectOf(part, 'good'))
   await world.clock.advance(0)
-  t.same(world.seen, ['-good'])
+  t.same(world.seen, ['-ns/good'])
   t.match(
     world.log.find(({ level }) => level === 'error'),
     { controller: 'thing', object: 'ns/bad', err: { message: 'cannot map' } },
   )
   await world.end()
+})
+
+t.test('a map function may read the cache, from the first event on', async (t) => {
+  const byPart = cacheIndex(thing, 'part', () => 'p')
+  const read: unknown[] = []
+  const settings: Partial<ControllerSettings<KubernetesObject>> = {
+    indexes: [byPart],
+    watches: [
+      {
+        type: part,
+        map: (_, { cache }) => {
+          read.push(world.cache.indexes)
+          return cache.list(thing, { index: [byPart, 'p'] }).map(keyOf)
+        },
+      },
+    ],
+  }
+  const world = controllerWorld()
+  world.cache.of(part).set(objectOf(part, 'p'))
+  const { environment, stop } = world
+  const done = controller(thing, { reconcile: async () => undefined, ...settings }).start(environment, stop.signal)
+  t.same(read, [[byPart]])
+  t.same([...world.cache.informers.keys()], ['parts', 'things'])
+  stop.abort()
+  await done
+})
+
+t.test('a key that a map function gives is one of the primary type, or nothing', async (t) => {
+  const cluster = resourceType({ group: 'example.com', version: 'v1', kind: 'Zone', plural: 'zones', namespaced: false })
+  const key = { namespace: 'ns', name: 'x' }
+  const cases: [string, ResourceType, readonly string[], ObjectKey, string[]][] = [
+    ['in a namespace', thing, [], key, ['-ns/x']],
+    ['in one that is watched', thing, ['ns', 'other'], key, ['-ns/x']],
+    ['in one that is not: it may be there', thing, ['other'], key, []],
+    ['cluster-scoped', cluster, ['other'], { name: 'x' }, ['-x']],
+    ['cluster-scoped, with the namespace of what is watched', cluster, [], key, ['-x']],
+  ]
+  for (const [name, type, namespaces, mapped, expected] of cases) {
+    const prepare = ({ cache }: ControllerWorld): void => void (cache.namespaces = namespaces)
+    const world = await start({ watches: [{ type: part, map: () => [mapped] }] }, { type, prepare })
+    world.cache.of(part).set(objectOf(part, 'p'))
+    await world.clock.advance(0)
+    t.same(world.seen, expected, name)
+    t.same(
+      world.log.filter(({ level }) => level === 'error'),
+      [],
+    )
+    await world.end()
+  }
+})
+
+t.test('a key without the namespace that objects of the type have is reported, not reconciled as one that is gone', async (t) => {
+  const world = await start({ watches: [{ type: part, map: () => [{ name: 'x' }] }] })
+  world.cache.of(part).set(objectOf(part, 'p'))
+  await world.clock.advance(0)
+  t.same(world.seen, [])
+  t.match(
+    world.log.find(({ level }) => level === 'error'),
+    {
+      object: 'ns/p',
+      err: {
+        code: 'PRO_INPUT',
+        message: 'The key of "x" has no namespace: things.example.com have one, which the map function must name.',
+      },
+    },
+  )
+  await world.end()
+})
+
+t.test('a cluster-scoped object is not owned by what has a namespace', async (t) => {
+  const zone = resourceType({ group: 'example.com', version: 'v1', kind: 'Zone', plural: 'zones', namespaced: false })
+  const world = await start({ owns: [zone] })
+  const { namespace: _, ...metadata } = objectOf(zone, 'z', { ownerReferences: [controllerReference(objectOf(thing, 'a'))] }).metadata
+  world.cache.of(zone).set({ ...objectOf(zone, 'z'), metadata })
+  await world.clock.advance(0)
+  t.same(world.seen, [])
+  await world.end()
+})
+
+t.test('an index is of a type that the controller watches', async (t) => {
+  const reconcile = async (): Promise<void> => undefined
+  const [ofThings, ofParts] = [cacheIndex(thing, 'a', () => 'x'), cacheIndex(part, 'b', () => 'x')]
+  controller(thing, { reconcile, indexes: [ofThings] })
+  controller(thing, { reconcile, owns: [part], indexes: [ofThings, ofParts] })
+  t.throws(() => controller(thing, { reconcile, indexes: [ofThings, ofParts] }), {
+    code: 'PRO_CONFIG_INVALID',
+    message:
+      /^The controller "thing" is not well defined: indexes: "b" is of parts\.example\.com, which is not followed: name it in `owns` or/,
+  })
+})
+
+t.test('a rate limiter says how long an object waits after a failure, anew for each start', async (t) => {
+  const limiters: RateLimiter[] = []
+  const rateLimiter = (): RateLimiter => {
+    const limiter = exponentialBackoff({ base: 100, max: 250 })
+    limiters.push(limiter)
+    return limiter
+  }
+  for (let round = 0; round < 2; round++) {
+    const at: number[] = []
+    const world = await start(
+      {
+        rateLimiter,
+        reconcile: async (_, { clock }) => {
+          at.push(clock.now())
+          throw new Error('not yet')
+        },
+      },
+      { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) },
+    )
+    await world.clock.advance(1000)
+    t.same(
+      at.map((time) => time - at[0]!),
+      [0, 100, 300, 550, 800],
+    )
+    await world.end()
+  }
+  t.equal(limiters.length, 2)
 })
 
 t.test('after the end nothing watches any more', async (t) => {

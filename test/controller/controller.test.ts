@@ -169,7 +169,7 @@ t.test('timers fire between reconciles that never wait, whatever the number of c
   let calls = 0
   const reconcile = async (): Promise<void> => {
     calls += 1
-    for (const end = performance.now() + spinMs; performance.now() < end; );
+    for (const end = performance.now() + spinMs; performance.now() < end;);
   }
   const worlds = Array.from({ length: 3 }, () => run(reconcile, { clock: systemClock, workers: 4 }))
   for (const { queue } of worlds) for (let i = 0; i < keys; i++) queue.add(`ns/${i}`)

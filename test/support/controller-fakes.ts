@@ -2,6 +2,7 @@
 import type { ObjectOf, ResourceType } from '../../src/api/group-version-kind.ts'
 import type { DeepReadonly } from '../../src/api/json.ts'
 import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
+import type { CacheIndex } from '../../src/cache/cache-index.ts'
 import type { ControllerCache, ControllerEnvironment } from '../../src/controller/builder.ts'
 import type { WatchedInformer } from '../../src/controller/sync.ts'
 import type { Client } from '../../src/client/client.ts'
@@ -89,6 +90,8 @@ export class FakeInformer implements WatchedInformer {
 
 export class FakeCache implements ControllerCache {
   readonly informers = new Map<string, FakeInformer>()
+  readonly indexes: CacheIndex[] = []
+  namespaces: readonly string[] = []
 
   of(type: ResourceType): FakeInformer {
     let informer = this.informers.get(type.plural)
@@ -98,6 +101,10 @@ export class FakeCache implements ControllerCache {
 
   informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>> {
     return this.of(type) as unknown as WatchedInformer<ObjectOf<R>>
+  }
+
+  addIndex(index: CacheIndex): void {
+    this.indexes.push(index)
   }
 
   get<R extends ResourceType>(type: R, key: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {

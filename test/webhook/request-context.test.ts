@@ -1,12 +1,15 @@
 /** What handlers are given beside the object. */
 import t from 'tap'
 import { configMap, node, pod } from '../../src/api/builtin.ts'
+import { Cache } from '../../src/cache/cache.ts'
 import type { Client } from '../../src/client/client.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { accessReviewRule } from '../../src/webhook/access.ts'
 import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
 import type { ProcessCache } from '../../src/webhook/admission-cache.ts'
 import type { AdmissionContext } from '../../src/webhook/context.ts'
+import { ScriptedClient } from '../support/cache-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { fixture, widgetObject } from '../support/webhook-fixture.ts'
 
@@ -68,7 +71,8 @@ function fakeCache(): { cache: ProcessCache; fill: () => void } {
   const filled = Promise.withResolvers<void>()
   const informer = { synced: false, whenSynced: () => filled.promise }
   const cache: ProcessCache = {
-    has: (type, namespace) => type === configMap && namespace !== 'unwatched',
+    has: (type) => type === configMap,
+    namespaces: [],
     informer: () => informer,
     get: (_type, { name }) => (name === 'there' ? ({ data: { a: 'b' } } as never) : undefined),
     list: () => [],
@@ -93,13 +97,30 @@ t.test('a cached read never takes what has not arrived for what is not there', a
   t.match(reader.get(configMap, { name: 'there' }), { data: { a: 'b' } })
   t.strictSame(reader.list(configMap), [])
   t.equal(reader.get(configMap, { name: 'gone' }), undefined)
-  t.throws(() => reader.get(configMap, { namespace: 'unwatched', name: 'there' }), {
-    code: 'PRO_INPUT',
-    message: /configmaps of the namespace "unwatched" are not in the cache, which follows others/,
-  })
   const notCached = { code: 'PRO_INPUT', message: /pods is not in the cache: name it in the `reads` of the webhook/ }
   t.throws(() => reader.list(pod), notCached)
   t.throws(() => new AdmissionCache(undefined).get(pod, { name: 'p' }), notCached)
+})
+
+t.test('a cached read takes neither some namespaces for all, nor a key that cannot be for one that is not there', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: silentLogger(), namespaces: ['a'] })
+  for (const type of [configMap, node]) cache.informer(type)
+  const stop = new AbortController()
+  const running = cache.start(stop.signal)
+  t.teardown(() => (stop.abort(), running))
+  await cache.whenSynced()
+  const reader = new AdmissionCache(cache)
+  const some = { code: 'PRO_INPUT', message: /^configmaps of all namespaces are not in the cache, which follows "a": name one of these/ }
+  t.throws(() => reader.list(configMap), some)
+  t.throws(() => reader.list(configMap, { namespace: '' }), some)
+  t.strictSame(reader.list(configMap, { namespace: 'a' }), [])
+  t.strictSame(reader.list(node), [], 'what has no namespace is followed as a whole')
+  t.strictSame(reader.list(node, { namespace: 'b' }), [])
+  const other = { code: 'PRO_INPUT', message: /^configmaps of the namespace "b" are not in the cache, which follows "a"/ }
+  t.throws(() => reader.list(configMap, { namespace: 'b' }), other)
+  t.throws(() => reader.get(configMap, { namespace: 'b', name: 'x' }), other)
+  t.throws(() => reader.get(configMap, { name: 'x' }), { code: 'PRO_INPUT', message: /^configmaps have a namespace: name it/ })
+  t.equal(reader.get(configMap, { namespace: 'a', name: 'x' }), undefined)
 })
 
 t.test('a handler with `reads` is asked when they are there', async (t) => {

@@ -4,6 +4,7 @@ import type { ResourceType } from '../../api/group-version-kind.ts'
 import { groupResourceOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { Informer } from '../../cache/informer.ts'
+import type { Index } from '../../cache/store.ts'
 import type { Client } from '../../client/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { ReadonlyObject } from './owners.ts'
@@ -32,8 +33,8 @@ interface Followed {
   leaving?: Timer | undefined
 }
 
-const byOwner = 'owner'
-const byUid = 'uid'
+const byOwner: Index = { name: 'owner', keysOf: ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) }
+const byUid: Index = { name: 'uid', keysOf: ({ metadata }) => metadata.uid }
 /** A type that is no longer served is followed a little longer, for its last deletions are still on their way. */
 const leaveAfterMs = 1_000
 /** Deleted owners that are remembered; as many as Kubernetes remembers. */
@@ -85,13 +86,13 @@ export class DependencyGraph {
 
   /** The object of a type that has this uid, in whatever namespace. */
   find(type: ResourceType, uid: string): ReadonlyObject | undefined {
-    return this.#followed.get(idOf(type))?.informer.store.byIndex(byUid, uid)[0]
+    return this.#followed.get(idOf(type))?.informer.store.list({ index: [byUid, uid] })[0]
   }
 
   /** The objects that name this uid as an owner. */
   dependentsOf(uid: string): readonly GraphObject[] {
     return [...this.#followed.values()].flatMap(({ informer }) =>
-      informer.store.byIndex(byOwner, uid).map((object) => ({ type: informer.type, object })),
+      informer.store.list({ index: [byOwner, uid] }).map((object) => ({ type: informer.type, object })),
     )
   }
 
@@ -136,8 +137,8 @@ export class DependencyGraph {
     // A type that goes away, or that is not there yet, is no news to anybody here.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
     const informer = new Informer({ client, clock, type, logger })
-    informer.addIndex({ name: byOwner, keysOf: ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) ?? [] })
-    informer.addIndex({ name: byUid, keysOf: ({ metadata }) => [metadata.uid] })
+    informer.addIndex(byOwner)
+    informer.addIndex(byUid)
     informer.addHandler({
       added: ({ metadata }) => changed(type, metadata),
       updated: ({ metadata }, { metadata: before }) => {
