@@ -10,7 +10,10 @@ export interface BackgroundTask {
   stop(): Promise<void>
 }
 
-/** Starts `task` with a signal of its own. A failure is logged and never thrown: one part that fails does not take others down. */
+/**
+ * Starts `task` with a signal of its own. A failure is logged and never thrown: one part that fails does not take others down.
+ * That it ends with the signal's reason when it is told to stop is no failure; anything else that it throws then is told as a warning.
+ */
 export function inBackground(name: string, task: (signal: AbortSignal) => Promise<void>, logger: Logger): BackgroundTask {
   const controller = new AbortController()
   let state: BackgroundTask['state'] = 'running'
@@ -21,8 +24,11 @@ export function inBackground(name: string, task: (signal: AbortSignal) => Promis
       await task(controller.signal)
       state = 'ended'
     } catch (error) {
-      state = controller.signal.aborted ? 'ended' : { failed: error }
-      if (!controller.signal.aborted) logger.error({ err: error }, `${name} has failed; everything else goes on`)
+      const { aborted, reason } = controller.signal
+      state = aborted ? 'ended' : { failed: error }
+      if (!aborted) logger.error({ err: error }, `${name} has failed; everything else goes on`)
+      else if (isBecauseOf(reason, error)) logger.debug(`${name} was stopped`)
+      else logger.warn({ err: error }, `${name} has failed while it was being stopped`)
     }
   }
 
@@ -36,4 +42,8 @@ export function inBackground(name: string, task: (signal: AbortSignal) => Promis
       return ended
     },
   }
+}
+
+function isBecauseOf(reason: unknown, error: unknown): boolean {
+  return error === reason || (error instanceof Error && (error.name === 'AbortError' || error.cause === reason))
 }
