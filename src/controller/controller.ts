@@ -11,7 +11,7 @@ import type { CacheReader, Reconciler, ReconcileRequest, Result } from './reconc
 import { messageOf, ProreusError } from '../api/errors.ts'
 import { parseKey } from '../api/object.ts'
 import { requeueOf, TerminalError } from './reconciler.ts'
-import { beginTurn, turnOver } from './turn.ts'
+import { nextTurn } from './turn.ts'
 
 export interface ControllerOptions {
   readonly queue: WorkQueue<string>
@@ -73,16 +73,15 @@ export class Controller {
   async #work(signal: AbortSignal): Promise<void> {
     const { queue, clock } = this.#options
     for (let key = await queue.get(signal); key !== undefined; key = await queue.get(signal)) {
-      beginTurn(clock)
+      // With the key in hand: all workers take one before the first of them reconciles.
+      for (let over = nextTurn(clock); over !== undefined; over = nextTurn(clock)) await over
       try {
-        await this.#process(key)
+        if (!signal.aborted) await this.#process(key)
       } catch (error) {
         this.#sayPlainly(key, error)
       } finally {
         queue.done(key)
       }
-      const over = turnOver(clock)
-      if (over !== undefined) await over
     }
   }
 

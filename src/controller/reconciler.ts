@@ -32,7 +32,11 @@ export function requeueOf(result: Result): 'success' | 'requeue' | number {
 export interface ReconcileContext {
   /** Goes to the API server. Its requests are aborted with `signal`. */
   readonly client: Client
-  /** What the informers hold: no request, objects are frozen, and may be a moment behind the API server. */
+  /**
+   * What the informers hold: no request, objects are frozen, and may be a moment behind the API server. Where the process is limited to
+   * some namespaces, a list without one is of all of these. Throws (`PRO_INPUT`) where "not found" would mean nothing: for a type or
+   * namespace that is not watched, and for a key that lacks the namespace of its type.
+   */
   readonly cache: CacheReader
   /** Says with each line which controller, object and reconcile it is about. */
   readonly logger: Logger

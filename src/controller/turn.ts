@@ -16,21 +16,19 @@ interface Turn {
 /** One for all workers of all controllers: the thread has one event loop, and together they must not hold it up. */
 let current: Turn | undefined
 
-/** A worker begins to work in this turn of the event loop. */
-export function beginTurn(clock: Clock): void {
-  if (current !== undefined) return
-  const { promise: over, resolve } = Promise.withResolvers<void>()
-  current = { startedAt: clock.now(), over }
-  setImmediate(() => {
-    current = undefined
-    resolve()
-  })
-}
-
-/** What a worker has to wait for before it takes the next key; undefined while there is time left in this turn. */
-export function turnOver(clock: Clock): Promise<void> | undefined {
-  if (current === undefined) return undefined
-  const spent = clock.now() - current.startedAt
+/** For a worker that is about to reconcile: undefined while there is time left in this turn, else what to wait for before it asks again. */
+export function nextTurn(clock: Clock): Promise<void> | undefined {
+  const now = clock.now()
+  if (current === undefined) {
+    const { promise: over, resolve } = Promise.withResolvers<void>()
+    current = { startedAt: now, over }
+    setImmediate(() => {
+      current = undefined
+      resolve()
+    })
+    return undefined
+  }
+  const spent = now - current.startedAt
   // A clock that was set back says nothing about the time that has been spent.
   return spent >= 0 && spent < sliceMs ? undefined : current.over
 }

@@ -1,7 +1,8 @@
 import t from 'tap'
-import { pod } from '../../src/api/builtin.ts'
+import { configMap, pod } from '../../src/api/builtin.ts'
 import type { Pod } from '../../src/api/builtin.ts'
 import type { DeepReadonly } from '../../src/api/json.ts'
+import { cacheIndex } from '../../src/cache/cache-index.ts'
 import { combineWebhooks } from '../../src/webhook/combine.ts'
 import { webhook } from '../../src/webhook/definition.ts'
 import type { WebhookSettings } from '../../src/webhook/definition.ts'
@@ -71,6 +72,11 @@ const wrong: readonly (readonly [string, WebhookSettings & { subresource?: strin
     'too many match conditions',
     { matchConditions: Array.from({ length: 65 }, (_, index) => ({ name: `c${index}`, expression: 'true' })) },
     /matchConditions: must be 64 at most/,
+  ],
+  [
+    'an index of a type that is not read',
+    { reads: [configMap], indexes: [cacheIndex(configMap, 'a', () => 'x'), cacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)] },
+    /not well defined: indexes: "node" is of pods, which is not followed: name it in `reads`\.$/,
   ],
 ]
 

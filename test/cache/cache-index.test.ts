@@ -1,0 +1,38 @@
+import t from 'tap'
+import { configMap, pod } from '../../src/api/builtin.ts'
+import { defineKind } from '../../src/api/kind.ts'
+import { Type } from '../../src/api/type.ts'
+import { cacheIndex, indexProblems } from '../../src/cache/cache-index.ts'
+import type { CacheReader } from '../../src/cache/cache.ts'
+
+const page = defineKind({
+  group: 'example.com',
+  kind: 'Page',
+  versions: [{ name: 'v1', spec: Type.Object({ theme: Type.String(), hosts: Type.Array(Type.String()) }) }],
+})
+const byTheme = cacheIndex(page, 'theme', ({ spec }) => spec.theme)
+
+t.test('an index is typed by its type, and fits where that is listed', async (t) => {
+  const byNode = cacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)
+  cacheIndex(page, 'hosts', ({ spec }) => spec.hosts)
+  // @ts-expect-error a page has no such field
+  cacheIndex(page, 'x', ({ spec }) => spec.nodeName as string)
+  // @ts-expect-error a key is a text
+  cacheIndex(page, 'x', ({ spec }) => spec.hosts.length)
+  const read = (cache: CacheReader): void => {
+    const [first] = cache.list(page, { index: [byTheme, 'summer'] })
+    first?.spec.hosts.at(0)
+    cache.list(pod, { index: [byNode, 'node-1'], namespace: 'ns' })
+    // @ts-expect-error an index of pages
+    cache.list(configMap, { index: [byTheme, 'summer'] })
+  }
+  t.type(read, 'function')
+  t.ok(Object.isFrozen(byTheme))
+})
+
+t.test('an index that is declared beside other types than its own is told', async (t) => {
+  t.same(indexProblems([byTheme], [configMap, page], 'name it'), [])
+  t.same(indexProblems([byTheme], [configMap, { ...page, version: 'v2' }], 'name it'), [
+    'indexes: "theme" is of pages.example.com, which is not followed: name it',
+  ])
+})
