@@ -9,6 +9,7 @@ import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import { cacheIndex } from '../../src/cache/cache-index.ts'
 import type { RateLimiter } from '../../src/controller/rate-limiter.ts'
 import { exponentialBackoff } from '../../src/controller/rate-limiter.ts'
+import type { MapFunction } from '../../src/index.ts'
 import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '../support/controller-fakes.ts'
 
 interface World extends ControllerWorld {
@@ -184,17 +185,11 @@ t.test('a cluster-scoped owner is asked for by name alone', async (t) => {
 })
 
 t.test('a map function names what to reconcile', async (t) => {
-  const world = await start({
-    watches: [
-      {
-        type: part,
-        map: ({ metadata }) => [
-          { namespace: 'ns', name: `${metadata.name}-1` },
-          { namespace: 'ns', name: `${metadata.name}-2` },
-        ],
-      },
-    ],
-  })
+  const twice: MapFunction = ({ metadata }) => [
+    { namespace: 'ns', name: `${metadata.name}-1` },
+    { namespace: 'ns', name: `${metadata.name}-2` },
+  ]
+  const world = await start({ watches: [{ type: part, map: twice }] })
   world.cache.of(part).set(objectOf(part, 'p'))
   await world.clock.advance(0)
   t.same(world.seen, ['-ns/p-1', '-ns/p-2'])
