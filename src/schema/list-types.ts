@@ -12,11 +12,12 @@ export function isProperList(node: SchemaNode, list: readonly JsonValue[]): bool
   return node.listType === undefined || hasDistinctStrings(node, list) || listErrors(node, list, '', 1).length === 0
 }
 
-/** True only when it is sure; costs no allocation for lists that are not long. */
+/** True only when it is sure; costs no allocation for lists that are not very long. */
 function hasDistinctStrings({ listType, listMapKeys }: SchemaNode, list: readonly JsonValue[]): boolean {
   const key = listType === 'map' ? listMapKeys[0] : undefined
   if (listType === 'map' && (key === undefined || listMapKeys.length > 1 || key in Object.prototype)) return false
-  return list.length <= maxSlots / 2 ? areDistinct(list, key) : areManyDistinct(list, key)
+  const known = list.length <= maxSlots / 2 ? areDistinct(list, key) : undefined
+  return known ?? areManyDistinct(list, key)
 }
 
 function areManyDistinct(list: readonly JsonValue[], key: string | undefined): boolean {
@@ -29,27 +30,42 @@ function areManyDistinct(list: readonly JsonValue[], key: string | undefined): b
   return seen.size === list.length
 }
 
-const maxSlots = 128
+const minSlots = 128
+const maxSlots = 1024
 /** Positions in the list that is being looked at, counted from 1. */
-const slots = new Uint8Array(maxSlots)
+const slots = new Uint16Array(maxSlots)
+/** 2^32 divided by the golden ratio: what is close together ends up far apart. */
+const golden = 0x9e3779b1
+/** How often an item may meet others in its slot, on average, before the strings are taken for some that were made to do so. */
+const maxMeetings = 4
 
-/** A set would hash every character of every string; three of them and the length tell most strings apart. */
-function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean {
-  slots.fill(0)
+/** A set would hash every character of every string; four of them and the length tell most strings apart. Undefined when they do not. */
+function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
+  let size = minSlots
+  while (size < list.length * 2) size *= 2
+  slots.fill(0, 0, size)
+  const mask = size - 1
+  const shift = Math.clz32(mask)
+  let meetings = maxMeetings * list.length
   for (let index = 0; index < list.length; index += 1) {
     const value = identityOf(list[index]!, key)
     if (typeof value !== 'string') return false
-    let slot = slotOf(value)
-    for (; slots[slot] !== 0; slot = (slot + 1) % maxSlots) if (identityOf(list[slots[slot]! - 1]!, key) === value) return false
+    let slot = Math.imul(hashOf(value), golden) >>> shift
+    for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
+      if (identityOf(list[slots[slot]! - 1]!, key) === value) return false
+      meetings -= 1
+      if (meetings < 0) return undefined
+    }
     slots[slot] = index + 1
   }
   return true
 }
 
-function slotOf(text: string): number {
+function hashOf(text: string): number {
   const last = text.length - 1
-  if (last < 1) return last < 0 ? 0 : text.charCodeAt(0) % maxSlots
-  return (text.length * 31 + text.charCodeAt(last) * 7 + text.charCodeAt(last - 1) * 3 + text.charCodeAt(last >> 1)) % maxSlots
+  if (last < 2) return last < 0 ? 0 : text.charCodeAt(0) * 31 + text.charCodeAt(last)
+  const end = text.charCodeAt(last) + text.charCodeAt(last - 1) * 11 + text.charCodeAt(last - 2) * 113
+  return end + text.length * 31 + text.charCodeAt(last >> 1) * 1021
 }
 
 function identityOf(item: JsonValue, key: string | undefined): JsonValue | undefined {

@@ -49,7 +49,7 @@ export async function reviewOffline(
   )
   if (webhooks.length === 0) return { known: false, kind, name, valid: true, errors: [], warnings: [] }
   const warnings = new Set<string>()
-  const errors = await errorsOf(webhooks, object, version, contextOf(webhooks[0]!.type, object, name, logger, warnings))
+  const errors = await errorsOf(webhooks, object, version, contextOf(webhooks[0]!.type, object, logger, warnings))
   return { known: true, kind, name, valid: errors.length === 0, errors: sortFieldErrors(errors), warnings: [...warnings] }
 }
 
@@ -139,17 +139,16 @@ function inNamespace(type: ResourceType, object: JsonObject): JsonObject {
 function contextOf(
   { group, version, plural }: ResourceType,
   object: JsonObject,
-  name: string,
   logger: Logger,
   warnings: Set<string>,
 ): ReviewContext<JsonObject> {
-  const namespace = isObject(object.metadata) ? textOf(object.metadata.namespace) : ''
+  const { namespace, name } = isObject(object.metadata) ? object.metadata : noMetadata
   return {
     operation: 'CREATE',
     dryRun: true,
     user: { username: '' },
-    namespace,
-    name,
+    namespace: textOf(namespace),
+    name: textOf(name),
     resource: { group, version, resource: plural },
     subResource: '',
     options: {},
@@ -160,6 +159,8 @@ function contextOf(
     audit: checkAuditKey,
   }
 }
+
+const noMetadata: JsonObject = Object.freeze({})
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { JsonValue } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
-import { listErrors } from '../../src/schema/list-types.ts'
+import { isProperList, listErrors } from '../../src/schema/list-types.ts'
 import { buildNode } from '../../src/schema/node.ts'
 
 function told(schema: StructuralSchema, list: JsonValue[]): string[] {
@@ -56,6 +56,19 @@ t.test('maps', async (t) => {
   t.same(told(mapBy('a'), [{ a: null }, {}]), [])
   t.same(told(mapBy('constructor'), [{}, { constructor: 'x' } as unknown as JsonValue]), [], 'keys are not inherited')
   t.same(told(mapBy('a'), [{ a: 'x' }, 5, 'y']), ['l[1]: Invalid value: 5: must be an object for an array of list-type map'])
+})
+
+t.test('strings are told apart however many there are, and however much they look alike', async (t) => {
+  const alike = (index: number): string => `${index.toString().padStart(6, '0')}${'x'.repeat(30)}`
+  const unlike = (index: number): string => `name-${index}`
+  const map = buildNode({ type: 'array', ...mapBy('a') })
+  for (const name of [alike, unlike])
+    for (const length of [2, 63, 64, 65, 129, 512, 513, 700]) {
+      const list = Array.from({ length }, (_, index) => ({ a: name(index) }))
+      t.ok(isProperList(map, list), `${length} of ${name.name}`)
+      for (const twice of [0, (length - 1) >> 1])
+        t.notOk(isProperList(map, [...list, { a: name(twice) }]), `${length} of ${name.name}, one of them twice`)
+    }
 })
 
 t.test('other lists may repeat', async (t) => {

@@ -79,6 +79,30 @@ t.test("the kind's own rules", async (t) => {
   })
 })
 
+t.test('a default that throws is an error of the object', async (t) => {
+  const failing = webhook(widget, {
+    default: () => Promise.reject(new Error('oops')),
+    validate: () => [invalid('spec.note', '', 'never asked')],
+  })
+  const ofPods = webhook(pod, { default: () => Promise.reject(new Error('oops')) })
+  const failed = { path: '<nil>', message: /the kind's own validation failed: oops/ }
+  t.match((await reviewOffline([failing], widgetObject({ image: 'i' }))).errors, [failed])
+  t.match((await reviewOffline([ofPods], { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } })).errors, [failed])
+  t.match(
+    (await reviewOffline([failing], widgetObject({ image: 5 }))).errors,
+    [{ path: 'spec.image' }],
+    'what the schema refuses is not given to it',
+  )
+})
+
+t.test('a name that is to be generated is none yet', async (t) => {
+  const names: string[] = []
+  const asking = webhook(widget, { validate: (_object, _old, { name }) => (names.push(name), []) })
+  const { name } = await reviewOffline([asking], { ...widgetObject({ image: 'i' }), metadata: { generateName: 'w-' } })
+  t.equal(name, 'w-')
+  t.strictSame(names, [''])
+})
+
 t.test('all handlers of a kind, in declared order', async (t) => {
   const step = (name: string, spec: object): WebhookDefinition =>
     webhook(widget, { ...spec, default: (object) => ({ ...object, spec: { ...object.spec, note: `${object.spec.note ?? ''}${name}` } }) })
