@@ -19,6 +19,8 @@ export interface ConversionCall {
   readonly logger: Logger
   /** Told of fields that could not be kept, or were kept and are not restored. */
   unkept?(unkept: Unkept): void
+  /** Told when a converter throws, and the conversion fails by that. */
+  readonly threw?: () => void
 }
 
 export type UnkeptReason = 'too large' | 'not accepted' | 'not convertible'
@@ -107,7 +109,8 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const { metadata: _, ...content } = object
   const source = deepFreeze(step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata }))
   const { converter, from, to, apiVersion, target } = step
-  let result = await run({ converter, from, to, apiVersion, source: step.source, target, signal: call.signal, logger: call.logger }, source)
+  const { signal, logger, threw } = call
+  let result = await run({ converter, from, to, apiVersion, source: step.source, target, signal, logger, threw }, source)
   if (lossless) {
     let back: JsonObject | undefined
     if (kept !== undefined) ({ result, back } = await restoreInto(step, source, result, kept, call))
@@ -154,8 +157,10 @@ async function convertBack(step: Step, source: JsonObject, result: JsonObject, c
   const { inverse, from, to, source: target, target: schema } = step
   const apiVersion = source.apiVersion as string
   const { signal, logger } = call
+  // That nothing can be kept then is told, and fails nothing.
+  const way = { converter: inverse!, from: to, to: from, apiVersion, source: schema, target, signal, logger, threw: undefined }
   try {
-    return await run({ converter: inverse!, from: to, to: from, apiVersion, source: schema, target, signal, logger }, deepFreeze(result))
+    return await run(way, deepFreeze(result))
   } catch (error) {
     const text = `an object that was converted from ${from} to ${to} cannot be converted back, so that nothing is kept: ${messageOf(error)}`
     call.unkept?.({ reason: 'not convertible', object: facts(source), text, error })
@@ -169,6 +174,7 @@ interface Way extends ConversionContext {
   readonly source: CompiledSchema
   readonly target: CompiledSchema
   readonly apiVersion: string
+  readonly threw: (() => void) | undefined
 }
 
 /**
@@ -183,7 +189,10 @@ async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   try {
     result = await converter(given, { from, to, signal, logger })
   } catch (error) {
-    if (!way.source.validateStructure(given).some(({ reason }) => reason === 'FieldValueRequired')) throw error
+    if (!way.source.validateStructure(given).some(({ reason }) => reason === 'FieldValueRequired')) {
+      way.threw?.()
+      throw error
+    }
     logger.debug({ ...facts(source), err: error }, `an object that is not whole was converted to ${to} by what it has in common with it`)
     result = sharedFields(contentOf(given), way.source.schema, way.target.schema)
   }

@@ -23,6 +23,7 @@ export class ConversionMetrics {
   readonly #objects: Counter<'kind' | 'result'>
   readonly #unkept: Counter<'kind' | 'reason'>
   readonly #time: Histogram<'kind'>
+  readonly #panics: Counter
 
   constructor(registry: Registry) {
     const registers = [registry]
@@ -51,6 +52,17 @@ export class ConversionMetrics {
       buckets,
       registers,
     })
+    // As controller-runtime has it, without a label.
+    this.#panics = new Counter({
+      name: 'controller_runtime_conversion_webhook_panics_total',
+      help: 'Total number of conversion webhook panics',
+      registers,
+    })
+  }
+
+  /** Converters threw while a review was answered. */
+  panicked(): void {
+    this.#panics.inc()
   }
 
   /** The metrics of one kind, `Kind.group`; its series exist from now on, with zero. */

@@ -1,4 +1,4 @@
-/** One admission request from its decoded body to the text of its answer: decode, decide, report, encode. */
+/** One admission request from its decoded body to what is sent as its answer: decode, decide, report, encode. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../api/clock.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
@@ -14,7 +14,7 @@ import type { Decision } from './decision.ts'
 import { decide } from './decision.ts'
 import type { AdmissionHandler } from './handler.ts'
 import type { AdmissionRequest } from './review.ts'
-import { decodeReview, encodeReview, MalformedReview } from './review.ts'
+import { MalformedReview, answerOf, decodeReview } from './review.ts'
 import { reviewLog } from './review-log.ts'
 import { ReviewSpan } from './review-span.ts'
 import type { Mismatch } from './target.ts'
@@ -34,12 +34,15 @@ export interface RouteOptions {
   readonly sampled: (uid: string) => boolean
 }
 
+/** As JSON: as text, or as another thread has written it. */
+type Answer = string | Buffer
+
 /**
  * Answers the body of a request; `onClose` tells when the sender has gone.
  *
  * @throws {MalformedReview} when the body is no AdmissionReview of this kind.
  */
-export type Route = (body: unknown, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders) => string | Promise<string>
+export type Route = (body: unknown, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders) => Answer | Promise<Answer>
 
 type OnClose = (listener: () => void) => void
 
@@ -64,19 +67,19 @@ export function admissionRoute(options: RouteOptions): Route {
       if (wrongPath !== undefined) throw new MalformedReview(wrongPath)
       span?.asked(request)
       const deadlineMs = deadlineFrom(timeout)
-      const answer = (decision: Decision): string => {
+      const reply = (decision: Decision): Answer => {
         const ms = performance.now() - began
         count(metrics, request, decision, ms, deadlineMs)
         log(request, decision, ms)
         span?.decided(decision)
-        const text = encodeReview(request.uid, decision.response, metrics)
+        const answer = answerOf(request.uid, decision.response, metrics)
         metrics.answered(200)
-        return text
+        return answer
       }
       const decision = decide(deciding, request, deadlineMs, onClose)
-      if (!(decision instanceof Promise)) return answer(decision)
+      if (!(decision instanceof Promise)) return reply(decision)
       waits = true
-      return decision.then(answer).finally(ended)
+      return decision.then(reply).finally(ended)
     } catch (error) {
       span?.failed(error)
       throw error
@@ -104,5 +107,5 @@ function count(
   // A handler that does not wait for anything cannot be cut off: it answers, but too late.
   if (outcome === 'timed_out' || ms > deadlineMs) metrics.overran()
   if (outcome === 'errored') metrics.panicked()
-  if (response.warnings !== undefined) metrics.warned(response.warnings.length)
+  metrics.warned(response.written?.warnings ?? response.warnings?.length ?? 0)
 }

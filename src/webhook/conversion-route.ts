@@ -87,7 +87,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
 
 async function answer(
   entries: ReadonlyMap<string, Entry>,
-  { clock, logger }: ConversionRouteOptions,
+  { clock, logger, metrics }: ConversionRouteOptions,
   review: ConversionRequest,
   ms: number,
   turns: Turns,
@@ -113,7 +113,8 @@ async function answer(
     told += 1
     child[told > maxTold ? 'debug' : 'warn']({ ...object, err: error }, text)
   }
-  const call = { signal, logger: child, unkept }
+  let threw = false
+  const call = { signal, logger: child, unkept, threw: () => void (threw = true) }
   const converted = (_converter: ObjectConverter | undefined, failed: boolean): void => {
     done += 1
     kind?.converted(failed ? 'failure' : 'success')
@@ -126,6 +127,8 @@ async function answer(
     },
   )
   const seconds = (clock.now() - since) / 1000
+  // One for a review, however many of its objects it fails for: the list of a LIST would count as many otherwise.
+  if (threw) metrics.conversion.panicked()
   if (result !== timedOut) {
     kind?.answered(result.failed ? 'failure' : 'success', seconds)
     logger.debug({ uid, to: review.desiredAPIVersion, objects: done, failed: result.failed, ms: seconds * 1000 }, 'converted')

@@ -15,7 +15,7 @@ import { handlersWith, isAllowed, isExempt, respond } from './handler.ts'
 import type { Verdict } from './definition.ts'
 import { createPatch } from './patch.ts'
 import { RequestContext } from './request-context.ts'
-import type { AdmissionResponse, Judged } from './review.ts'
+import type { AdmissionResponse } from './review.ts'
 import { admissionVerdict, ownErrors } from './verdict.ts'
 
 /** An object with its defaults, and what the schema has against it. */
@@ -40,30 +40,41 @@ export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
     const { object: raw, oldObject, operation, judged } = request
     if (raw === undefined || operation === 'DELETE' || (isAboutObject && isExempt(request))) return { allowed: true }
     const context = new RequestContext(request, call)
-    if (schema !== undefined) for (const path of schema.unknownFields(raw, maxUnknownFields)) context.warn(`unknown field "${path}"`)
-    const bySchema = judged === undefined ? completeBySchema(schema, raw, oldObject) : completeJudged(schema, raw, judged)
+    if (judged !== undefined) for (const warning of judged.warnings) context.warn(warning)
+    else if (schema !== undefined) for (const path of schema.unknownFields(raw, maxUnknownFields)) context.warn(`unknown field "${path}"`)
+    const bySchema = judged === undefined ? completeBySchema(schema, raw, oldObject) : { object: raw, errors: judged.errors }
     const answer = ({ object }: Completed, verdict: Verdict): AdmissionResponse => {
       if (!isAllowed(verdict)) return respond(request, verdict, context)
       const said = context.said()
-      if (judged !== undefined && object === bySchema.object && said === undefined) return { allowed: true, written: judged.written }
-      return { allowed: true, patch: createPatch(raw, object, structure), ...said }
+      if (judged === undefined) return { allowed: true, patch: createPatch(raw, object, structure), ...said }
+      const saidMore = said !== undefined && (said.auditAnnotations !== undefined || said.warnings?.length !== judged.warnings.length)
+      if (object === raw && !saidMore) return { allowed: true, written: judged.written }
+      return { allowed: true, patch: createPatch(raw, object, structure), patchBefore: judged.patch, ...said }
     }
     const handlers = asked[operation]
     if (handlers.length === 0) return answer(bySchema, refuseInvalidEarly ? bySchema.errors : noErrors)
-    return askHandlers(webhook, schema, handlers, bySchema, context, call, answer)
+    // What handlers make of a large object is judged by the other thread, too.
+    const validate: Validate | undefined =
+      judged === undefined
+        ? schema && ((object) => schema.validate(object, oldObject))
+        : (object) => judged.validate(createPatch(raw, object, structure))
+    return askHandlers(webhook, validate, handlers, bySchema, context, call, answer)
   }
 }
 
+/** What the schema has against an object. */
+type Validate = (object: JsonObject) => readonly FieldError[] | Promise<readonly FieldError[]>
+
 async function askHandlers(
   { refuseInvalidEarly, reads }: CombinedWebhook,
-  schema: CompiledSchema | undefined,
+  validate: Validate | undefined,
   handlers: Handlers,
   bySchema: Completed,
   context: RequestContext,
   call: Call,
   answer: (completed: Completed, verdict: Verdict) => AdmissionResponse,
 ): Promise<AdmissionResponse> {
-  const completed = await completeByHandlers(schema, handlers, bySchema, context)
+  const completed = await completeByHandlers(validate, handlers, bySchema, context)
   if (!refuseInvalidEarly) return answer(completed, noErrors)
   return answer(completed, await judgeEarly(handlers, completed, context, () => call.cache.whenFilled(reads, call.signal)))
 }
@@ -75,14 +86,9 @@ export function completeBySchema(schema: CompiledSchema | undefined, raw: JsonOb
   return { object, errors: schema.validate(object, old) }
 }
 
-/** The same for an object that the schema has nothing against, as another thread has found. */
-function completeJudged(schema: CompiledSchema | undefined, raw: JsonObject, { patched }: Judged): Completed {
-  return { object: patched && schema !== undefined ? schema.default(raw) : raw, errors: noErrors }
-}
-
 /** Fills in what the handlers do, one after the other, as long as they can be trusted with the object. */
 export async function completeByHandlers(
-  schema: CompiledSchema | undefined,
+  validate: Validate | undefined,
   handlers: Handlers,
   { object, errors }: Completed,
   context: ReviewContext<JsonObject>,
@@ -99,7 +105,7 @@ export async function completeByHandlers(
       context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
       break
     }
-    if (object !== before && schema !== undefined) errors = schema.validate(object, context.oldObject as JsonObject | undefined)
+    if (object !== before && validate !== undefined) errors = await validate(object)
   }
   return { object, errors }
 }

@@ -10,7 +10,6 @@ import type { Kind } from '../api/kind.ts'
 import type { Labels } from '../api/label-selector.ts'
 import { matchesLabels, requirementsOf } from '../api/label-selector.ts'
 import { decodeObjectMeta } from '../api/object-meta-json.ts'
-import type { CompiledSchema } from '../schema/compile.ts'
 import { schemaOf, validateObject } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
@@ -67,7 +66,7 @@ async function errorsOf(
   const handlers = asked.flatMap((webhook) => webhook.handlers.CREATE)
   const kind = webhooks.find(({ schemaKind }) => schemaKind !== undefined)?.schemaKind
   return kind === undefined
-    ? errorsOfHandlers(undefined, handlers, { object: inNamespace(webhooks[0]!.type, object), errors: [] }, context, () => [])
+    ? errorsOfHandlers(handlers, { object: inNamespace(webhooks[0]!.type, object), errors: [] }, context, () => [])
     : errorsOfKind(handlers, kind, object, version, context)
 }
 
@@ -93,15 +92,11 @@ async function errorsOfKind(
   ]
   const unknown = unknownPaths.map((path) => forbidden(path, 'unknown field'))
   const bySchema = completeBySchema(schema, pruned.object, undefined)
-  return [
-    ...unknown,
-    ...(await errorsOfHandlers(schema, handlers, bySchema, context, (object) => validateObject(kind, object, { version }))),
-  ]
+  return [...unknown, ...(await errorsOfHandlers(handlers, bySchema, context, (object) => validateObject(kind, object, { version })))]
 }
 
 /** What the handlers make of an object and say of it, after what `check` finds in it. */
 async function errorsOfHandlers(
-  schema: CompiledSchema | undefined,
   handlers: Handlers,
   bySchema: Completed,
   context: ReviewContext<JsonObject>,
@@ -109,7 +104,7 @@ async function errorsOfHandlers(
 ): Promise<readonly FieldError[]> {
   let errors: readonly FieldError[] | undefined
   try {
-    const { object } = await completeByHandlers(schema, handlers, bySchema, context)
+    const { object } = await completeByHandlers(check, handlers, bySchema, context)
     errors = check(object)
     return [...errors, ...(await ownErrors(handlers, object, context, errors))]
   } catch (error) {

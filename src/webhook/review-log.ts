@@ -1,7 +1,7 @@
 /** The log line of a review: who asked for what, and how it ended; never the object. */
 import type { Logger } from '../telemetry/logger.ts'
 import type { Decision } from './decision.ts'
-import type { AdmissionRequest } from './review.ts'
+import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 
 export interface ReviewLogOptions {
   readonly path: string
@@ -21,12 +21,17 @@ export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions)
       case 'allowed': {
         const level = sampled(request.uid) ? 'info' : 'debug'
         if (!logger.isLevelEnabled(level)) return
-        logger[level]({ ...facts(path, request, ms), allowed: true, operations: response.patch?.length ?? 0 }, 'reviewed')
+        logger[level]({ ...facts(path, request, ms), allowed: true, operations: operationsOf(response) }, 'reviewed')
         return
       }
       case 'denied': {
         const { status } = response
-        const why = { allowed: false, code: status?.code, reason: status?.reason, causes: status?.details?.causes?.length ?? 0 }
+        const why = {
+          allowed: false,
+          code: status?.code,
+          reason: status?.reason,
+          causes: response.written?.causes ?? status?.details?.causes?.length ?? 0,
+        }
         logger.info({ ...facts(path, request, ms), ...why }, 'denied')
         return
       }
@@ -40,6 +45,10 @@ export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions)
         logger.debug({ ...facts(path, request, ms), err: error }, 'a review was given up: its sender has gone')
     }
   }
+}
+
+function operationsOf({ patch, patchBefore, written }: AdmissionResponse): number {
+  return written?.patch?.operations ?? (patch?.length ?? 0) + (patchBefore?.operations ?? 0)
 }
 
 function facts(path: string, { uid, kind, namespace, name, operation, userInfo, dryRun }: AdmissionRequest, ms: number): object {

@@ -1,4 +1,5 @@
 /** The AdmissionReview of `admission.k8s.io/v1`: what comes in is checked once, what goes out is written once. */
+import type { FieldError } from '../api/field-error.ts'
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
@@ -24,15 +25,37 @@ export interface AdmissionRequest {
   readonly oldObject: JsonObject | undefined
   /** Absent on CONNECT. */
   readonly options: JsonObject | undefined
-  /** Where another thread has judged the object by its schema alone, and had nothing against it. */
+  /** Where another thread has judged the object by its schema alone; `object` has its defaults then. */
   readonly judged?: Judged
 }
 
-/** What another thread would answer. */
+/** What another thread found, and would answer. */
 export interface Judged {
-  readonly written: string
-  /** Whether the schema has defaults for the object. */
-  readonly patched: boolean
+  /** What the schema has against the object with its defaults. */
+  readonly errors: readonly FieldError[]
+  /** What it has against the object with these changes. */
+  readonly validate: (changes: readonly PatchOperation[]) => Promise<readonly FieldError[]>
+  readonly written: WrittenAnswer
+  /** What brings the schema's defaults; undefined where the object has them all. */
+  readonly patch: WrittenPatch | undefined
+  readonly warnings: readonly string[]
+}
+
+/** A patch of at least one operation as JSON. */
+export interface WrittenPatch {
+  readonly operations: number
+  readonly bytes: Buffer
+}
+
+/** An answer as JSON, and what logs and metrics tell of it. */
+export interface WrittenAnswer {
+  readonly bytes: Buffer
+  /** How long its patch is, before base64; undefined for one that may not have any. */
+  readonly patch: { readonly operations: number; readonly bytes: number } | undefined
+  /** How many there are. */
+  readonly warnings: number
+  /** How many the refusal names. */
+  readonly causes: number
 }
 
 export interface AdmissionResponse {
@@ -40,11 +63,13 @@ export interface AdmissionResponse {
   /** Why not. */
   readonly status?: Status
   readonly patch?: readonly PatchOperation[]
+  /** Operations that come before those of `patch`. */
+  readonly patchBefore?: WrittenPatch | undefined
   readonly warnings?: readonly string[]
   /** Values by keys; the API server puts the name of the webhook before these. */
   readonly auditAnnotations?: Readonly<Record<string, string>>
   /** The whole answer, where another thread has written it already. */
-  readonly written?: string
+  readonly written?: WrittenAnswer
 }
 
 /** What was sent is no AdmissionReview; the message says to its sender what is wrong with it. */
@@ -123,18 +148,31 @@ export interface PatchObserver {
 /** The answer as JSON text. The patch goes in base64, as the API wants it. */
 export function encodeReview(
   uid: string,
-  { allowed, status, patch, warnings, auditAnnotations, written }: AdmissionResponse,
+  { allowed, status, patch, patchBefore, warnings, auditAnnotations }: AdmissionResponse,
   observer?: PatchObserver,
 ): string {
-  if (written !== undefined) return written
   let text = `${envelope}${JSON.stringify(uid)},"allowed":${allowed}`
   if (status !== undefined) text += `,"status":${JSON.stringify(status)}`
-  if (patch !== undefined && patch.length > 0) {
-    const bytes = Buffer.from(stringifyJson(patch)!)
-    observer?.patched(patch.length, bytes.length)
+  if (patch !== undefined && (patch.length > 0 || patchBefore !== undefined)) {
+    const bytes = patchBytes(patch, patchBefore)
+    observer?.patched(patch.length + (patchBefore?.operations ?? 0), bytes.length)
     text += `,"patchType":"JSONPatch","patch":"${bytes.toString('base64')}"`
   } else if (patch !== undefined) observer?.patched(0, 0)
   if (warnings !== undefined && warnings.length > 0) text += `,"warnings":${JSON.stringify(warnings)}`
   if (auditAnnotations !== undefined) text += `,"auditAnnotations":${JSON.stringify(auditAnnotations)}`
   return `${text}}}`
+}
+
+function patchBytes(patch: readonly PatchOperation[], before: WrittenPatch | undefined): Buffer {
+  if (before === undefined) return Buffer.from(stringifyJson(patch)!)
+  if (patch.length === 0) return before.bytes
+  return Buffer.concat([before.bytes.subarray(0, -1), Buffer.from(`,${stringifyJson(patch)!.slice(1)}`)])
+}
+
+/** The answer to be sent: as another thread has written it, else as `encodeReview` writes it. */
+export function answerOf(uid: string, response: AdmissionResponse, observer: PatchObserver): string | Buffer {
+  const { written } = response
+  if (written === undefined) return encodeReview(uid, response, observer)
+  if (written.patch !== undefined) observer.patched(written.patch.operations, written.patch.bytes)
+  return written.bytes
 }

@@ -19,6 +19,7 @@ import type { CombinedWebhook } from './combine.ts'
 import { combineWebhooks } from './combine.ts'
 import { Connections } from './connections.ts'
 import { ByteBudget } from './body/budget.ts'
+import { sendAnswer } from './body/send.ts'
 import { ReviewThreads } from './body/review-threads.ts'
 import { reviewedApart } from './body/reviewed-apart.ts'
 import { serveConversions } from './conversion-route.ts'
@@ -94,8 +95,8 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   for (const [path, route] of routes) {
     app.post<{ Querystring: { timeout?: string } }>(path, (request, reply) => {
       const onClose = (listener: () => void): void => void reply.raw.once('close', () => !reply.raw.writableFinished && listener())
-      const send = (text: string): unknown => reply.type('application/json').send(text)
       const answer = route(request.body, request.query.timeout, onClose, request.headers)
+      const send = (ready: string | Buffer): unknown => sendAnswer(reply, ready)
       if (answer instanceof Promise) answer.then(send, (error: unknown) => reply.send(error))
       else send(answer)
     })

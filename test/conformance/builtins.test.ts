@@ -18,6 +18,42 @@ const containers = [{ name: 'main', image: 'nginx' }]
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers } }
 const selector = { matchLabels: { app: 'a' } }
 const once = { spec: { restartPolicy: 'Never', containers } }
+
+/** What is empty is not there. */
+const emptyPodSpec = {
+  restartPolicy: '',
+  dnsPolicy: '',
+  schedulerName: '',
+  containers: [
+    {
+      ...containers[0],
+      imagePullPolicy: '',
+      terminationMessagePath: '',
+      terminationMessagePolicy: '',
+      ports: [{ containerPort: 80, protocol: '' }],
+      env: [{ name: 'A', valueFrom: { fieldRef: { apiVersion: '', fieldPath: 'metadata.name' } } }],
+      livenessProbe: { httpGet: { port: 80, scheme: '', path: '' }, periodSeconds: 0 },
+    },
+  ],
+  initContainers: [{ name: 'init', image: 'nginx:1', imagePullPolicy: '', terminationMessagePolicy: '' }],
+}
+const filledPodSpec = {
+  restartPolicy: 'Always',
+  dnsPolicy: 'ClusterFirst',
+  schedulerName: 'default-scheduler',
+  containers: [
+    {
+      imagePullPolicy: 'Always',
+      terminationMessagePath: '/dev/termination-log',
+      terminationMessagePolicy: 'File',
+      ports: [{ protocol: 'TCP' }],
+      env: [{ valueFrom: { fieldRef: { apiVersion: 'v1' } } }],
+      livenessProbe: { httpGet: { scheme: 'HTTP', path: '/' }, periodSeconds: 10 },
+    },
+  ],
+  initContainers: [{ imagePullPolicy: 'IfNotPresent', terminationMessagePolicy: 'File' }],
+}
+
 function dryRun(path: string, body: JsonObject): Promise<RawAnswer> {
   return api('POST', `${path}?dryRun=All`, { body: { metadata: { name: 'x' }, ...body } })
 }
@@ -39,6 +75,19 @@ t.test('fills in what was left out', async (t) => {
       { spec: { terminationGracePeriodSeconds: -1, containers, volumes: [{ name: 'h', hostPath: { path: '/x' } }] } },
       { spec: { terminationGracePeriodSeconds: 1, volumes: [{ hostPath: { type: '' } }] }, status: { qosClass: 'BestEffort' } },
     ],
+    [`${core}/pods`, { spec: emptyPodSpec }, { spec: filledPodSpec }],
+    [
+      own('apps/v1', 'deployments'),
+      { spec: { selector, template: { ...template, spec: emptyPodSpec } } },
+      { spec: { template: { spec: filledPodSpec } } },
+    ],
+    ...['emptyDir', 'hostPath', 'secret', 'configMap', 'projected', 'persistentVolumeClaim', 'csi'].map(
+      (source): readonly [string, JsonObject, object] => [
+        `${core}/pods`,
+        { spec: { containers, volumes: [{ name: 'v', [source]: null }] } },
+        { spec: { volumes: [{ name: 'v', emptyDir: {} }] } },
+      ],
+    ),
     [jobs, { spec: { template: once } }, { metadata: { labels: { 'job-name': 'x', 'batch.kubernetes.io/job-name': 'x' } } }],
     [
       own('apps/v1', 'daemonsets'),

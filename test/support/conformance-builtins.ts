@@ -11,6 +11,7 @@ export interface RefusedObject {
 }
 
 const containers = [{ name: 'main', image: 'nginx' }]
+const ephemeralContainers = [{ name: 'debug', image: 'busybox' }]
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers } }
 const selector = { matchLabels: { app: 'a' } }
 const once = { spec: { template: { spec: { restartPolicy: 'Never', containers } } } }
@@ -52,6 +53,13 @@ const namespaced: Readonly<Record<string, readonly (readonly [JsonObject, string
       probed({ securityContext: { privileged: true, allowPrivilegeEscalation: false } }),
       'cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
     ],
+    [probed({ terminationMessagePolicy: 'Odd' }), 'Unsupported value: "Odd": supported values: "File", "FallbackToLogsOnError"'],
+    [probed({ imagePullPolicy: 'Odd' }), 'Unsupported value: "Odd": supported values: "Always", "IfNotPresent", "Never"'],
+    [{ spec: { containers, ephemeralContainers } }, 'spec.ephemeralContainers: Forbidden: cannot be set on create'],
+    [
+      { spec: { containers, volumes: [{ name: 'v', secret: null, hostPath: { path: '' } }] } },
+      'spec.volumes[0].hostPath.path: Required value',
+    ],
   ],
   services: [
     [
@@ -70,6 +78,10 @@ const namespaced: Readonly<Record<string, readonly (readonly [JsonObject, string
       'supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
       'spec.resources[storage]: Invalid value: "0": must be greater than zero',
       'spec.volumeMode: Unsupported value: "Odd": supported values: "Block", "Filesystem"',
+    ],
+    [
+      { spec: { accessModes: ['ReadWriteOnce'], volumeMode: '', resources: { requests: { storage: '1' } } } },
+      'spec.volumeMode: Unsupported value: "": supported values: "Block", "Filesystem"',
     ],
   ],
   'apps/v1/deployments': [
@@ -91,9 +103,21 @@ const namespaced: Readonly<Record<string, readonly (readonly [JsonObject, string
       { spec: { selector, template, minReadySeconds: 600 } },
       'spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds',
     ],
+    [
+      { spec: { selector, template: { ...template, spec: { containers, ephemeralContainers } } } },
+      'spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template',
+    ],
   ],
   'batch/v1/jobs': [
     [{ spec: { ...once.spec, completionMode: 'Odd' } }, 'supported values: "NonIndexed", "Indexed"'],
+    [
+      { spec: { ...once.spec, podReplacementPolicy: '' } },
+      'spec.podReplacementPolicy: Unsupported value: "": supported values: "Failed", "TerminatingOrFailed"',
+    ],
+    [
+      { spec: { template: { spec: { ...once.spec.template.spec, ephemeralContainers } } } },
+      'spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template',
+    ],
     [
       { spec: { ...once.spec, parallelism: 1, completionMode: 'Indexed' } },
       'spec.completions: Required value: when completion mode is Indexed',
@@ -160,6 +184,10 @@ const namespaced: Readonly<Record<string, readonly (readonly [JsonObject, string
   ],
   'autoscaling/v2/horizontalpodautoscalers': [
     [{ spec: {} }, 'spec.maxReplicas: Required value: must be set and greater than 0', 'spec.scaleTargetRef.kind: Required value'],
+    ...['scaleUp', 'scaleDown'].map((direction): readonly [JsonObject, string] => [
+      { spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' }, behavior: { [direction]: { selectPolicy: '' } } } },
+      `spec.behavior.${direction}.selectPolicy: Unsupported value: "": supported values: "Disabled", "Max", "Min"`,
+    ]),
   ],
 }
 
@@ -174,8 +202,20 @@ const clusterWide: Readonly<Record<string, (typeof namespaced)[string]>> = {
   ],
   'scheduling.k8s.io/v1/priorityclasses': [
     [{ value: 2_000_000_000 }, 'value: Forbidden: maximum allowed value of a user defined priority is 1000000000'],
+    [{ value: 1, preemptionPolicy: '' }, 'preemptionPolicy: Required value'],
+    [
+      { value: 1, preemptionPolicy: 'Odd' },
+      'preemptionPolicy: Unsupported value: "Odd": supported values: "PreemptLowerPriority", "Never"',
+    ],
   ],
-  'storage.k8s.io/v1/storageclasses': [[{}, 'provisioner: Required value']],
+  'storage.k8s.io/v1/storageclasses': [
+    [{}, 'provisioner: Required value'],
+    [
+      { provisioner: 'p', reclaimPolicy: 'Odd', volumeBindingMode: '' },
+      'reclaimPolicy: Unsupported value: "Odd": supported values: "Delete", "Retain"',
+      'volumeBindingMode: Unsupported value: "": supported values: "Immediate", "WaitForFirstConsumer"',
+    ],
+  ],
   'admissionregistration.k8s.io/v1/validatingwebhookconfigurations': [
     [
       { webhooks: [{ ...webhook, matchConditions: [{ name: '', expression: 'true' }] }] },

@@ -50,13 +50,15 @@ t.test('one object that fails fails the review, which says which and why, and re
     err: { message: /is no time/, stack: /toHub/ },
   })
   t.match(await metrics.registry.metrics(), /proreus_conversion_objects_total\{kind="Job\.example\.com",result="failure"\} 1/)
+  t.match(await metrics.registry.metrics(), /controller_runtime_conversion_webhook_panics_total 1\n/)
   const many = await ask(t, reviewOf(Array.from({ length: 7 }, (_, index) => cron('never', `bad-${index}`))))
   t.match(many.result.message, /bad-0".*bad-1".*bad-2".*; and 4 more$/)
+  t.match(await metrics.registry.metrics(), /controller_runtime_conversion_webhook_panics_total 2\n/, 'one a review')
   t.equal((await ask(t, reviewOf([cron('1 2')]))).result.status, 'Success', 'and the server goes on')
 })
 
 t.test('what is not converted here fails the review', async (t) => {
-  const { ask } = await conversionServer(t)
+  const { ask, metrics } = await conversionServer(t)
   const cases: [unknown, string, RegExp][] = [
     [
       [cron('1 2')],
@@ -75,6 +77,7 @@ t.test('what is not converted here fails the review', async (t) => {
   ]
   for (const [objects, desired, message] of cases)
     t.match((await ask(t, reviewOf(objects, desired))).result, { status: 'Failure', message })
+  t.match(await metrics.registry.metrics(), /controller_runtime_conversion_webhook_panics_total 0\n/, 'no converter threw')
 })
 
 t.test('what is no review is refused with a sentence', async (t) => {

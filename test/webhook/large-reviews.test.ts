@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { request } from 'node:https'
 import t from 'tap'
+import { invalid } from '../../src/api/field-error.ts'
 import { eventually } from '../support/eventually.ts'
 import { hostileReviews, reviewOfSpec } from '../support/hostile-reviews.ts'
 import type { Handlers } from '../support/hostile-server.ts'
 import { ask, serve, small, url } from '../support/hostile-server.ts'
+import type { ReviewAnswer } from '../support/webhook-fixture.ts'
 import { patchOf } from '../support/webhook-fixture.ts'
 
 t.test('a large review of a kind with handlers gets to them', async (t) => {
@@ -28,6 +30,40 @@ t.test('a large review of a kind with handlers gets to them', async (t) => {
   t.same(patchOf(defaulted), [{ op: 'add', path: '/spec/items/0/weight', value: 1 }])
 })
 
+t.test('the defaults of a large object come from another thread, and what handlers change and say is added', async (t) => {
+  const said: string[] = []
+  const { server } = await serve(t, {
+    default: (object) => {
+      said.push(`${object.spec.items?.length} ${object.spec.items?.at(-1)?.weight}`)
+      return object.spec.labels?.change === undefined ? object : { ...object, spec: { ...object.spec, evil: 'abAb' } }
+    },
+    validate: ({ spec }, _old, context) => {
+      if (spec.labels?.warn !== undefined) context.warn('looked')
+      return spec.labels?.bad === undefined ? [] : [invalid('spec.labels', spec.labels, 'is bad')]
+    },
+  })
+  const count = 60_000
+  const items = `[${Array.from({ length: count }, (_, i) => `{"name":"n${i}","text":"${'x'.repeat(20)}"}`).join()}]`
+  const about = (labels: object): Promise<ReviewAnswer> =>
+    ask(server, 'mutate', reviewOfSpec(`{"items":${items},"labels":${JSON.stringify(labels)}}`))
+  const evil = { op: 'add', path: '/spec/evil', value: 'abAb' }
+  const cases: [object, string[], object[]][] = [
+    [{}, [], []],
+    [{ change: 'y' }, [], [evil]],
+    [{ warn: 'y' }, ['looked'], []],
+    [{ warn: 'y', change: 'y' }, ['looked'], [evil]],
+  ]
+  for (const [labels, warnings, own] of cases) {
+    const answer = await about(labels)
+    t.strictSame(answer.warnings ?? [], warnings)
+    const patch = patchOf(answer)
+    t.strictSame(patch[0], { op: 'add', path: '/spec/items/0/weight', value: 1 })
+    t.strictSame(patch.slice(count), own)
+  }
+  t.same(said, Array(cases.length).fill(`${count} 1`))
+  t.match(await about({ bad: 'y', warn: 'y' }), { allowed: false, warnings: ['looked'], status: { code: 422 } })
+})
+
 t.test('a handler may fill in what a large object lacks, and see what is wrong with it where that is not refused early', async (t) => {
   const lacking = reviewOfSpec(`{"evil":"${'a'.repeat(3_000_000)}A","plain":[{}]}`)
   const fill: Handlers = {
@@ -37,14 +73,50 @@ t.test('a handler may fill in what a large object lacks, and see what is wrong w
   t.match(await ask(server, 'mutate', lacking), { allowed: false, status: { details: { causes: [{ field: 'spec.evil' }] } } })
   const mended = await ask(server, 'mutate', lacking.replace('aaA', 'aAa'))
   t.match(mended, { allowed: true })
-  t.match(patchOf(mended), [{ op: 'add', path: '/spec/plain/0/name', value: 'filled' }, { path: '/spec/plain/0/weight' }])
+  t.match(patchOf(mended), [
+    { path: '/spec/plain/0/weight', value: 1 },
+    { op: 'add', path: '/spec/plain/0/name', value: 'filled' },
+  ])
   t.match(await ask(server, 'validate', lacking.replace('aaA', 'aAa')), { allowed: false })
+
+  const bad = await serve(t, {
+    default: (object) => ({ ...object, spec: { ...object.spec, plain: [{ name: 'filled', weight: 11 }], names: ['a', 'a'] } }),
+  })
+  const judgedAgain = await ask(bad.server, 'mutate', lacking.replace('aaA', 'aAa'))
+  t.match(judgedAgain, { allowed: false, status: { details: { causes: [{ field: 'spec.names[1]' }, { field: 'spec.plain[0].weight' }] } } })
 
   const called: unknown[] = []
   const late = await serve(t, { refuseInvalidEarly: false, default: (object) => (called.push(object), object) })
   const wrong = reviewOfSpec(`{"labels":{"a":1,"b":"${'x'.repeat(3_000_000)}"}}`)
   t.match(await ask(late.server, 'mutate', wrong), { allowed: true })
   t.equal(called.length, 0, 'default() is not asked about wrong types')
+})
+
+t.test('handlers have the same say in large objects as in small ones', async (t) => {
+  const { server } = await serve(t, {
+    default: (object) => (object.spec.evil === 'wrong' ? { ...object, spec: { ...object.spec, evil: 'abAb' } } : object),
+    validate: ({ spec }) => (spec.labels?.bad === undefined ? [] : [invalid('spec.labels', 'bad', 'is bad')]),
+  })
+  const causesOf = async (filler: number, spec: object, labels: object = {}): Promise<(string | undefined)[]> => {
+    const answer = await ask(server, 'mutate', reviewOfSpec(JSON.stringify({ ...spec, labels: { filler: 'x'.repeat(filler), ...labels } })))
+    return answer.status?.details?.causes?.map(({ field }) => field) ?? []
+  }
+  const heavy = (count: number): object => ({ plain: Array.from({ length: count }, () => ({ name: 'a', weight: 11 })) })
+  for (const filler of [10, 200_000, 3_000_000]) {
+    t.strictSame(await causesOf(filler, { evil: 'wrong' }), [], 'a default may mend what the schema is against')
+    t.strictSame(await causesOf(filler, { names: ['a', 'a'] }, { bad: '' }), ['spec.labels', 'spec.names[1]'], 'own errors are told beside')
+    t.strictSame(await causesOf(filler, { evil: 5 }, { bad: '' }), ['spec.evil', 'spec.labels'])
+    t.equal((await causesOf(filler, heavy(100), { bad: '' })).length, 101)
+  }
+  t.equal((await causesOf(3_000_000, heavy(101), { bad: '' })).length, 101, 'to a hundred errors nothing is added')
+})
+
+t.test('a large list is no object', async (t) => {
+  const { server } = await serve(t, { validate: () => [] })
+  for (const length of [150_000, 2_000_000]) {
+    const list = reviewOfSpec('{}').replace(/"object":\{.*\},"oldObject"/, `"object":[${'1,'.repeat(length)}1],"oldObject"`)
+    t.match(await ask(server, 'validate', list), { allowed: false, status: { code: 413 } })
+  }
 })
 
 t.test('a large review that is no review is refused like any other', async (t) => {

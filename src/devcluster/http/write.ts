@@ -1,7 +1,9 @@
 /** POST, PUT, PATCH, DELETE of objects, subresources and collections. */
+import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
+import { refuseScale } from '../registry/decode.ts'
 import type { DecodedObject } from '../registry/request-context.ts'
 import { StatusError, badRequest, unsupportedMediaType } from '../registry/status-error.ts'
 import type { DecodedBody } from './codec.ts'
@@ -76,14 +78,30 @@ function subresourceOf({ target }: ResourceRequest): string | undefined {
   return target.subresource === '' ? undefined : target.subresource
 }
 
-async function decodedObject(exchange: Exchange, { info, target }: ResourceRequest): Promise<DecodedObject> {
+async function decodedObject(exchange: Exchange, request: ResourceRequest): Promise<DecodedObject> {
+  const { info, target } = request
   const { kind, group = info.group, version = info.version } = info.subresources[target.subresource] ?? info
-  const expected = { kind, apiVersion: apiVersionOf({ group, version }), custom: info.custom && kind === info.kind, exact: isExact(info) }
   const body = await readBody(exchange.request)
-  const { value, duplicates } = decodeObject(body, exchange.request.headers['content-type'], expected)
+  try {
+    return decodedBody(body, exchange.request.headers['content-type'], info, { kind, group, version })
+  } catch (error) {
+    const isScale = info.custom && kind !== info.kind
+    throw isScale && error instanceof StatusError && error.status.code === 400 ? refuseScale({ group, version, kind }) : error
+  }
+}
+
+function decodedBody(body: Buffer, contentType: string | undefined, info: ResourceInfo, type: GroupVersionKind): DecodedObject {
+  const { group, version, kind } = type
+  const expected = { kind, apiVersion: apiVersionOf({ group, version }), custom: info.custom && kind === info.kind, exact: isExact(info) }
+  const { value, duplicates } = decodeObject(body, contentType, expected)
   // Nothing at all is an object without fields.
   const object = value ?? {}
   if (!isObject(object)) throw unrecognized(kind, `couldn't get version/kind; json parse error: ${notAnObject(object)}`, body)
+  for (const [field, given] of Object.entries(object)) {
+    if ((field !== 'apiVersion' && field !== 'kind') || given === undefined || given === null || typeof given === 'string') continue
+    const text = `json: cannot unmarshal ${goKindOf(given)} into Go struct field .${field} of type string`
+    throw unrecognized(kind, `couldn't get version/kind; json parse error: ${text}`, body)
+  }
   const apiVersion = getOwn(object, 'apiVersion')
   if (typeof apiVersion === 'string' && apiVersion.split('/').length > 2)
     throw unrecognized(kind, `unexpected GroupVersion string: ${apiVersion}`, body)

@@ -79,11 +79,38 @@ const kinds = new Map<string, Kinds>([
   }),
 ])
 
-/** Whether Kubernetes has such a type, served or not: an object, a list of them, or options of a delete. */
+/** Types of `meta/v1` that are known whatever the apiVersion; those that every group of Kubernetes' own has; and what `v1` has besides. */
+const unversioned: ReadonlySet<string> = new Set(['DeleteOptions', 'Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'])
+const everywhere: ReadonlySet<string> = new Set([
+  'ListOptions',
+  'GetOptions',
+  'CreateOptions',
+  'UpdateOptions',
+  'PatchOptions',
+  'WatchEvent',
+])
+const coreAlone: ReadonlySet<string> = new Set([
+  'List',
+  'NodeProxyOptions',
+  'PodAttachOptions',
+  'PodExecOptions',
+  'PodLogOptions',
+  'PodPortForwardOptions',
+  'PodProxyOptions',
+  'ServiceProxyOptions',
+])
+
+/** Whether Kubernetes has such a type, served or not: an object, a list of them, or what is sent beside objects. */
 export function isRegistered(apiVersion: string, kind: string): boolean {
-  if (kind === 'DeleteOptions') return true
+  if (unversioned.has(kind)) return true
   const names = kinds.get(apiVersion)?.names
-  return names !== undefined && (names.has(kind) || (kind.endsWith('List') && names.has(kind.slice(0, -4))))
+  if (names === undefined) return false
+  return (
+    names.has(kind) ||
+    (kind.endsWith('List') && names.has(kind.slice(0, -4))) ||
+    everywhere.has(kind) ||
+    (apiVersion === 'v1' && coreAlone.has(kind))
+  )
 }
 
 /** The message of a type that a body can be; undefined where there is none. */

@@ -65,17 +65,26 @@ export function decodeStrategic(
   return type === info.goType ? withDefaults(info, converted) : asGo(type, object)
 }
 
-/** A body for a subresource that takes something else than the object, such as a Scale. */
-export function decodeSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
+/** A body for a subresource that takes something else than the object, such as a Scale: with apiVersion and kind, as `decodeBody` has it. */
+export function decodeSubresource(info: ResourceInfo, subresource: string, decoded: DecodedObject, context: RequestContext): JsonObject {
   const type = typeOfSubresource(info, subresource)
   const expected = apiVersionOf(type)
-  if (!info.custom) checkType(type, object, refuseBody(type))
-  else if ((object.apiVersion ?? expected) !== expected || (object.kind ?? type.kind) !== type.kind) {
-    throw badRequest(
-      `no kind is registered for the type ${String(object.apiVersion ?? expected)}.${String(object.kind)} in scheme "pkg/runtime/scheme.go:111"`,
-    )
-  }
-  return checkFields(type, object, (detail) => refuseBody(type)(detail, type))
+  const { object, duplicates } = decoded
+  const { alike } = info.subresources[subresource]!
+  const isAlike = alike !== undefined && object.apiVersion === alike
+  if (!info.custom) checkType(type, isAlike ? { ...object, apiVersion: expected } : object, refuseBody(type))
+  else if ((object.apiVersion ?? expected) !== expected || (object.kind ?? type.kind) !== type.kind) throw refuseScale(type)
+  const found = isAlike ? { ...parseApiVersion(alike), kind: type.kind } : type
+  const refuse: Refuse = (detail) => (info.custom ? refuseScale(type) : refuseBody(type)(detail, found))
+  const unknown = checkFields(type, object, refuse)
+  reportFields(inOrder(object, duplicates, unknown), context, refuse)
+  const { apiVersion: _apiVersion, kind: _kind, ...rest } = object
+  return { apiVersion: expected, kind: type.kind, ...rest }
+}
+
+/** The scale of a custom resource is refused without a word about what is wrong with it. */
+export function refuseScale({ version, kind }: GroupVersionKind): StatusError {
+  return badRequest(`no kind is registered for the type ${version}.${kind} in scheme "pkg/runtime/scheme.go:111"`)
 }
 
 /** The same for the result of a patch. */
@@ -83,7 +92,8 @@ export function decodePatchedSubresource(info: ResourceInfo, subresource: string
   const type = typeOfSubresource(info, subresource)
   const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
   if (!info.custom) checkType(type, object, refuse)
-  return checkFields(type, object, refuse)
+  checkFields(type, object, refuse)
+  return object
 }
 
 function typeOfSubresource(info: ResourceInfo, subresource: string): GroupVersionKind {
@@ -91,11 +101,12 @@ function typeOfSubresource(info: ResourceInfo, subresource: string): GroupVersio
   return { group, version, kind }
 }
 
-function checkFields(type: GroupVersionKind, object: JsonObject, refuse: Refuse): JsonObject {
+/** The paths of fields that the type does not have. */
+function checkFields(type: GroupVersionKind, object: JsonObject, refuse: Refuse): readonly string[] {
   const goType = kindType(type)
-  const error = goType === undefined ? undefined : checkShape(shapeOf(goType), object).error
+  const { error, unknown } = goType === undefined ? { unknown: [] } : checkShape(shapeOf(goType), object)
   if (error !== undefined) throw refuse(error)
-  return object
+  return unknown
 }
 
 /** A patched object as it is quoted: custom resources are maps in Go, whose keys come sorted, and so is what a patch was laid in. */

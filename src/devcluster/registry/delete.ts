@@ -1,5 +1,4 @@
 /** DELETE: at once, or by a mark that finalizers and grace periods keep the object behind. */
-import { apiVersionOf } from '../../api/group-version-kind.ts'
 import { formatTime } from '../../api/conditions.ts'
 import { invalid, notSupported } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -82,14 +81,12 @@ export async function deleteBySubresource(
   info: ResourceInfo,
   key: ObjectKey,
   subresource: string,
-  asked: JsonObject,
+  object: JsonObject,
   context: RequestContext,
   optionsOf: (object: JsonObject, asked: JsonObject) => JsonObject,
 ): Promise<JsonObject> {
   const stored = environment.store.get(info.storageKey, key)
   if (stored === undefined) throw notFound(info, key.name)
-  const { kind, group = info.group, version = info.version } = info.subresources[subresource]!
-  const object = { apiVersion: apiVersionOf({ group, version }), kind, ...asked }
   const options = optionsOf(stored, object)
   const namespace = key.namespace === undefined ? {} : { namespace: key.namespace }
   const attributes = { info, subresource, operation: 'CREATE' as const, ...namespace, name: key.name, context }

@@ -9,6 +9,7 @@ import type { ResourceInfo, Verb } from '../resources/resource-info.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import type { WatchEvent } from '../storage/watcher.ts'
 import { createObject } from './create.ts'
+import { checkNamespace, decodeSubresource } from './decode.ts'
 import { deleteBySubresource, deleteObject, deleteObjects } from './delete.ts'
 import type { Environment } from './environment.ts'
 import type { ListOptions, ListResult } from './list.ts'
@@ -120,21 +121,23 @@ export class Registry {
       if (subresource === '') return createObject(this.#environment, info, namespace, decoded, context)
       const key = { ...(namespace === undefined ? {} : { namespace }), name: name ?? '' }
       const { answer, deletes, created } = info.subresources[subresource]!
+      const asked = decodeSubresource(info, subresource, decoded, context)
+      checkNamespace(info, asked, namespace)
       if (deletes !== undefined) {
-        const object = await deleteBySubresource(this.#environment, info, key, subresource, decoded.object, context, deletes)
+        const object = await deleteBySubresource(this.#environment, info, key, subresource, asked, context, deletes)
         return created?.(object) ?? object
       }
       if (answer !== undefined) {
         const stored = this.store.get(info.storageKey, key)
         if (stored === undefined) throw notFound(info, key.name)
-        return answer(stored, decoded.object)
+        return answer(stored, asked)
       }
       const object = await changeObject(this.#environment, info, {
         key,
         subresource,
         context,
         operation: 'CREATE',
-        change: () => decoded.object,
+        change: () => asked,
       })
       return created?.(object) ?? object
     })

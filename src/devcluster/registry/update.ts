@@ -71,7 +71,7 @@ export async function updateObject(
   subresource: string,
 ): Promise<{ object: JsonObject; created: boolean }> {
   const foreign = info.subresources[subresource]?.write !== undefined
-  const object = foreign ? decodeSubresource(info, subresource, decoded.object) : decodeBody(info, decoded, context)
+  const object = foreign ? decodeSubresource(info, subresource, decoded, context) : decodeBody(info, decoded, context)
   checkName(object, key.name)
   checkNamespace(info, object, key.namespace)
   if (subresource === '' && createdByUpdate.has(info.storageKey) && environment.store.get(info.storageKey, key) === undefined) {

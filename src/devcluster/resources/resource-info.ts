@@ -31,6 +31,8 @@ export interface SubresourceInfo {
   /** Default: the group and version of the type. */
   readonly group?: string
   readonly version?: string
+  /** Another apiVersion in which a body may come; it has the same fields. */
+  readonly alike?: string
   readonly verbs: readonly Verb[]
   /** What a read shows; default: the object itself. `writing`: it is what a write starts from, or ends with. */
   readonly read?: (object: JsonObject, options?: { readonly writing?: boolean }) => JsonObject

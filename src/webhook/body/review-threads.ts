@@ -2,8 +2,8 @@
  * A few threads that judge large reviews. They start with the first of them and end when there are no more.
  *
  * Threads, and not a parser that yields, because parsing is the smaller part: to validate, to explain what is wrong and to write a
- * patch of the same object are walks as long again, and the patterns of a schema may take long for each text. And the answer comes
- * back as one text: to clone an object of half a million values from a thread holds up the event loop for as long as to parse it.
+ * patch of the same object are walks as long again, and the patterns of a schema may take long for each text. And what
+ * comes back are bytes: to clone an object of half a million values from a thread holds up the event loop for as long as to parse it.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -34,7 +34,7 @@ interface Thread {
 }
 
 /** A review of one of the webhooks. */
-export interface AskedReview extends Omit<ReviewJob, 'id' | 'webhook'> {
+export interface AskedReview extends Omit<ReviewJob, 'webhook'> {
   readonly webhook: CombinedWebhook
 }
 
@@ -43,7 +43,6 @@ export class ReviewThreads {
   readonly #clock: Clock
   readonly #threads = new Set<Thread>()
   readonly #queue: Waiting[] = []
-  #lastId = 0
 
   constructor(webhooks: readonly CombinedWebhook[], clock: Clock) {
     this.#webhooks = webhooks
@@ -63,12 +62,7 @@ export class ReviewThreads {
   async review(job: AskedReview, signal: AbortSignal): Promise<ReviewResult> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<ReviewResult>()
-    this.#lastId += 1
-    const waiting: Waiting = {
-      job: { ...job, webhook: this.#webhooks.indexOf(job.webhook), id: this.#lastId },
-      resolve,
-      reject,
-    }
+    const waiting: Waiting = { job: { ...job, webhook: this.#webhooks.indexOf(job.webhook) }, resolve, reject }
     const onAbort = (): void => {
       reject(signal.reason)
       this.#giveUp(waiting)

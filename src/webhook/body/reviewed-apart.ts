@@ -1,8 +1,12 @@
 /** A handler whose large requests are judged by another thread. */
+import type { FieldError } from '../../api/field-error.ts'
+import { stringifyJson } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
 import type { CombinedWebhook } from '../combine.ts'
 import type { AdmissionHandler, Call } from '../handler.ts'
-import type { AdmissionRequest, AdmissionResponse } from '../review.ts'
+import { handlersWith } from '../handler.ts'
+import type { PatchOperation } from '../patch.ts'
+import type { AdmissionRequest, AdmissionResponse, Judged, WrittenAnswer } from '../review.ts'
 import type { ReviewJob, ReviewResult } from './review-worker.ts'
 import type { ReviewThreads } from './review-threads.ts'
 import type { UnreadReview } from './unread.ts'
@@ -14,27 +18,43 @@ export interface ApartOptions extends Pick<ReviewJob, 'verb'> {
 }
 
 /**
- * `handler`, with reviews that were left unread judged by the schema in another thread. What that refuses is refused, but for fields
- * that `default` may fill in; and without handlers of the kind's own that was all. With them, the objects are read here, bit by bit,
- * and `handler` need not judge again. Where there is no schema, reading is all that is left.
+ * `handler`, with reviews that were left unread judged by the schema in another thread. Where the kind's own handlers would not be asked,
+ * that was all. With them, the objects are read here, bit by bit, with the defaults that the other thread has filled in and what it has
+ * found; `handler` need not judge again, and has what handlers change judged by the other thread. Where there is no schema, reading is
+ * all that is left.
  */
 export function reviewedApart(handler: AdmissionHandler, { threads, webhook, verb }: ApartOptions): AdmissionHandler {
-  const hasSchema = webhook.schemaKind !== undefined
+  const { schemaKind, refuseInvalidEarly, handlers } = webhook
+  const asked =
+    verb === 'mutate'
+      ? handlersWith(handlers, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
+      : { ...handlersWith(handlers, 'validate', 'admit'), DELETE: handlersWith(handlers, 'validateDelete').DELETE }
   /** Whether the thread's answer tells all that the schema has against the object. */
-  const tellsAll = verb === 'validate' || webhook.refuseInvalidEarly
+  const tellsAll = verb === 'validate' || refuseInvalidEarly
+
   const reviewApart = async (request: AdmissionRequest, call: Call, unread: UnreadReview): Promise<AdmissionResponse> => {
-    let judged
-    if (hasSchema) {
-      const handlers = webhook.handlers[request.operation]
-      const fillsIn = verb === 'mutate' && handlers.some((one) => one.default !== undefined)
-      const result = await threads.review({ webhook, verb, bytes: ownBuffer(unread.bytes) }, call.signal)
+    const isAsked = asked[request.operation].length > 0
+    const completes = verb === 'mutate' && isAsked
+    const review = async (changes?: string): Promise<ReviewResult> => {
+      const result = await threads.review({ webhook, verb, completes, changes, bytes: ownBuffer(unread.bytes) }, call.signal)
       unread.bytes = Buffer.from(result.bytes)
-      if (handlers.length === 0 || (!result.allowed && !(fillsIn && result.incomplete))) return responseOf(result)
-      if (result.allowed && tellsAll) judged = { written: result.text, patched: result.patched }
+      return result
     }
-    const complete = await unread.read(request, () => call.signal.throwIfAborted())
-    return handler(judged === undefined ? complete : { ...complete, judged }, call)
+    const readHere = (completed?: Buffer): Promise<AdmissionRequest> => unread.read(request, () => call.signal.throwIfAborted(), completed)
+    if (schemaKind === undefined) return handler(await readHere(), call)
+    const result = await review()
+    const { answer, errors } = result
+    if (!isAsked || answer === undefined || (!result.allowed && (!completes || errors === undefined))) return responseOf(result)
+    if (!tellsAll) return handler(await readHere(), call)
+    const validate = async (operations: readonly PatchOperation[]): Promise<readonly FieldError[]> => {
+      const { errors } = await review(stringifyJson(operations))
+      if (errors === undefined) throw new TypeError('What handlers have made of the object cannot be judged.')
+      return errors
+    }
+    const whole = await readHere(result.defaulted && Buffer.from(result.defaulted.object))
+    return handler({ ...whole, judged: judgementOf(result, answer, validate) }, call)
   }
+
   return (request, call) => {
     const unread = unreadOf(request)
     return unread === undefined ? handler(request, call) : reviewApart(request, call, unread)
@@ -47,9 +67,20 @@ function ownBuffer(bytes: Buffer): ArrayBuffer {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : new Uint8Array(bytes).buffer
 }
 
-function responseOf({ text, allowed, code, reason }: ReviewResult): AdmissionResponse {
-  const written = text === '' ? {} : { written: text }
-  return allowed
+function responseOf(result: ReviewResult): AdmissionResponse {
+  const { answer, allowed, refused } = result
+  const written = answer === undefined ? {} : { written: writtenAnswer(result, answer) }
+  return refused === undefined
     ? { allowed, ...written }
-    : { allowed, ...written, status: failure(code ?? 500, reason ?? 'InternalError', 'The review cannot be read.') }
+    : { allowed, ...written, status: failure(refused.code, refused.reason, refused.message) }
+}
+
+function judgementOf(result: ReviewResult, answer: ArrayBuffer, validate: Judged['validate']): Judged {
+  const { defaulted, warnings, errors = [] } = result
+  const patch = defaulted && { operations: defaulted.operations, bytes: Buffer.from(defaulted.patch) }
+  return { errors, validate, written: writtenAnswer(result, answer), patch, warnings }
+}
+
+function writtenAnswer({ patch, warnings, refused }: ReviewResult, answer: ArrayBuffer): WrittenAnswer {
+  return { bytes: Buffer.from(answer), patch, warnings: warnings.length, causes: refused?.causes ?? 0 }
 }

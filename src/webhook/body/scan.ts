@@ -38,7 +38,8 @@ export class BodyScan {
   /** Whether a text that begins now is a name, and not a value; known for the outer two levels alone. */
   #atName = true
   #textStart = 0
-  #valueStart = 0
+  /** Where the value begins that the outer two levels are at; -1: it is no object. */
+  #objectStart = -1
   /** The names that the outer levels are at. */
   readonly #names = ['', '', '']
   /** How many values there are, containers counted. */
@@ -118,7 +119,7 @@ export class BodyScan {
     this.#level += 1
     if (this.#level <= 3) {
       this.#atName = this.#bytes[at] === openBrace
-      if (this.#level === 3) this.#valueStart = at
+      if (this.#level === 3) this.#objectStart = this.#atName ? at : -1
       else this.#names[this.#level] = ''
     }
     if (this.#level <= this.#limits.levels) return true
@@ -130,7 +131,7 @@ export class BodyScan {
     this.#level -= 1
     if (this.#level !== 2 || this.#names[1] !== 'request') return
     const name = this.#names[2]
-    if (name === 'object' || name === 'oldObject') this[name] = { start: this.#valueStart, end: at + 1 }
+    if (this.#objectStart >= 0 && (name === 'object' || name === 'oldObject')) this[name] = { start: this.#objectStart, end: at + 1 }
   }
 }
 

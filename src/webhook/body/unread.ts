@@ -21,21 +21,28 @@ export class UnreadReview {
     this.#oldObject = oldObject
   }
 
-  /** The request with its objects, which are frozen; the event loop is free in between. `goOn` is asked then, to give up by throwing. */
-  async read(request: AdmissionRequest, goOn: () => void): Promise<AdmissionRequest> {
-    const object = await this.#read(this.#object, goOn)
-    return { ...request, object, oldObject: await this.#read(this.#oldObject, goOn) }
+  /**
+   * The request with its objects, which are frozen; the event loop is free in between. `goOn` is asked then, to give up by throwing.
+   * `completed` is read in place of the object, where it is given.
+   */
+  async read(request: AdmissionRequest, goOn: () => void, completed?: Buffer): Promise<AdmissionRequest> {
+    const object = await read(completed ?? this.#bytesOf(this.#object), goOn)
+    return { ...request, object, oldObject: await read(this.#bytesOf(this.#oldObject), goOn) }
   }
 
-  async #read(range: Range | undefined, goOn: () => void): Promise<JsonObject | undefined> {
-    if (range === undefined) return undefined
-    const reader = new JsonReader(this.bytes.toString('utf8', range.start, range.end), { freeze: true })
-    while (!reader.read(valuesPerTurn)) {
-      await turn()
-      goOn()
-    }
-    return isObject(reader.value) ? reader.value : undefined
+  #bytesOf(range: Range | undefined): Buffer | undefined {
+    return range && this.bytes.subarray(range.start, range.end)
   }
+}
+
+async function read(bytes: Buffer | undefined, goOn: () => void): Promise<JsonObject | undefined> {
+  if (bytes === undefined) return undefined
+  const reader = new JsonReader(bytes.toString('utf8'), { freeze: true })
+  while (!reader.read(valuesPerTurn)) {
+    await turn()
+    goOn()
+  }
+  return isObject(reader.value) ? reader.value : undefined
 }
 
 /** By the empty objects that stand in the place of those that are not read. */

@@ -50,6 +50,12 @@ const labelText =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 const invalidCases: readonly Case[] = [
   ['no containers', { containers: [] }, 422, 'spec.containers: Required value'],
+  [
+    'a token of nobody',
+    { containers: [one], volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] },
+    422,
+    'spec.volumes[0].projected.sources[0].serviceAccountToken: Forbidden: must not be specified when serviceAccountName is not set',
+  ],
   ['no name', { containers: [{ image: 'x' }] }, 422, 'spec.containers[0].name: Required value'],
   ['a bad name', { containers: [{ name: 'A_B', image: 'x' }] }, 422, `spec.containers[0].name: Invalid value: "A_B": ${labelText}`],
   ['a name twice', { containers: [one, one] }, 422, 'spec.containers[1].name: Duplicate value: "c"'],

@@ -15,6 +15,7 @@ const [targets] = combineWebhooks([webhook(target)]) as [CombinedWebhook]
 const job = (spec: string, about = targets) => ({
   webhook: about,
   verb: 'mutate' as const,
+  completes: false,
   bytes: new Uint8Array(Buffer.from(reviewOfSpec(spec))).buffer,
 })
 
@@ -39,7 +40,29 @@ t.test('threads start with the first review and end when there are no more', asy
   t.ok(threads.size > 0)
   await clock.advance(1)
   t.equal(threads.size, 0)
-  t.match(await threads.review(job('{"labels":{"a":1}}'), forever), { allowed: false, code: 422, reason: 'Invalid', incomplete: false })
+  t.match(await threads.review(job('{"labels":{"a":1}}'), forever), {
+    allowed: false,
+    refused: { code: 422, reason: 'Invalid', causes: 1 },
+  })
+})
+
+t.test('whatever is large is moved between threads, and not copied', async (t) => {
+  const item = Type.Object({ name: Type.String(), weight: Type.Integer({ default: 1 }) })
+  const spec = Type.Object({ items: Type.Array(item), pod: Type.Builtin('PodSpec') })
+  const kind = defineKind({ ...definition, versions: [{ name: 'v1', spec }] })
+  const [webhooks] = combineWebhooks([webhook(kind)]) as [CombinedWebhook]
+  const { threads } = threadsOf(t, [webhooks])
+  const items = Array.from({ length: 5000 }, (_, index) => `{"name":"n${index}"}`).join()
+  const review = `{"items":[${items}],"pod":{"containers":[{"name":"a"}],"unknown":1}}`
+  for (const completes of [false, true]) {
+    const { bytes, answer, defaulted, ...rest } = await threads.review({ ...job(review, webhooks), completes }, forever)
+    for (const buffer of [bytes, answer, defaulted?.object, defaulted?.patch]) {
+      t.ok(buffer === undefined || (buffer instanceof ArrayBuffer && buffer.byteLength > 50_000))
+    }
+    t.match(rest, { allowed: true, patch: { operations: 5000 }, warnings: ['unknown field "spec.pod.unknown"'] })
+    t.ok(JSON.stringify(rest).length < 500, 'the rest is short')
+    t.equal(defaulted !== undefined, completes)
+  }
 })
 
 t.test('what is given up ends its thread, or leaves the queue', async (t) => {
@@ -56,7 +79,7 @@ t.test('what is given up ends its thread, or leaves the queue', async (t) => {
 t.test('a review that fails in its thread fails alone', async (t) => {
   const broken = { ...targets, schemaKind: { versions: 7 } } as unknown as CombinedWebhook
   const { threads } = threadsOf(t, [broken, targets])
-  t.match(await threads.review(job('{}', broken), forever), { allowed: false, code: 500 })
+  t.match(await threads.review(job('{}', broken), forever), { allowed: false, refused: { code: 500 } })
   t.match(await threads.review(job('{}'), forever), { allowed: true })
 })
 
@@ -66,8 +89,8 @@ t.test('a thread knows the built-in types that a kind embeds', async (t) => {
   const { threads } = threadsOf(t, [webhooks])
   t.match(await threads.review(job('{"pod":{"containers":[{"name":"a"}]}}', webhooks), forever), { allowed: true })
   const wrong = await threads.review(job('{"pod":{"containers":[{"nam":1}]}}', webhooks), forever)
-  t.match(wrong, { allowed: false, code: 422 })
-  t.match(wrong.text, /spec\.pod\.containers\[0\]\.name/)
+  t.match(wrong, { allowed: false, refused: { code: 422 } })
+  t.match(Buffer.from(wrong.answer!).toString(), /spec\.pod\.containers\[0\]\.name/)
 })
 
 t.test('ends with the server', async (t) => {

@@ -23,6 +23,7 @@ t.test('finds the uid and the objects, in whatever steps', (t) => {
   }
   const both = scan(reviewOfSpec('{}').replace('"oldObject":null', '"oldObject":{"a":1}'))
   t.ok(both.object !== undefined && both.oldObject !== undefined)
+  t.equal(scan(reviewOfSpec('{}').replace('"oldObject":null', '"oldObject":[{"a":1}]')).oldObject, undefined, 'a list is none')
   t.end()
 })
 

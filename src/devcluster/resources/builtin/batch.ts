@@ -8,10 +8,10 @@ import { ageColumn, at, humanAge, integerColumn, listAt, nameColumn, numberAt, s
 import { changeObjectField, withDefaults } from '../defaults.ts'
 import { humanDuration } from '../human-duration.ts'
 import type { ResourceInfo } from '../resource-info.ts'
-import { immutable, nonNegative, validateEnum } from './container-validation.ts'
+import { immutable, nonNegative, validateEnum, validateOptionalEnum } from './container-validation.ts'
 import { scheduleProblem } from './cron-schedule.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
-import { validatePodSpec } from './pod-validation.ts'
+import { validatePodTemplateSpec } from './pod-validation.ts'
 import { templateColumns } from './workloads.ts'
 
 const group = 'batch'
@@ -69,12 +69,11 @@ const nonNegativeFields = [
 function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
   const errors = nonNegativeFields.flatMap((field) => nonNegative(spec[field], `${path}.${field}`))
   const { completionMode, completions: wanted } = spec
-  const modes = ['NonIndexed', 'Indexed']
-  if (typeof completionMode === 'string' && !modes.includes(completionMode))
-    errors.push(notSupported(`${path}.completionMode`, completionMode, modes))
+  errors.push(...validateOptionalEnum(spec, 'completionMode', path, ['NonIndexed', 'Indexed']))
   if (completionMode === 'Indexed' && (wanted === undefined || wanted === null))
     errors.push(required(`${path}.completions`, 'when completion mode is Indexed'))
-  errors.push(...validatePodSpec(at(spec, 'template', 'spec'), `${path}.template.spec`))
+  errors.push(...validateOptionalEnum(spec, 'podReplacementPolicy', path, ['Failed', 'TerminatingOrFailed']))
+  errors.push(...validatePodTemplateSpec(at(spec, 'template', 'spec'), `${path}.template.spec`))
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
   if (!restartPolicies.includes(policy)) {
     const unset = policy === 'Always' || policy === ''

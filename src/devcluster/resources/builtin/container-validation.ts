@@ -8,7 +8,7 @@ import { at, listAt, textAt } from '../columns.ts'
 import { parseQuantity } from '../quantity.ts'
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never']
-const terminationMessagePolicies = ['FallbackToLogsOnError', 'File']
+const terminationMessagePolicies = ['File', 'FallbackToLogsOnError']
 const protocols = ['SCTP', 'TCP', 'UDP']
 
 /** `taken`: names that other containers of the Pod have; the names found here are added. */
@@ -131,8 +131,18 @@ function validateName(container: JsonObject, path: string, taken: Set<string>): 
 /** A field that defaulting has filled in, with one of the known values. */
 export function validateEnum(object: JsonObject, field: string, path: string, values: readonly string[]): FieldError[] {
   const value = textAt(object, field)
-  if (value === '') return [required(`${path}.${field}`)]
-  return values.includes(value) ? [] : [notSupported(`${path}.${field}`, value, values)]
+  if (value === '') return [required(below(path, field))]
+  return values.includes(value) ? [] : [notSupported(below(path, field), value, values)]
+}
+
+/** A field that may be left out, but is not when it is empty. */
+export function validateOptionalEnum(object: JsonObject, field: string, path: string, values: readonly string[]): FieldError[] {
+  const value = object[field]
+  return typeof value !== 'string' || values.includes(value) ? [] : [notSupported(below(path, field), value, values)]
+}
+
+function below(path: string, field: string): string {
+  return path === '' ? field : `${path}.${field}`
 }
 
 function validatePorts(ports: readonly JsonValue[], path: string): FieldError[] {

@@ -18,7 +18,7 @@ import {
 } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
-import { immutable, invalidStruct } from './container-validation.ts'
+import { immutable, invalidStruct, validateEnum, validateOptionalEnum } from './container-validation.ts'
 import { validateSelector } from './webhook-validation.ts'
 
 const limitRanges = builtinResource({
@@ -191,6 +191,11 @@ function validateAutoscaler(spec: JsonValue | undefined): FieldError[] {
   if (max < min) errors.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`'))
   for (const field of ['kind', 'name'])
     if (textAt(spec, 'scaleTargetRef', field) === '') errors.push(required(`spec.scaleTargetRef.${field}`))
+  for (const direction of ['scaleUp', 'scaleDown']) {
+    const rules = at(spec, 'behavior', direction)
+    if (isObject(rules))
+      errors.push(...validateOptionalEnum(rules, 'selectPolicy', `spec.behavior.${direction}`, ['Disabled', 'Max', 'Min']))
+  }
   return errors
 }
 
@@ -213,6 +218,7 @@ const priorityClasses = builtinResource({
     generation: true,
     default: (object) => withDefaults(object, { preemptionPolicy: 'PreemptLowerPriority' }),
     validate: (object, old) => [
+      ...validateEnum(object, 'preemptionPolicy', '', ['PreemptLowerPriority', 'Never']),
       ...(numberAt(object, 'value') > highestUserPriority && !textAt(object, 'metadata', 'name').startsWith('system-')
         ? [forbidden('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`)]
         : []),

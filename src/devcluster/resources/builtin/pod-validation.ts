@@ -37,6 +37,31 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string): Fiel
   ]
 }
 
+/** The same in `spec.template` of a workload. */
+export function validatePodTemplateSpec(spec: JsonValue | undefined, path: string): FieldError[] {
+  const errors = validatePodSpec(spec, path)
+  return isObject(spec) && listAt(spec, 'ephemeralContainers').length > 0
+    ? [...errors, forbidden(`${path}.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
+    : errors
+}
+
+/** What is demanded of Pods alone: a token is somebody's. */
+export function validateTokenVolumes(spec: JsonObject, path: string): FieldError[] {
+  if (textAt(spec, 'serviceAccountName') !== '') return []
+  return objects(listAt(spec, 'volumes')).flatMap(([volume, index]) =>
+    objects(listAt(volume, 'projected', 'sources')).flatMap(([source, place]) =>
+      isObject(source.serviceAccountToken)
+        ? [
+            forbidden(
+              `${path}.volumes[${index}].projected.sources[${place}].serviceAccountToken`,
+              'must not be specified when serviceAccountName is not set',
+            ),
+          ]
+        : [],
+    ),
+  )
+}
+
 function named(spec: JsonObject, field: string, path: string, syntax: (value: string) => string[]): FieldError[] {
   const value = textAt(spec, field)
   return value === '' ? [] : syntax(value).map((detail) => invalid(`${path}.${field}`, value, detail))

@@ -1,10 +1,11 @@
 /** Pods: the row of the table, binding to a node, graceful deletion. */
 import type { Condition } from '../../../api/conditions.ts'
 import { mergeConditions } from '../../../api/conditions.ts'
-import { required } from '../../../api/field-error.ts'
+import type { FieldError } from '../../../api/field-error.ts'
+import { forbidden, formatFieldError, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { badRequest, conflict, invalidObject } from '../../registry/status-error.ts'
+import { badRequest, bareError, conflict } from '../../registry/status-error.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { at, listAt, textAt } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaults.ts'
@@ -12,7 +13,7 @@ import type { ResourceInfo } from '../resource-info.ts'
 import { podColumns } from './pod-columns.ts'
 import { admitPod } from './pod-admission.ts'
 import { defaultGracePeriodSeconds, defaultPod, qosClass } from './pod-defaults.ts'
-import { validatePodSpec, validatePodUpdate } from './pod-validation.ts'
+import { validatePodSpec, validatePodUpdate, validateTokenVolumes } from './pod-validation.ts'
 
 const subject = { group: '', kind: 'Pod', plural: 'pods' }
 const success: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
@@ -34,7 +35,15 @@ export const pods: ResourceInfo = builtinResource({
     },
     // Read before it comes to the registry.
     log: { kind: 'Pod', verbs: ['get'] },
-    eviction: { kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'], deletes: evict, created: () => success },
+    eviction: {
+      kind: 'Eviction',
+      group: 'policy',
+      version: 'v1',
+      alike: 'policy/v1beta1',
+      verbs: ['create'],
+      deletes: evict,
+      created: () => success,
+    },
   },
   columns: podColumns,
   selectableFields: (pod) => ({
@@ -59,11 +68,17 @@ export const pods: ResourceInfo = builtinResource({
     admit: admitPod,
     validate: (pod, old, subresource) => {
       if (old !== undefined && (subresource === 'status' || subresource === 'binding')) return []
-      return [...validatePodSpec(pod.spec, 'spec'), ...(old === undefined ? [] : validatePodUpdate(specOf(pod), specOf(old)))]
+      const own = old === undefined ? createErrors(specOf(pod)) : validatePodUpdate(specOf(pod), specOf(old))
+      return [...validatePodSpec(pod.spec, 'spec'), ...validateTokenVolumes(specOf(pod), 'spec'), ...own]
     },
     gracePeriodSeconds,
   },
 })
+
+/** What only the subresource of its own may bring. */
+function createErrors(spec: JsonObject): FieldError[] {
+  return listAt(spec, 'ephemeralContainers').length === 0 ? [] : [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
+}
 
 /** Nothing waits for a Pod that never ran or runs no more. */
 function gracePeriodSeconds(pod: JsonObject): number {
@@ -78,7 +93,8 @@ function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: num
   const name = textAt(pod, 'metadata', 'name')
   checkName(name, binding, 'Binding')
   const node = textAt(binding, 'target', 'name')
-  if (node === '') throw invalidObject(bindingSubject, name, [required('target.name')])
+  const errors = bindingErrors(binding).map(formatFieldError)
+  if (errors.length > 0) throw bareError(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`)
   const refuse = (detail: string): Error => conflict(bindingSubject, name, detail)
   if (at(pod, 'metadata', 'deletionTimestamp') !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`)
   const assigned = textAt(pod, 'spec', 'nodeName')
@@ -93,6 +109,15 @@ function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: num
     spec: { ...specOf(pod), nodeName: node },
     status: { ...(isObject(pod.status) ? pod.status : {}), conditions: conditions.map(conditionJson) },
   }
+}
+
+/** The API server does not tell them as those of an object. */
+function bindingErrors(binding: JsonObject): FieldError[] {
+  const kind = textAt(binding, 'target', 'kind')
+  return [
+    ...(kind === '' || kind === 'Node' ? [] : [notSupported('target.kind', kind, ['Node', '<empty>'])]),
+    ...(textAt(binding, 'target', 'name') === '' ? [required('target.name')] : []),
+  ]
 }
 
 /** POST to `pods/eviction`. Nothing keeps the status of disruption budgets here, so that these are not asked. */

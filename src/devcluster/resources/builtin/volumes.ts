@@ -10,7 +10,7 @@ import { ageColumn, at, listAt, nameColumn, sizeAt, textAt, textColumn } from '.
 import { changeObjectField, withDefaults } from '../defaults.ts'
 import { parseQuantity } from '../quantity.ts'
 import type { Column, ResourceInfo } from '../resource-info.ts'
-import { immutable } from './container-validation.ts'
+import { immutable, validateOptionalEnum } from './container-validation.ts'
 
 const modeNames: Readonly<Record<string, string>> = {
   ReadWriteOnce: 'RWO',
@@ -50,10 +50,8 @@ function validateModes(object: JsonObject): FieldError[] {
     .map((mode) => notSupported('spec.accessModes', mode, supportedModes))
 }
 
-function validateMode(object: JsonObject): FieldError[] {
-  const mode = textAt(object, 'spec', 'volumeMode')
-  const supported = ['Block', 'Filesystem']
-  return mode === '' || supported.includes(mode) ? [] : [notSupported('spec.volumeMode', mode, supported)]
+function validateMode({ spec }: JsonObject): FieldError[] {
+  return isObject(spec) ? validateOptionalEnum(spec, 'volumeMode', 'spec', ['Block', 'Filesystem']) : []
 }
 
 function validateClassName(object: JsonObject): FieldError[] {
@@ -196,6 +194,8 @@ const storageClasses = builtinResource({
     default: (object) => withDefaults(object, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
     validate: (object, old) => [
       ...(textAt(object, 'provisioner') === '' ? [required('provisioner')] : []),
+      ...(object.reclaimPolicy === '' ? [] : validateOptionalEnum(object, 'reclaimPolicy', '', ['Delete', 'Retain'])),
+      ...validateOptionalEnum(object, 'volumeBindingMode', '', ['Immediate', 'WaitForFirstConsumer']),
       ...(old === undefined ? [] : classFields.flatMap((field) => immutable(object[field], old[field], field))),
     ],
   },

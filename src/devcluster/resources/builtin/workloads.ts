@@ -25,7 +25,7 @@ import { changeObjectField, equalExcept, withDefaults } from '../defaults.ts'
 import type { Column, ResourceInfo, Strategy, SubresourceInfo } from '../resource-info.ts'
 import { immutable, nonNegative } from './container-validation.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
-import { validatePodSpec } from './pod-validation.ts'
+import { validatePodTemplateSpec } from './pod-validation.ts'
 import { validateSelector } from './webhook-validation.ts'
 
 const group = 'apps'
@@ -91,7 +91,10 @@ function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: s
   if (old !== undefined && name !== 'statefulset') errors.push(...immutable(spec.selector, old.selector, 'spec.selector'))
   for (const field of ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'])
     errors.push(...nonNegative(spec[field], `spec.${field}`))
-  errors.push(...validateLabels(labels, 'spec.template.labels'), ...validatePodSpec(at(spec, 'template', 'spec'), 'spec.template.spec'))
+  errors.push(
+    ...validateLabels(labels, 'spec.template.labels'),
+    ...validatePodTemplateSpec(at(spec, 'template', 'spec'), 'spec.template.spec'),
+  )
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
   if (policy !== '' && policy !== 'Always') errors.push(notSupported('spec.template.spec.restartPolicy', policy, ['Always']))
   return errors

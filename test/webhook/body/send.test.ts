@@ -1,0 +1,36 @@
+import fastify from 'fastify'
+import t from 'tap'
+import { sendAnswer } from '../../../src/webhook/body/send.ts'
+
+const answers: [string, string | Buffer, number][] = [
+  ['a short text', '{"a":"é"}', 1],
+  ['short bytes', Buffer.from('{"a":"é"}'), 1],
+  ['a long text', JSON.stringify('é'.repeat(500_000)), 4],
+  ['long bytes', Buffer.from(JSON.stringify('x'.repeat(1_000_000))), 4],
+]
+
+t.test('a long answer goes out in pieces, each in a turn of its own', async (t) => {
+  for (const [name, answer, pieces] of answers) {
+    const app = fastify()
+    const turnsOfPieces: number[] = []
+    let turns = 0
+    let timer = setImmediate(function count() {
+      turns += 1
+      timer = setImmediate(count)
+    })
+    app.get('/', (_request, reply) => {
+      const { raw } = reply
+      const write = raw.write.bind(raw) as (chunk: unknown) => boolean
+      raw.write = (chunk: unknown) => (turnsOfPieces.push(turns), write(chunk))
+      sendAnswer(reply, answer)
+    })
+    const { rawPayload, headers } = await app.inject('/')
+    clearImmediate(timer)
+    await app.close()
+    t.ok(rawPayload.equals(Buffer.from(answer)), name)
+    t.equal(headers['content-length'], String(rawPayload.length), name)
+    t.match(headers['content-type'], 'application/json')
+    t.equal(Math.max(1, turnsOfPieces.length), pieces, name)
+    t.equal(new Set(turnsOfPieces).size, turnsOfPieces.length, name)
+  }
+})
