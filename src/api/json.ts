@@ -102,3 +102,10 @@ export function deepFreeze<T>(value: T): T {
   for (const child of Object.values(value)) deepFreeze(child)
   return Object.freeze(value)
 }
+
+/** A field that should be a short text, for the message that it is none: an object may be nested deeper than the stack. */
+export function shownInBrief(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (typeof value === 'object' && value !== null) return 'no text'
+  return stringifyJson(typeof value === 'string' ? value.slice(0, 100) : value)!
+}

@@ -2,7 +2,7 @@
 import { messageOf } from '../api/errors.ts'
 import { groupKindOf, parseApiVersion } from '../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { isObject, stringifyJson } from '../api/json.ts'
+import { isObject, shownInBrief, stringifyJson } from '../api/json.ts'
 import { parseJsonBytes } from '../api/json-reader.ts'
 import { formatKey } from '../api/object.ts'
 import { failure } from '../api/status.ts'
@@ -42,7 +42,7 @@ export async function decodeConversionReview(body: Buffer | undefined, turns: Tu
   const { envelope, objects }: ScannedReview = await scanReview(body, turns)
   if (!isObject(envelope) || envelope.kind !== 'ConversionReview') throw new MalformedConversionReview('The body is no ConversionReview.')
   if (envelope.apiVersion !== 'apiextensions.k8s.io/v1') {
-    const found = stringifyJson(envelope.apiVersion) ?? 'missing'
+    const found = shownInBrief(envelope.apiVersion)
     throw new MalformedConversionReview(`The apiVersion of the ConversionReview is ${found}: only apiextensions.k8s.io/v1 is served.`)
   }
   const { request } = envelope

@@ -9,17 +9,17 @@ import { createConverter } from '../conversion/converter.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { ConversionAnswer, ConversionRequest } from '../conversion/review.ts'
 import { answerConversion, decodeConversionReview, failedConversion } from '../conversion/review.ts'
-import { MalformedConversionReview } from '../conversion/review-scan.ts'
 import { LoopTurns, Turns } from '../conversion/turns.ts'
 import type { KindConversionMetrics } from '../telemetry/conversion-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { ByteBudget } from './body/budget.ts'
 import { receiveBodies } from './body/receive.ts'
-import { BodyRefused } from './body/refused.ts'
 import { deadlineFrom, timedOut, withDeadline } from './deadline.ts'
 import type { HttpsApp } from './http.ts'
 import { conversionPath } from './paths.ts'
+import { refuse } from './refuse.ts'
+import { whenSenderGoes } from './sender.ts'
 
 /** A review has a whole list: the API server sends all objects of a LIST that need it at once. */
 const maxConversionBytes = 128 * 1024 * 1024
@@ -57,20 +57,14 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
   const loop = new LoopTurns()
   const register = async (scope: FastifyInstance): Promise<void> => {
     receiveBodies(scope, { what: 'ConversionReview', maxBytes: bodyLimit, budget: new ByteBudget(2 * bodyLimit) }, (bytes) => bytes)
-    scope.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
-      const code = error instanceof BodyRefused ? error.code : error instanceof MalformedConversionReview ? 400 : (error.statusCode ?? 500)
-      const text = textFor(code, error)
-      if (code === 429) reply.header('retry-after', '1')
-      if (code >= 500) options.logger.error({ err: error, path: conversionPath }, 'a request could not be answered')
-      else options.logger.info({ code, path: conversionPath }, `refused a request: ${text}`)
-      whole.refused(code)
-      return reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`)
-    })
+    scope.setErrorHandler((error: Error, _request, reply) =>
+      refuse(reply, error, { path: conversionPath, logger: options.logger, onRefused: (code) => whole.refused(code) }),
+    )
     scope.post<{ Querystring: { timeout?: string } }>(conversionPath, { bodyLimit }, async (request, reply) => {
       const began = performance.now()
       whole.started(Number(request.headers['content-length']))
       try {
-        const onClose = (listener: () => void): void => void reply.raw.once('close', () => !reply.raw.writableFinished && listener())
+        const onClose = (listener: () => void): void => whenSenderGoes(reply.raw, listener)
         const turns = new Turns(loop)
         const review = await decodeConversionReview(request.body as Buffer | undefined, turns)
         const { pieces } = await answer(entries, options, review, deadlineFrom(request.query.timeout ?? defaultTimeout), turns, onClose)
@@ -148,15 +142,4 @@ function entriesOf({ conversions, metrics }: ConversionRouteOptions): ReadonlyMa
     entries.set(name, { converter: createConverter(definition), metrics: metrics.conversion.kind(name) })
   }
   return entries
-}
-
-function textFor(code: number, error: Error): string {
-  switch (code) {
-    case 415:
-      return 'The Content-Type must be application/json.'
-    case 500:
-      return 'Internal error.'
-    default:
-      return error.message
-  }
 }

@@ -8,7 +8,8 @@ import type { ByteBudget } from './body/budget.ts'
 import { readBody } from './body/read.ts'
 import { receiveBodies } from './body/receive.ts'
 import { BodyRefused } from './body/refused.ts'
-import { MalformedReview, encodeReview } from './review.ts'
+import { refuse } from './refuse.ts'
+import { encodeReview } from './review.ts'
 
 /** Two objects of 3 MiB, the API server's own limit for a request, and 1 MiB for the envelope. */
 export const maxReviewBytes = 7 * 1024 * 1024
@@ -68,7 +69,7 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
     if (draining()) reply.header('connection', 'close')
     next(null, payload)
   })
-  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+  app.setErrorHandler((error: Error, request, reply) => {
     const path = pathOf(request.url)
     const isServed = paths.has(path)
     if (error instanceof BodyRefused && error.uid !== undefined) {
@@ -80,31 +81,13 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
         .type('application/json')
         .send(encodeReview(error.uid, { allowed: false, status }))
     }
-    const code = error instanceof BodyRefused ? error.code : error instanceof MalformedReview ? 400 : (error.statusCode ?? 500)
-    if (isServed) onRefused?.(path, code, code)
-    // The API server honours it, as long as its own patience lasts.
-    if (code === 429) reply.header('retry-after', '1')
-    const text = textFor(code, error)
-    if (code >= 500) logger.error({ err: error, path }, 'a request could not be answered')
-    else logger.info({ code, path }, `refused a request: ${text}`)
-    return reply.code(code).type('text/plain; charset=utf-8').send(`${text}\n`)
+    return refuse(reply, error, { path, logger, onRefused: (code) => isServed && onRefused?.(path, code, code) })
   })
   return app
 }
 
 function pathOf(url: string): string {
   return url.split('?', 1)[0]!
-}
-
-function textFor(code: number, error: Error): string {
-  switch (code) {
-    case 415:
-      return 'The Content-Type must be application/json.'
-    case 500:
-      return 'Internal error.'
-    default:
-      return error.message
-  }
 }
 
 function notFoundText(path: string, paths: ReadonlySet<string>): string {

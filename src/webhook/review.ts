@@ -2,7 +2,7 @@
 import type { FieldError } from '../api/field-error.ts'
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
-import { isObject, stringifyJson } from '../api/json.ts'
+import { isObject, shownInBrief, stringifyJson } from '../api/json.ts'
 import type { Status } from '../api/status.ts'
 import type { GroupVersionResource, Operation, UserInfo } from './context.ts'
 import type { PatchOperation } from './patch.ts'
@@ -84,14 +84,18 @@ export function decodeReview(body: unknown): AdmissionRequest {
   if (body === undefined) throw new MalformedReview('The request has no body: an AdmissionReview is expected.')
   if (!isObject(body) || body.kind !== 'AdmissionReview') throw new MalformedReview('The body is no AdmissionReview.')
   if (body.apiVersion !== 'admission.k8s.io/v1') {
-    throw new MalformedReview(`The apiVersion of the AdmissionReview is ${shown(body.apiVersion)}: only admission.k8s.io/v1 is served.`)
+    throw new MalformedReview(
+      `The apiVersion of the AdmissionReview is ${shownInBrief(body.apiVersion)}: only admission.k8s.io/v1 is served.`,
+    )
   }
   const { request } = body
   if (!isObject(request)) throw new MalformedReview('The AdmissionReview has no request.')
   const { uid, kind, resource, operation, userInfo, options } = request
   if (typeof uid !== 'string' || uid === '') throw new MalformedReview('The request of the AdmissionReview has no uid.')
   if (!operations.has(operation))
-    throw new MalformedReview(`The operation of the AdmissionReview is ${shown(operation)}: CREATE, UPDATE, DELETE or CONNECT is expected.`)
+    throw new MalformedReview(
+      `The operation of the AdmissionReview is ${shownInBrief(operation)}: CREATE, UPDATE, DELETE or CONNECT is expected.`,
+    )
   if (!isObject(kind) || typeof kind.version !== 'string' || typeof kind.kind !== 'string') {
     throw new MalformedReview('The request of the AdmissionReview has no kind.')
   }
@@ -116,11 +120,6 @@ export function decodeReview(body: unknown): AdmissionRequest {
 }
 
 const noResource: GroupVersionResource = Object.freeze({ group: '', version: '', resource: '' })
-/** What was sent, as far as it is short: an object may be nested deeper than the stack. */
-function shown(value: unknown): string {
-  if (value === undefined) return 'missing'
-  return typeof value === 'object' && value !== null ? 'no text' : stringifyJson(typeof value === 'string' ? value.slice(0, 100) : value)!
-}
 
 function nameOf(object: JsonObject | undefined): string {
   return isObject(object?.metadata) ? textOf(object.metadata.name) : ''

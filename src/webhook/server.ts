@@ -28,6 +28,7 @@ import { createHttpApp, maxReviewBytes, minTlsVersion } from './http.ts'
 import { listen } from './listen.ts'
 import { mutatingHandler } from './mutating.ts'
 import { conversionPath } from './paths.ts'
+import { whenSenderGoes } from './sender.ts'
 import { mismatchAt } from './target.ts'
 import { validatingHandler } from './validating.ts'
 
@@ -94,7 +95,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   serveConversions(app, { conversions, clock, logger, metrics })
   for (const [path, route] of routes) {
     app.post<{ Querystring: { timeout?: string } }>(path, (request, reply) => {
-      const onClose = (listener: () => void): void => void reply.raw.once('close', () => !reply.raw.writableFinished && listener())
+      const onClose = (listener: () => void): void => whenSenderGoes(reply.raw, listener)
       const answer = route(request.body, request.query.timeout, onClose, request.headers)
       const send = (ready: string | Buffer): unknown => sendAnswer(reply, ready)
       if (answer instanceof Promise) answer.then(send, (error: unknown) => reply.send(error))

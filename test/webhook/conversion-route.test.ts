@@ -108,6 +108,10 @@ t.test('what is no review is refused with a sentence', async (t) => {
     [review({ ...request, objects: {} }), /has no list of objects/],
     [review({ ...request, objects: undefined }), /has no list of objects/],
     [review(request, { apiVersion: 'apiextensions.k8s.io/v1beta1' }), /only apiextensions\.k8s\.io\/v1 is served/],
+    [
+      review(request).replace('"apiextensions.k8s.io/v1"', `${'['.repeat(200_000)}${']'.repeat(200_000)}`),
+      /the ConversionReview is no text/,
+    ],
   ]
   for (const [payload, message] of bodies) {
     const headers = { 'content-type': 'application/json' }
