@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { stringifyJson } from '../../src/api/json.ts'
 import { JsonReader, parseJson, parseJsonBytes, readNumber } from '../../src/api/json-reader.ts'
+import { fc } from '../support/property.ts'
 
 /** A text that leaves nothing to `JSON.parse`. */
 const slowly = (text: string, count = Infinity): unknown => {

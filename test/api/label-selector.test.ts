@@ -1,5 +1,4 @@
 import t from 'tap'
-import fc from 'fast-check'
 import {
   formatLabelSelector,
   matchesLabels,
@@ -7,6 +6,7 @@ import {
   requirementsOf,
   type LabelRequirement,
 } from '../../src/api/label-selector.ts'
+import { fc } from '../support/property.ts'
 
 t.test('selects as kubectl -l does', async (t) => {
   const labels = { app: 'web', tier: 'front', empty: '', size: '3' }

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { AuthorityState, StoredAuthority } from '../../src/certs/authority.ts'
 import { bundleOf, decideAuthority, isRenewalDue, leafProblem, replaceAuthority } from '../../src/certs/authority.ts'
 import { isSignedBy, pairProblem, readBundle, readCertificate } from '../../src/certs/certificate.ts'
 import type { KeyPair } from '../../src/certs/issue.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
+import { fc } from '../support/property.ts'
 
 const day = 86_400_000
 const start = Date.parse('2026-01-01T00:00:00Z')

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { LineSplitter } from '../../src/client/line-splitter.ts'
+import { fc } from '../support/property.ts'
 
 t.test('gives the same lines however the bytes are cut', async () => {
   const cuts = fc.array(fc.nat({ max: 40 }), { maxLength: 20 })

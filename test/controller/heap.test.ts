@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { Heap, type HeapItem } from '../../src/controller/heap.ts'
+import { fc } from '../support/property.ts'
 
 interface Numbered extends HeapItem {
   readonly value: number

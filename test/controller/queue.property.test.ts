@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { WorkQueue, type AddOptions } from '../../src/controller/queue.ts'
 import type { QueueMetrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { fc } from '../support/property.ts'
 
 interface Entry {
   readonly key: string

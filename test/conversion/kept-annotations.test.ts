@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import type { Unkept } from '../../src/conversion/converter.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { converting, job, jobConversion, jobOf } from '../support/conversion-fixture.ts'
 import { jsonArbitrary } from '../support/schema-values.ts'
+import { fc } from '../support/property.ts'
 
 const convert = converting(jobConversion)
 const hub = 'conversion.example.com/v1'

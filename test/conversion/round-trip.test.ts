@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject, jsonEqual, stringifyJson } from '../../src/api/json.ts'
@@ -11,6 +10,7 @@ import { conversion } from '../../src/conversion/definition.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { converting, job, jobConversion } from '../support/conversion-fixture.ts'
 import { objectFrom, valueFor } from '../support/schema-values.ts'
+import { fc } from '../support/property.ts'
 
 /** What stands in the place of some small integers; the first two would be rounded to the same number. */
 const large = new Map<JsonValue, bigint>([

@@ -3,7 +3,6 @@
  * they must accept the same, make the same of it, and refuse the rest in the same words.
  * `SEED=… CASES=…` chooses another run or a longer one.
  */
-import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -21,17 +20,11 @@ import { proreus, repository, until } from '../support/process.ts'
 import type { Outcome } from '../support/schema-fuzz.ts'
 import { fuzzDefinitions, fuzzObjects } from '../support/schema-fuzz.ts'
 import { namespace } from '../support/schema-judges.ts'
+import { seed } from '../support/seed.ts'
 
-/** Each commit is judged by other cases, and always by the same; `SEED=random` looks for new ones. */
-const seed = process.env.SEED === 'random' ? Date.now() % 1_000_000_000 : Number(process.env.SEED || seedOfCommit())
 const cases = Number(process.env.CASES || 1000)
 /** Enough to see what is wrong; the first is to be mended first anyway. */
 const shown = Number(process.env.SHOWN || 5)
-
-function seedOfCommit(): number {
-  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: repository, encoding: 'utf8' })
-  return status === 0 ? Number.parseInt(stdout.slice(0, 7), 16) : 36
-}
 
 async function apiOn(test: Test, backend: ControlPlaneBackend): Promise<Api> {
   const controlPlane = await startControlPlane({ backend, controllers: false, namespaces: [namespace] })

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { canonicalJson, deepFreeze } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { compileSchema } from '../../src/schema/compile.ts'
 import { caseArbitrary } from '../support/schema-arbitraries.ts'
+import { fc } from '../support/property.ts'
 
 function defaulted(spec: StructuralSchema, value: JsonObject[string]): unknown {
   return compileSchema({ type: 'object', properties: { spec } }).default({ spec: value }).spec

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { RE2JS } from 're2js'
 import t from 'tap'
 import { compilePattern, isSimple, patternProblem } from '../../src/schema/patterns.ts'
+import { fc } from '../support/property.ts'
 
 t.test('patterns have the meaning of RE2', async (t) => {
   const cases: readonly (readonly [pattern: string, text: string, matches: boolean])[] = [

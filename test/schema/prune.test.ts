@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { canonicalJson, deepFreeze } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { compileSchema } from '../../src/schema/compile.ts'
 import { caseArbitrary } from '../support/schema-arbitraries.ts'
+import { fc } from '../support/property.ts'
 
 const text = { type: 'string' } as const
 const preserve = { 'x-kubernetes-preserve-unknown-fields': true } as const

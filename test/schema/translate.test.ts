@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { withBuiltinType } from '../../src/api/builtin-types.ts'
 import type { JsonObject } from '../../src/api/json.ts'
@@ -9,6 +8,7 @@ import { compileCheck } from '../../src/schema/translate.ts'
 import { mistakesIn } from '../support/builtin-mistakes.ts'
 import { fullSpecs } from '../support/builtin-specs.ts'
 import { caseArbitrary } from '../support/schema-arbitraries.ts'
+import { fc } from '../support/property.ts'
 
 function verdicts(schema: StructuralSchema, object: JsonObject): { ajv: boolean; renderer: boolean } {
   const root = buildRootNode(schema)

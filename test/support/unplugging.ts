@@ -12,6 +12,7 @@ import { defineOperator } from '../../src/manager/operator.ts'
 import { installKinds } from '../../src/manifests/install.ts'
 import type { ControlPlane } from '../../src/testing/index.ts'
 import { until } from './process.ts'
+import { seed } from './seed.ts'
 import { forgottenConnections, mixedFaults, playFaults, randomOf } from './unplugging-faults.ts'
 import type { UnpluggedOperator } from './unplugging-operator.ts'
 import { gadget, startUnpluggedOperator, types } from './unplugging-operator.ts'
@@ -27,7 +28,7 @@ export interface UnpluggingOptions {
 
 /** `SEED` and `SECONDS`, so that a run can be had again; the seed is told. */
 export function unpluggingOptions(t: Test, seconds: number): Pick<UnpluggingOptions, 'seconds' | 'seed'> {
-  const options = { seconds: Number(process.env.SECONDS ?? seconds), seed: Number(process.env.SEED ?? Math.floor(Math.random() * 1e9)) }
+  const options = { seconds: Number(process.env.SECONDS ?? seconds), seed }
   t.comment(`SEED=${options.seed} SECONDS=${options.seconds}`)
   return options
 }

@@ -2,7 +2,6 @@
  * Hostile AdmissionReviews: whatever is sent, the answer is a clear refusal, or a review with the same uid, whose patch makes a valid
  * object of the one that was sent. `SEED=… REVIEWS=…` chooses another run or a longer one.
  */
-import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { isObject } from '../../src/api/json.ts'
@@ -14,25 +13,18 @@ import type { PatchOperation } from '../../src/webhook/patch.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
 import { Dice } from '../support/dice.ts'
-import { repository } from '../support/process.ts'
 import { applyPatch } from '../support/webhook-apply-patch.ts'
 import { changeableSource } from '../support/webhook-fixture.ts'
 import { gadget, gadgetHandlers } from '../support/webhook-gadget.ts'
 import { reviewText } from '../support/webhook-reviews.ts'
+import { seed } from '../support/seed.ts'
 
-/** Each commit gets other reviews, and always the same; `SEED=random` looks for new ones. */
-const seed = process.env.SEED === 'random' ? Date.now() % 1_000_000_000 : Number(process.env.SEED || seedOfCommit())
 /** In CI; who tests while working gets an answer sooner. */
 const reviews = Number(process.env.REVIEWS || (process.env.CI === undefined ? 20_000 : 100_000))
 const concurrency = 16
 /** No review may keep the others waiting. */
 const maxMs = 5_000
 const shown = 5
-
-function seedOfCommit(): number {
-  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: repository, encoding: 'utf8' })
-  return status === 0 ? Number.parseInt(stdout.slice(0, 7), 16) : 36
-}
 
 const schema = schemaOf(gadget)
 const server = createWebhookServer({

@@ -2,7 +2,6 @@
  * Hostile bytes on the raw socket: each connection gets an answer of HTTP or its end, and all the time others are served.
  * `SEED=… CONNECTIONS=…` chooses another run or a longer one.
  */
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:https'
 import { connect as connectPlain } from 'node:net'
@@ -15,15 +14,13 @@ import { webhook } from '../../src/webhook/definition.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
 import { Dice } from '../support/dice.ts'
-import { repository } from '../support/process.ts'
 import { changeableSource } from '../support/webhook-fixture.ts'
 import { gadget, gadgetHandlers } from '../support/webhook-gadget.ts'
 import { reviewText } from '../support/webhook-reviews.ts'
 import type { SocketCase } from '../support/webhook-socket-cases.ts'
 import { socketCase } from '../support/webhook-socket-cases.ts'
+import { seed } from '../support/seed.ts'
 
-/** Each commit gets other bytes, and always the same; `SEED=random` looks for new ones. */
-const seed = process.env.SEED === 'random' ? Date.now() % 1_000_000_000 : Number(process.env.SEED || seedOfCommit())
 /** In CI; who tests while working gets an answer sooner. */
 const connections = Number(process.env.CONNECTIONS || (process.env.CI === undefined ? 1_000 : 3_000))
 const concurrency = 16
@@ -31,11 +28,6 @@ const concurrency = 16
 const maxMs = 8_000
 const shown = 5
 const path = '/validate-fuzz-example-com-v1-gadget'
-
-function seedOfCommit(): number {
-  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: repository, encoding: 'utf8' })
-  return status === 0 ? Number.parseInt(stdout.slice(0, 7), 16) : 36
-}
 
 t.setTimeout(300_000)
 

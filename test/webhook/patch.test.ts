@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { jsonEqual } from '../../src/api/json.ts'
 import type { JsonValue } from '../../src/api/json.ts'
 import { createPatch } from '../../src/webhook/patch.ts'
 import { applyPatch } from '../support/webhook-apply-patch.ts'
+import { fc } from '../support/property.ts'
 
 const named = (...names: string[]): JsonValue[] => names.map((name) => ({ name, image: `${name}:1` }))
 const many = Array.from({ length: 34 }, (_, index) => `c${index}`)

@@ -1,7 +1,7 @@
 /** The scan of JSON text for what `JSON.parse` does not tell. */
-import * as fc from 'fast-check'
 import t from 'tap'
 import { maxDepth, scanJson } from '../../../src/devcluster/http/duplicate-keys.ts'
+import { fc } from '../../support/property.ts'
 
 const duplicates: [text: string, paths: string[]][] = [
   ['{"a":1,"b":2}', []],

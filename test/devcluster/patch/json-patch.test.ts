@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { JsonValue } from '../../../src/api/json.ts'
 import { deepFreeze, jsonEqual } from '../../../src/api/json.ts'
 import { jsonPatch } from '../../../src/devcluster/patch/json-patch.ts'
 import { mergePatch } from '../../../src/devcluster/patch/merge-patch.ts'
+import { fc } from '../../support/property.ts'
 
 type Case = readonly [name: string, document: JsonValue, patch: JsonValue, result: JsonValue | 'failed' | 'malformed']
 

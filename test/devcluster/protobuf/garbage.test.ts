@@ -1,10 +1,10 @@
 /** Whatever is sent as protobuf, the answer is an object or a refusal with 400. */
-import fc from 'fast-check'
 import t from 'tap'
 import { decodeObject } from '../../../src/devcluster/http/codec.ts'
 import { StatusError } from '../../../src/devcluster/registry/status-error.ts'
 import { bytes, object, varint } from '../../support/protobuf-bytes.ts'
 import { recorded } from '../../support/protobuf-recorded.ts'
+import { fc } from '../../support/property.ts'
 
 const bodies = recorded.map(([, base64]) => Buffer.from(base64, 'base64'))
 const kinds: readonly (readonly [apiVersion: string, kind: string])[] = [

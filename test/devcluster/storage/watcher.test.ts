@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
 import type { WatchEvent, WatcherOptions } from '../../../src/devcluster/storage/watcher.ts'
 import { Watcher } from '../../../src/devcluster/storage/watcher.ts'
 import { manualClock } from '../../support/devcluster-registry.ts'
+import { fc } from '../../support/property.ts'
 
 const type = 'ex.com/foos'
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { deepFreeze } from '../../../src/api/json.ts'
@@ -6,6 +5,7 @@ import { builtinResources } from '../../../src/devcluster/resources/builtin/inde
 import { conversionError } from '../../../src/devcluster/types/go-convert.ts'
 import { fieldNames, kindType } from '../../../src/devcluster/types/go-types.ts'
 import { asGo } from '../../../src/devcluster/types/go-value.ts'
+import { fc } from '../../support/property.ts'
 
 const typeOf = (group: string, kind: string, version = 'v1') => kindType({ group, version, kind })!
 

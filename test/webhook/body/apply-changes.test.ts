@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { isObject, jsonEqual } from '../../../src/api/json.ts'
 import { applyChanges } from '../../../src/webhook/body/apply-changes.ts'
 import { createPatch } from '../../../src/webhook/patch.ts'
+import { fc } from '../../support/property.ts'
 
 const parse = (text: string): JsonValue => JSON.parse(text) as JsonValue
 
