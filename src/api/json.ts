@@ -19,6 +19,9 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** Own property of a plain object, or undefined; inherited names such as `constructor` are not found. */
 export function getOwn(object: JsonObject, key: string): JsonValue | undefined {
+  const value: unknown = object[key]
+  // All that an object inherits are functions, but for `__proto__`: to look at the value is quicker than to ask whose it is.
+  if (typeof value !== 'function' && key !== '__proto__') return value as JsonValue | undefined
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 

@@ -58,9 +58,11 @@ function defaultFields(node: Node, object: JsonObject): JsonObject {
   let copy: JsonObject | undefined
   if (properties.size > 0 || additional !== undefined) {
     for (const key in object) {
-      const child = properties.get(key) ?? additional
       const value = object[key]
-      if (child === undefined || value === undefined) continue
+      // Nothing is filled in in a scalar.
+      if (typeof value !== 'object') continue
+      const child = properties.get(key) ?? additional
+      if (child === undefined) continue
       let next: JsonValue | undefined
       if (value === null && !child.nullable) next = child.default
       else next = applyDefaults(child, value)
