@@ -18,9 +18,13 @@ export interface Coerced<Value extends JsonValue> {
   readonly error: FieldError | undefined
 }
 
-/** Reads the embedded resources of a value. */
-export function coerceResources<Value extends JsonValue>(node: Node, value: Value): Coerced<Value> {
-  const coercer = new Coercer()
+/**
+ * Reads the embedded resources of a value.
+ *
+ * @param dropsNulls whether a null that the schema does not allow is dropped before anybody looks at it: in objects, but not in defaults.
+ */
+export function coerceResources<Value extends JsonValue>(node: Node, value: Value, dropsNulls = true): Coerced<Value> {
+  const coercer = new Coercer(dropsNulls)
   const result = coercer.value(node, value, '')
   return { value: result as Value, unknown: coercer.unknown.sort(), error: coercer.error }
 }
@@ -34,6 +38,11 @@ export function holdsResources(node: SchemaNode): boolean {
 class Coercer {
   readonly unknown: string[] = []
   error: FieldError | undefined
+  readonly #dropsNulls: boolean
+
+  constructor(dropsNulls: boolean) {
+    this.#dropsNulls = dropsNulls
+  }
 
   value(node: Node, value: JsonValue, path: string): JsonValue {
     if (Array.isArray(value)) return this.#list(node, value, path)
@@ -62,22 +71,21 @@ class Coercer {
   #resource(node: Node, object: JsonObject, path: string): JsonObject {
     for (const key of ['apiVersion', 'kind']) {
       const value = getOwn(object, key)
-      if (value === undefined || typeof value === 'string' || isDropped(node, key, value)) continue
+      if (value === undefined || typeof value === 'string' || this.#isDropped(node, key, value)) continue
       this.error ??= invalid(childPath(path, key), value, 'must be a string')
     }
     const metadata = getOwn(object, 'metadata')
-    if (metadata === undefined || isDropped(node, 'metadata', metadata)) return object
+    if (metadata === undefined || this.#isDropped(node, 'metadata', metadata)) return object
     const decoded = decodeObjectMeta(metadata)
     if (decoded.error !== undefined) this.error ??= invalid(childPath(path, 'metadata'), metadata, decoded.error)
     this.unknown.push(...decoded.unknown.map((name) => `${childPath(path, 'metadata')}.${name}`))
     return decoded.error !== undefined || jsonEqual(decoded.metadata, metadata) ? object : withField(object, 'metadata', decoded.metadata)
   }
-}
 
-/** A null that is dropped before anybody looks at it. */
-function isDropped(node: Node, key: string, value: JsonValue): boolean {
-  const child = node.properties.get(key)
-  return value === null && child !== undefined && !child.nullable && child.default === undefined
+  #isDropped(node: Node, key: string, value: JsonValue): boolean {
+    const child = node.properties.get(key)
+    return this.#dropsNulls && value === null && child !== undefined && !child.nullable && child.default === undefined
+  }
 }
 
 function withField(object: JsonObject, key: string, value: JsonValue): JsonObject {

@@ -103,14 +103,16 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const actual = typeOf(value)
   const { types } = node
   const format = node.format?.name ?? node.numbers.format
-  const hasFormat = actual === 'null' || actual === 'string' || actual === 'array' || format === undefined
-  if (types.length === 0 ? hasFormat : matchesType(node, actual)) return true
   const isText = actual === 'string' || actual === 'array'
+  // Go's own name of what it has read.
+  const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
+  const isMeasured = actual !== 'null' && !isText && format !== undefined
+  if (types.length === 0 ? !isMeasured : matchesType(node, actual)) return true
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
   // Where there is a format, what cannot have one is measured by it, and named by the format that Go has for it.
   // (The API server itself lets a list pass where a string of a format is asked for. That is refused here: code relies on the type.)
-  if (hasFormat) found.errors.push(typeError(path, types.join(','), actual))
-  else found.errors.push(typeError(path, format, actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''))
+  if (isMeasured && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
+  else found.errors.push(typeError(path, types.join(','), actual))
   return false
 }
 

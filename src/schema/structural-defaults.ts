@@ -54,11 +54,11 @@ function errorsOf(schema: StructuralSchema, value: JsonValue, path: string, { ro
   const place = childPath(path, 'default')
   const pruned = prune(node, value).value
   const unknown = jsonEqual(pruned, value) ? [] : [invalid(place, value, 'must not have unknown fields')]
-  const coerced = coerceResources(node, value)
+  const coerced = coerceResources(node, value, false)
   if (coerced.error !== undefined) return [...unknown, under(place, coerced.error)]
   const { errors, resources } = explain(node, coerced.value)
   const found = (resources.length > 0 ? resources : errors).map((error) => under(place, error))
-  return [...unknown, ...(found.length > 0 ? found : ruleErrors(schema, value, place, root))]
+  return [...unknown, ...(found.length > 0 ? found : ruleErrors(schema, coerced.value, place, root))]
 }
 
 /** The rules of the default's own schema and below; those above do not see it yet. */
@@ -72,7 +72,7 @@ function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, 
   const refused = (detail: string): FieldError[] => [invalid(place, value, `must result in valid metadata: ${detail}`)]
   const object: JsonObject = { apiVersion: 'validation/v1', kind: 'Validation', ...(around(value) as JsonObject) }
   const node: SchemaNode = { ...buildNode(withoutDefaults(root)), embeddedResource: true }
-  const coerced = coerceResources(node, object)
+  const coerced = coerceResources(node, object, false)
   if (coerced.error !== undefined) return refused(formatFieldError(coerced.error))
   const { resources } = explain(node, coerced.value)
   const texts = resources.map(formatFieldError)

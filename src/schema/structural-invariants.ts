@@ -4,7 +4,7 @@ import { forbidden, invalid, required } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childPath, keyPath } from './path.ts'
 import { patternProblem } from './patterns.ts'
-import { junctorErrors } from './structural-junctors.ts'
+import { junctorErrors, keywords } from './structural-junctors.ts'
 import { isSchema, ownProperty } from './structural-parts.ts'
 
 type Level = 'root' | 'items' | 'field'
@@ -112,7 +112,7 @@ function metadataErrors(schema: StructuralSchema, path: string, level: Level): F
   const metadata = ownProperty(schema, 'metadata')
   if (metadata === undefined || level !== 'root') return errors
   const { type: _, default: __, properties = {}, ...rest } = metadata
-  const says = Object.entries(rest).some(([keyword, value]) => saidAnyhow.includes(keyword) || isSaid(value))
+  const says = Object.entries(rest).some(([keyword, value]) => keywords.has(keyword) && (saidAnyhow.includes(keyword) || isSaid(value)))
   if (says || Object.keys(properties).some((name) => name !== 'name' && name !== 'generateName')) {
     const detail = 'must not specify anything other than name and generateName, but metadata is implicitly specified'
     errors.push(forbidden(keyPath(childPath(path, 'properties'), 'metadata'), detail))

@@ -50,8 +50,8 @@ function plain(schema: StructuralSchema): StructuralSchema {
   return Object.fromEntries(Object.entries(schema).filter((entry) => keywords.has(entry[0]) && says(entry)))
 }
 
-/** What else a branch can say. */
-const keywords: ReadonlySet<string> = new Set([
+/** What a schema can say; the API server does not see anything else. */
+export const keywords: ReadonlySet<string> = new Set([
   ...structure.map(([keyword]) => keyword),
   ...['format', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'maxLength', 'minLength', 'pattern', 'maxItems', 'minItems'],
   ...['uniqueItems', 'multipleOf', 'maxProperties', 'minProperties', 'required', 'enum', 'items', 'properties', 'example', 'externalDocs'],

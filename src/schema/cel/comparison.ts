@@ -2,7 +2,7 @@
 import { jsonEqual } from '../../api/json.ts'
 import { CelError, noSuchOverload } from './errors.ts'
 import { keysFor, ownKeys } from './list-identity.ts'
-import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
+import { PreservedValue, SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { Value } from './values.ts'
 import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint } from './values.ts'
 
@@ -18,9 +18,15 @@ export function equals(a: Value, b: Value): boolean {
   if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
   if (a instanceof OptionalValue) {
     if (!(b instanceof OptionalValue)) return false
-    return a.value === undefined || b.value === undefined ? a.value === b.value : equals(a.value, b.value)
+    return a.hasValue && b.hasValue
+      ? readEqual(
+          () => a.value!,
+          () => b.value!,
+        )
+      : a.hasValue === b.hasValue
   }
   if (a instanceof TypeValue) return b instanceof TypeValue && a.type.name === b.type.name
+  if (a instanceof PreservedValue) return a.isData(b)
   if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.typeName === b.typeName ? a.equals(b) : differs(true)
   return a instanceof Uint8Array && b instanceof Uint8Array && compareBytes(a, b) === 0
 }
@@ -35,34 +41,57 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
   }
 }
 
-/** Whether two values are not known to differ; what cannot even be read differs from all that can. */
-function maybeEqual(left: () => Value, right: () => Value): boolean {
-  let pair: readonly [Value, Value]
+/** As a value compares itself with another one: those that Kubernetes brings into CEL do not know null. */
+function ownEquals(value: Value, other: Value): boolean {
+  return other === null && isOfKubernetes(value) ? differs(true) : equals(value, other)
+}
+
+/** Whether two values are equal that it may not be possible to read: what cannot be read is no value of any other type. */
+function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
+  const value = left()
+  let other: Value
   try {
-    pair = [left(), right()]
+    other = right()
   } catch (error) {
-    if (error instanceof CelError) return false
+    if (!(error instanceof CelError) || isOfKubernetes(value)) throw error
+    return false
+  }
+  return same(value, other)
+}
+
+/** Values that Kubernetes brings into CEL cannot be compared with those of another type. */
+function isOfKubernetes(value: Value): boolean {
+  if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return true
+  return value instanceof OpaqueValue && !(value instanceof PreservedValue)
+}
+
+/** Whether two values are not known to differ. */
+function maybeEqual(left: () => Value, right: () => Value): boolean {
+  try {
+    return readEqual(left, right, equals)
+  } catch (error) {
+    if (error instanceof CelError) return true
     throw error
   }
-  return equalsIfComparable(...pair) !== false
 }
 
 /** Whether a list contains a value. Of what cannot be compared with it, only lists of a schema speak, and then only when nothing else is it. */
 export function contains(list: ListValue, value: Value): boolean {
   const { size } = list
   const isOfSchema = list instanceof SchemaList
-  let comparable = true
+  let problem: CelError | undefined
   for (let index = 0; index < size; index += 1) {
-    const item = list.at(index)
-    const same = isOfSchema ? equalsIfComparable(item, value) : equalsIfComparable(value, item)
-    if (same === true) return true
-    if (same === undefined) comparable = false
+    try {
+      if (isOfSchema ? ownEquals(list.at(index), value) : ownEquals(value, list.at(index))) return true
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+      problem ??= error
+    }
   }
-  if (isOfSchema && !comparable) throw noSuchOverload()
+  if (isOfSchema && problem !== undefined) throw problem
   return false
 }
 
-/** Values that Kubernetes brings into CEL cannot be compared with those of another type. */
 function differs(isKubernetes: boolean): false {
   if (isKubernetes) throw noSuchOverload()
   return false
@@ -89,17 +118,10 @@ function listsEqual(a: ListValue, b: ListValue): boolean {
   if (a.size !== b.size) return false
   if (a.semantics === undefined) {
     // What an expression has made differs only by what is known to differ.
-    const isOfSchema = a instanceof SchemaList
+    const same = a instanceof SchemaList ? readEqual : maybeEqual
     for (let index = 0; index < a.size; index += 1) {
-      if (
-        isOfSchema
-          ? !equals(a.at(index), b.at(index))
-          : !maybeEqual(
-              () => a.at(index),
-              () => b.at(index),
-            )
-      )
-        return false
+      const left = (): Value => a.at(index)
+      if (!same(left, () => b.at(index))) return false
     }
     return true
   }
@@ -112,18 +134,31 @@ function listsEqual(a: ListValue, b: ListValue): boolean {
 
 function mapsEqual(a: MapValue, b: MapValue): boolean {
   if (a.size !== b.size) return false
-  const same = a instanceof SchemaObject || a instanceof SchemaMap ? equals : equalsIfComparable
+  const same = a instanceof SchemaObject || a instanceof SchemaMap ? readEqual : maybeEqual
   for (const key of a.keys()) {
-    const left = a.find(key)
-    const right = b.find(key)
+    const left = read(() => a.find(key))
+    const right = read(() => b.find(key))
     if (left === undefined || right === undefined) {
       if (left !== right) return false
-    } else if (same(left, right) === false) return false
+    } else if (!same(left, right)) return false
   }
   if (!(a instanceof SchemaObject)) return true
   if (!(b instanceof SchemaObject)) return a.unknownFields().length === 0 || differs(true)
   // Fields that no schema describes are compared as they are, where both have them.
   return a.unknownFields().every((field) => !Object.hasOwn(b.data, field) || jsonEqual(a.data[field], b.data[field]))
+}
+
+/** Undefined where nothing is; else what gives what is there, or fails as reading it did. */
+function read(find: () => Value | undefined): (() => Value) | undefined {
+  try {
+    const value = find()
+    return value === undefined ? undefined : () => value
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+    return () => {
+      throw error
+    }
+  }
 }
 
 /** -1, 0 or 1. */

@@ -1,31 +1,21 @@
 /** How the values of a schema become CEL values. */
 import type { JsonValue } from '../../api/json.ts'
-import { isObject, jsonEqual } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
+import { decodeBase64 } from './base64.ts'
 import { CelError } from './errors.ts'
 import { escapeIdentifier } from './escape.ts'
+import type { ParsedTime } from './go-time.ts'
+import { parseDate, parseSchemaTime } from './go-time.ts'
 import type { Int } from './integers.ts'
 import { maxInt, minInt, toInt } from './integers.ts'
-import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
-import { parseDate, parseDateTime, parseSchemaDuration } from './times.ts'
-import type { ListSemantics, Value } from './values.ts'
-import { Double, OpaqueValue } from './values.ts'
+import { PreservedValue, SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
+import { parseSchemaDuration } from './times.ts'
+import type { ListSemantics, Timestamp, Value } from './values.ts'
+import { Double } from './values.ts'
 
 /** @throws {CelError} for a value that does not fit the schema. */
 export type DataType = (value: JsonValue) => Value
-
-/** Data of which the schema says nothing: it can be compared, and nothing else. */
-class PreservedValue extends OpaqueValue {
-  readonly typeName = 'unknown'
-  readonly #data: JsonValue
-  constructor(data: JsonValue) {
-    super()
-    this.#data = data
-  }
-  equals(other: OpaqueValue): boolean {
-    return other instanceof PreservedValue && jsonEqual(this.#data, other.#data)
-  }
-}
 
 /** @param isRoot whether it is a whole Kubernetes object: one has apiVersion, kind, metadata.name and metadata.generateName in any case. */
 export function dataType(schema: StructuralSchema, isRoot = schema['x-kubernetes-embedded-resource'] === true): DataType {
@@ -76,16 +66,20 @@ function converter(schema: StructuralSchema): DataType {
 /** A JSON number of any size: integers beyond 2^53 come as bigints, or rounded from where nobody read them exactly. */
 function integer(value: number | bigint, problem = 'invalid data, expected int, got float64'): Int {
   if (Number.isSafeInteger(value)) return value
-  if (typeof value === 'number' && !Number.isInteger(value)) throw new CelError(problem)
+  if (!isInt64(value)) throw new CelError(problem)
+  return toInt(BigInt(value))
+}
+
+/** Go reads a whole number as an integer only where it has 64 bits. */
+function isInt64(value: number | bigint): boolean {
+  if (typeof value === 'number' && !Number.isInteger(value)) return false
   const exact = BigInt(value)
-  if (exact < minInt || exact > maxInt) throw new CelError(problem)
-  return toInt(exact)
+  return exact >= minInt && exact <= maxInt
 }
 
 function goType(value: JsonValue): string {
   if (typeof value === 'boolean') return 'bool'
-  if (typeof value === 'number' || typeof value === 'bigint')
-    return Number.isInteger(value) || typeof value === 'bigint' ? 'int64' : 'float64'
+  if (typeof value === 'number' || typeof value === 'bigint') return isInt64(value) ? 'int64' : 'float64'
   if (Array.isArray(value)) return '[]interface {}'
   return typeof value === 'string' ? 'string' : 'map[string]interface {}'
 }
@@ -130,9 +124,20 @@ function stringConverter(format: string | undefined): DataType {
 
 const stringFormats: Readonly<Record<string, (text: string) => Value>> = {
   duration: (text) => found(parseSchemaDuration(text), `Invalid duration ${text}: unable to parse ${text} as duration`),
-  date: (text) => found(parseDate(text), `Invalid date formatted string ${text}`),
-  'date-time': (text) => found(parseDateTime(text), `Invalid date-time formatted string ${text}`),
-  byte: (text) => Uint8Array.from(Buffer.from(text, 'base64')),
+  date: (text) => parsed(parseDate(text), (problem) => `Invalid date formatted string ${text}: ${problem}`),
+  'date-time': (text) => parsed(parseSchemaTime(text), (problem) => `Invalid date-time formatted string ${text}: ${problem}`),
+  byte: (text) => {
+    try {
+      return decodeBase64(text)
+    } catch (error) {
+      throw error instanceof CelError ? new CelError(`Invalid byte formatted string ${text}: ${error.message}`) : error
+    }
+  },
+}
+
+function parsed(time: ParsedTime, problem: (detail: string) => string): Timestamp {
+  if (typeof time === 'string') throw new CelError(problem(time))
+  return time
 }
 
 function found<Result>(result: Result | undefined, problem: string): Result {

@@ -5,35 +5,35 @@ import { maxInt, minInt, toInt } from './integers.ts'
 import type { Value } from './values.ts'
 import { Double, ListValue, MapValue } from './values.ts'
 
-class DynamicList extends ListValue {
-  readonly #data: readonly JsonValue[]
+export class DynamicList extends ListValue {
+  readonly data: readonly JsonValue[]
   constructor(data: readonly JsonValue[]) {
     super()
-    this.#data = data
+    this.data = data
   }
   get size(): number {
-    return this.#data.length
+    return this.data.length
   }
   at(index: number): Value {
-    return dynamicValue(this.#data[index]!)
+    return dynamicValue(this.data[index]!)
   }
 }
 
-class DynamicMap extends MapValue {
-  readonly #data: { [key: string]: JsonValue | undefined }
+export class DynamicMap extends MapValue {
+  readonly data: { [key: string]: JsonValue | undefined }
   constructor(data: { [key: string]: JsonValue | undefined }) {
     super()
-    this.#data = data
+    this.data = data
   }
   get size(): number {
     return this.keys().length
   }
   find(key: Value): Value | undefined {
-    const value = typeof key === 'string' ? getOwn(this.#data, key) : undefined
+    const value = typeof key === 'string' ? getOwn(this.data, key) : undefined
     return value === undefined ? undefined : dynamicValue(value)
   }
   keys(): readonly string[] {
-    return Object.keys(this.#data).filter((key) => this.#data[key] !== undefined)
+    return Object.keys(this.data).filter((key) => this.data[key] !== undefined)
   }
 }
 

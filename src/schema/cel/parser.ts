@@ -7,7 +7,7 @@ import type { Token } from './lexer.ts'
 import { tokenize } from './lexer.ts'
 import { parseBytes, parseNumber, parseString } from './literals.ts'
 import { expandMacro } from './macros.ts'
-import { missing, startOfExpression, unexpected } from './syntax-errors.ts'
+import { missing, noAlternative, startOfExpression, unexpected } from './syntax-errors.ts'
 
 /** cel-go's own limits: characters of an expression, and levels of nesting. */
 const maxCharacters = 100_000
@@ -188,10 +188,7 @@ class Parser {
     const token = this.#token
     if (token.kind === 'quoted') throw new CelSyntaxError(token.offset, "unsupported syntax: '`'")
     if (token.kind !== 'identifier' || keywords.has(token.text)) {
-      throw new CelSyntaxError(
-        token.offset,
-        `Syntax error: no viable alternative at input '.${keywords.has(token.text) ? token.text : token.kind === 'end' ? '' : token.text}'`,
-      )
+      throw noAlternative(token)
     }
     this.#at += 1
     return token
@@ -220,8 +217,11 @@ class Parser {
     }
     if (this.#take('[') !== undefined) return this.#listLiteral(offset)
     if (this.#take('{') !== undefined) return { kind: 'map', offset, entries: this.#list('}', () => this.#mapEntry(), true) }
-    if (this.#take('.') !== undefined && this.#token.kind === 'identifier') return this.#named('.')
-    return this.#unexpected(startOfExpression)
+    if (this.#take('.') === undefined) return this.#unexpected(startOfExpression)
+    const name = this.#token
+    if (name.kind === 'identifier' && !keywords.has(name.text)) return this.#named('.')
+    if (name.kind === 'identifier' && name.text !== 'in') return this.#unexpected('IDENTIFIER')
+    throw noAlternative(name)
   }
 
   /** A constant, a variable, a global call or a type that is made. */

@@ -27,21 +27,25 @@ export function throughAttribute(value: Value): Value {
   if (content instanceof OptionalValue) return new OptionalValue(content.value ?? null)
   if (content instanceof TypeValue) return new OptionalValue(content.type.name)
   const type = content instanceof OpaqueValue ? goTypes[content.typeName] : undefined
-  return type === undefined ? value : unreadable(`unsupported conversion to ref.Val: (${type})`)
+  return type === undefined ? value : new UnreadableOptional(`unsupported conversion to ref.Val: (${type})`)
 }
 
 /** An optional value of data that do not fit their schema. */
 export function optionalOfError({ message }: CelError): OptionalValue {
-  return unreadable(`unsupported conversion to ref.Val: (*errors.errorString)${message}`)
+  return new UnreadableOptional(`unsupported conversion to ref.Val: (*errors.errorString)${message}`)
 }
 
 /** There is a value, but who reads it fails. */
-class UnreadableOptional extends OptionalValue {}
-
-function unreadable(problem: string): OptionalValue {
-  return Object.defineProperty(new UnreadableOptional(undefined), 'value', {
-    get: () => {
-      throw new CelError(problem)
-    },
-  })
+class UnreadableOptional extends OptionalValue {
+  readonly #problem: string
+  constructor(problem: string) {
+    super(undefined)
+    this.#problem = problem
+  }
+  override get hasValue(): boolean {
+    return true
+  }
+  override get value(): never {
+    throw new CelError(this.#problem)
+  }
 }

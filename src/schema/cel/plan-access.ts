@@ -78,7 +78,7 @@ export function planIndex(planner: Planner, operand: Expr, index: Expr, optional
     const value = target(frame)
     frame.cost += 1
     // Where nothing is to be looked into, nobody asks what for.
-    if (value instanceof OptionalValue && value.value === undefined) return none
+    if (value instanceof OptionalValue && !value.hasValue) return none
     const at = key(frame)
     if (optional || value instanceof OptionalValue) return optionally(value, (inner) => itemOf(inner, at))
     const found = itemOf(value, at)

@@ -51,7 +51,8 @@ function loopOver(first: number, second: number | undefined): Loop {
         if (second !== undefined) frame.assign(second, () => range.find(key) ?? null)
         if (!round()) return
       }
-    } else throw new CelError(`got '${goTypeOf(range)}', expected iterable type`)
+    } else if (second === undefined) throw new CelError(`got '${goTypeOf(range)}', expected iterable type`)
+    else throw new CelError(`unsupported comprehension range type: ${goTypeOf(range)}`)
   }
 }
 
@@ -128,6 +129,31 @@ function passes(filter: Eval | undefined, frame: Frame): boolean {
   return value
 }
 
+/**
+ * Adds in each round; an error does not end the loop: of those that filters meet the last one is told, else the first.
+ *
+ * @param add what is done with what passes, at the given cost.
+ */
+function collect(filter: Eval | undefined, frame: Frame, range: Value, loop: Loop, roundCost: number, add: () => void): void {
+  let error: CelError | undefined
+  loop(frame, range, () => {
+    let isFiltering = true
+    try {
+      if (passes(filter, frame)) {
+        isFiltering = false
+        frame.cost += roundCost
+        add()
+      } else frame.cost += 1
+    } catch (caught) {
+      if (!(caught instanceof CelError)) throw caught
+      if (isFiltering || error === undefined) error = caught
+    }
+    return true
+  })
+  frame.cost += 1
+  if (error !== undefined) throw error
+}
+
 function listCollector(planner: Planner, filter: Eval | undefined, added: Expr): Shape | undefined {
   if (added.kind !== 'list' || added.elements.length !== 1) return undefined
   const element = planner.plan(added.elements[0]!)
@@ -135,14 +161,7 @@ function listCollector(planner: Planner, filter: Eval | undefined, added: Expr):
   const roundCost = 2 + (element.constant === undefined ? listCost : 0)
   return (frame, range, loop) => {
     const items: Value[] = []
-    loop(frame, range, () => {
-      if (passes(filter, frame)) {
-        items.push(element.eval(frame))
-        frame.cost += roundCost
-      } else frame.cost += 1
-      return true
-    })
-    frame.cost += 1
+    collect(filter, frame, range, loop, roundCost, () => items.push(element.eval(frame)))
     return new PlainList(items)
   }
 }
@@ -151,19 +170,12 @@ function mapCollector(planner: Planner, filter: Eval | undefined, added: readonl
   const [first, second] = added.map((expr) => planner.plan(expr).eval)
   return (frame, range, loop) => {
     const map = new PlainMap()
-    loop(frame, range, () => {
-      if (!passes(filter, frame)) {
-        frame.cost += 1
-        return true
-      }
+    collect(filter, frame, range, loop, 2, () => {
       const key = first!(frame)
-      frame.cost += 2
       if (second !== undefined) insertInto(map, key, second(frame))
       else if (key instanceof MapValue) insertAllInto(map, key)
       else throw noSuchOverload()
-      return true
     })
-    frame.cost += 1
     return map
   }
 }
@@ -180,7 +192,8 @@ function generalFold(planner: Planner, expr: Comprehension, range: Eval, loop: L
       frame.slots[slot!] = initial(frame)
       loop(frame, values, () => {
         if (condition(frame) !== true) return false
-        frame.slots[slot!] = step(frame)
+        // An error is what has been accumulated then; the loop goes on.
+        frame.assign(slot!, () => step(frame))
         return true
       })
       return result(frame)

@@ -218,7 +218,7 @@ export class Planner {
 }
 
 function optionalItems(value: Value, entry?: string): readonly Value[] {
-  if (value instanceof OptionalValue) return value.value === undefined ? [] : [value.value]
+  if (value instanceof OptionalValue) return value.hasValue ? [value.value!] : []
   throw new CelError(
     `cannot initialize optional ${entry === undefined ? 'list element' : `entry '${entry}'`} from non-optional value ${String(value)}`,
   )
@@ -272,13 +272,13 @@ function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan, isOptiona
   })
 }
 
-/** `or` and `orValue`: the argument is looked at only when there is no value. */
+/** `or` and `orValue`: the argument is looked at only when there is no value. What is no optional, as its type could not tell, stays what it is. */
 function alternative(target: Plan, other: Plan, name: 'or' | 'orValue'): Plan {
   return computed((frame) => {
     const value = target.eval(frame)
-    if (!(value instanceof OptionalValue)) throw noSuchOverload(name)
-    if (value.value === undefined) return other.eval(frame)
-    return name === 'or' ? value : value.value
+    if (!(value instanceof OptionalValue)) return value
+    if (!value.hasValue) return other.eval(frame)
+    return name === 'or' ? value : value.value!
   })
 }
 

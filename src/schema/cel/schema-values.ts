@@ -1,11 +1,12 @@
 /** JSON as its schema describes it, seen as CEL values. Nothing is converted before it is asked for. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { getOwn } from '../../api/json.ts'
+import { getOwn, jsonEqual } from '../../api/json.ts'
 import type { DataType } from './data-type.ts'
+import { DynamicList, DynamicMap } from './dynamic-value.ts'
 import { unescapeIdentifier } from './escape.ts'
 import { noSuchOverload } from './errors.ts'
 import type { ListSemantics, Value } from './values.ts'
-import { ListValue, MapValue } from './values.ts'
+import { Double, ListValue, MapValue, OpaqueValue } from './values.ts'
 
 export class SchemaList extends ListValue {
   readonly data: readonly JsonValue[]
@@ -72,6 +73,35 @@ export class SchemaObject extends MapValue {
   unknownFields(): readonly string[] {
     return Object.keys(this.data).filter((name) => !this.fields.has(name))
   }
+}
+
+/** Data of which the schema says nothing: it can be compared, and nothing else. */
+export class PreservedValue extends OpaqueValue {
+  readonly typeName = 'unknown'
+  readonly data: JsonValue
+  constructor(data: JsonValue) {
+    super()
+    this.data = data
+  }
+  equals(other: OpaqueValue): boolean {
+    return this.isData(other)
+  }
+  /** Whether a value of any type is of the same data. */
+  isData(value: Value): boolean {
+    const data = dataOf(value)
+    return data !== undefined && jsonEqual(this.data, data)
+  }
+}
+
+/** What a value was made of; undefined for what does not come from JSON. */
+function dataOf(value: Value): JsonValue | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return value
+  if (value instanceof PreservedValue || value instanceof SchemaList || value instanceof SchemaMap || value instanceof SchemaObject) {
+    return value.data as JsonValue
+  }
+  if (value instanceof DynamicList || value instanceof DynamicMap) return value.data as JsonValue
+  // A whole number is data of another type than a float of the same value.
+  return value instanceof Double && !Number.isInteger(value.value) ? value.value : undefined
 }
 
 /** Reads a field by the name that expressions know it by: made once for each place that does so. */

@@ -21,6 +21,11 @@ export function unexpected({ text, offset }: Token, next: Token | undefined, exp
   return new CelSyntaxError(offset, `Syntax error: ${isExtra ? 'extraneous' : 'mismatched'} input '${text}' expecting ${expecting}`)
 }
 
+/** After a dot, there is nothing that could be meant. */
+export function noAlternative({ kind, text, offset }: Token): CelSyntaxError {
+  return new CelSyntaxError(offset, `Syntax error: no viable alternative at input '.${kind === 'end' ? '' : text}'`)
+}
+
 /** Whether the expression could go on with the token after the symbol. */
 function mayFollow(token: Token, symbol: string): boolean {
   const { kind, text } = token

@@ -1,5 +1,4 @@
 /** Moments and durations, as Go's `time` reads and writes them. */
-import { isDate } from '../format-time.ts'
 import { CelError } from './errors.ts'
 import { maxInt, minInt } from './integers.ts'
 import { Duration, Timestamp } from './values.ts'
@@ -29,28 +28,6 @@ export function addDuration({ seconds, nanos, offsetMinutes }: Timestamp, added:
 export function subtractTimestamps(a: Timestamp, b: Timestamp): Duration {
   const nanos = (time: Timestamp): bigint => BigInt(time.seconds) * nanosPerSecond + BigInt(time.nanos)
   return duration(nanos(a) - nanos(b))
-}
-
-const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt](\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d+))?([Zz]|[+-]\d{2}:\d{2})$/
-
-/** RFC 3339; undefined when it is none. */
-export function parseDateTime(text: string): Timestamp | undefined {
-  const match = dateTime.exec(text)
-  if (match === null || !isDate(match[1]!)) return undefined
-  const [hours, minutes, seconds] = [Number(match[2]), Number(match[3]), Number(match[4])]
-  if (hours > 23 || minutes > 59 || seconds > 59) return undefined
-  const zone = match[6]!
-  const offset = /^z$/i.test(zone) ? 0 : (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4))) * (zone.startsWith('-') ? -1 : 1)
-  const nanos = Number((match[5] ?? '').slice(0, 9).padEnd(9, '0'))
-  return new Timestamp(dayStart(match[1]!) + hours * 3600 + minutes * 60 + seconds - offset * 60, nanos, offset)
-}
-
-export function parseDate(text: string): Timestamp | undefined {
-  return isDate(text) ? new Timestamp(dayStart(text), 0) : undefined
-}
-
-function dayStart(date: string): number {
-  return Date.parse(`${date}T00:00:00Z`) / 1000
 }
 
 /** RFC 3339 with as many digits as needed. */

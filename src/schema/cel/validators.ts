@@ -2,14 +2,15 @@
 import type { Call, Expr } from './ast.ts'
 import { childrenOf } from './ast.ts'
 import type { Checked } from './checked.ts'
+import type { Overload } from './declarations.ts'
 import { CelError } from './errors.ts'
 import type { Issue } from './issues.ts'
 import type { ClauseKind } from './library/format-text.ts'
 import { clauseProblem, readFormat } from './library/format-text.ts'
 import { isPattern } from './library/expressions.ts'
-import { parseDateTime, parseDuration } from './times.ts'
 import type { Type } from './types.ts'
 import { dynType, formatType, sameType, unwrapOptional } from './types.ts'
+import type { Value } from './values.ts'
 
 export function literalIssues(checked: Checked): Issue[] {
   const issues: Issue[] = []
@@ -27,16 +28,27 @@ export function literalIssues(checked: Checked): Issue[] {
   )
 }
 
-const literalChecks: Readonly<Record<string, (text: string) => boolean>> = {
-  duration: (text) => parseDuration(text) !== undefined,
-  timestamp: (text) => parseDateTime(text) !== undefined,
-  matches: isPattern,
+/** Functions whose constant argument must be one that they can do something with. */
+const literalChecks: Readonly<Record<string, (value: Value, overloads: readonly Overload[]) => boolean>> = {
+  duration: isConvertible,
+  timestamp: isConvertible,
+  matches: (value) => typeof value !== 'string' || isPattern(value),
+}
+
+function isConvertible(value: Value, overloads: readonly Overload[]): boolean {
+  try {
+    for (const { implementation } of overloads) (implementation as ((value: Value) => Value) | undefined)?.(value)
+    return true
+  } catch (error) {
+    if (error instanceof CelError) return false
+    throw error
+  }
 }
 
 function callIssues(checked: Checked, call: Call): Issue[] {
   const [first] = call.args
   const isValid = Object.hasOwn(literalChecks, call.name) ? literalChecks[call.name] : undefined
-  if (isValid !== undefined && first?.kind === 'literal' && typeof first.value === 'string' && !isValid(first.value)) {
+  if (isValid !== undefined && first?.kind === 'literal' && !isValid(first.value, checked.overloads.get(call) ?? [])) {
     return [{ offset: first.offset, message: `invalid ${call.name} argument` }]
   }
   const { target } = call

@@ -142,10 +142,24 @@ export class TypeValue {
 }
 
 export class OptionalValue {
-  /** Undefined when there is none. */
-  readonly value: Value | undefined
+  readonly #value: Value | undefined
   constructor(value: Value | undefined) {
-    this.value = value
+    this.#value = value
+  }
+  get hasValue(): boolean {
+    return this.#value !== undefined
+  }
+  /**
+   * Undefined when there is none.
+   *
+   * @throws {CelError} when there is one that cannot be read.
+   */
+  get value(): Value | undefined {
+    return this.#value
+  }
+  /** The size of the value, as costs are reckoned. */
+  get size(): number {
+    return this.#value === undefined ? 1 : sizeOf(this.#value)
   }
 }
 
@@ -180,7 +194,7 @@ export function sizeOf(value: Value): number {
   if (typeof value === 'string') return lengthOf(value)
   if (value instanceof ListValue || value instanceof MapValue) return value.size
   if (value instanceof Uint8Array) return value.length
-  if (value instanceof OptionalValue && value.value !== undefined) return sizeOf(value.value)
+  if (value instanceof OptionalValue) return value.size
   if (value instanceof OpaqueValue) return 'size' in value && typeof value.size === 'number' ? value.size : 1
   return 1
 }

@@ -68,6 +68,35 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
       `properties[spec].items.x-kubernetes-validations[0].rule: Invalid value: "int('x') == 1 || oldSelf == self": oldSelf cannot be used on the uncorrelatable portion of the schema within properties[spec]`,
     ],
   ],
+  'a name that is a constant': [
+    { ...text, ...rules('.false || true') },
+    [
+      `properties[spec].x-kubernetes-validations[0].rule: Invalid value: {"Rule":".false || true","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:2: Syntax error: mismatched input 'false' expecting IDENTIFIER\n | .false || true\n | .^`,
+    ],
+  ],
+  'constants of which no time is made': [
+    { ...text, ...rules("timestamp('2020-01-01t00:00:00Z') == timestamp(0) || duration(1) == duration('1s')") },
+    [
+      `properties[spec].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"timestamp('2020-01-01t00:00:00Z') == timestamp(0) || duration(1) == duration('1s')","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ${[
+        "ERROR: <input>:1:11: invalid timestamp argument\n | timestamp('2020-01-01t00:00:00Z') == timestamp(0) || duration(1) == duration('1s')\n | ..........^",
+        "ERROR: <input>:1:63: invalid duration argument\n | timestamp('2020-01-01t00:00:00Z') == timestamp(0) || duration(1) == duration('1s')\n | ..............................................................^",
+      ].join('\n')}`,
+    ],
+  ],
+  'a default that is measured by its format': [
+    { type: 'object', format: 'int64', default: 0 },
+    ['properties[spec].default: Invalid value: "integer":  in body must be of type object: "integer"'],
+  ],
+  'a default whose metadata are null': [
+    {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+      default: { apiVersion: 'v1', kind: 'Pod', metadata: null },
+      ...rules("self.metadata.name == 'a'"),
+    },
+    [`properties[spec].default: Invalid value: "object": no such key: name evaluating rule: self.metadata.name == 'a'`],
+  ],
   'types are named from the place of the rule': [
     { type: 'object', properties: { a: { type: 'object', properties: { b: text }, ...rules('self == 1') } } },
     [

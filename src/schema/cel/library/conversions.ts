@@ -3,9 +3,10 @@ import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
 import { formatDouble } from '../format-double.ts'
+import { parseZonedTime } from '../go-time.ts'
 import type { Int } from '../integers.ts'
 import { checkedUint, parseInt64, parseUint64, toIndex, toInt } from '../integers.ts'
-import { duration, formatDuration, formatTimestamp, parseDateTime, parseDuration, timestamp } from '../times.ts'
+import { formatDuration, formatTimestamp, parseDuration, timestamp } from '../times.ts'
 import { typeOfValue } from '../type-of-value.ts'
 import type { Duration, ListValue, MapValue, Timestamp, Value } from '../values.ts'
 import { Double, lengthOf, TypeValue, Uint } from '../values.ts'
@@ -52,7 +53,7 @@ function uintToInt({ value }: Uint): Int {
   return toInt(value)
 }
 
-function bytesToString(bytes: Uint8Array): string {
+export function bytesToString(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
@@ -61,7 +62,10 @@ function bytesToString(bytes: Uint8Array): string {
 }
 
 function stringToTimestamp(text: string): Timestamp {
-  const value = fromString('google.protobuf.Timestamp', (value) => parseDateTime(value))(text)
+  const value = fromString('google.protobuf.Timestamp', (text) => {
+    const time = parseZonedTime(text)
+    return typeof time === 'string' ? undefined : time
+  })(text)
   return timestamp(value.seconds, value.nanos, value.offsetMinutes)
 }
 
@@ -79,7 +83,10 @@ export const conversions: readonly Overload[] = [
   define('double(string) -> double', 'string_to_double', fromString('double', parseFloat64)),
   define('double(uint) -> double', 'uint64_to_double', ({ value }: Uint) => new Double(Number(value))),
   define('duration(duration) -> duration', 'duration_to_duration', identity),
-  define('duration(int) -> duration', 'int64_to_duration', (value: Int) => duration(BigInt(value))),
+  // There is such an overload, but nothing that could do it.
+  define('duration(int) -> duration', 'int64_to_duration', (): never => {
+    throw new CelError("type conversion error from 'int' to 'google.protobuf.Duration'")
+  }),
   define(
     'duration(string) -> duration',
     'string_to_duration',

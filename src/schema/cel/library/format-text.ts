@@ -5,6 +5,7 @@ import { formatDouble } from '../format-double.ts'
 import { formatDuration, formatTimestamp } from '../times.ts'
 import type { Value } from '../values.ts'
 import { Double, Duration, ListValue, MapValue, Timestamp, typeNameOf, TypeValue, Uint } from '../values.ts'
+import { bytesToString } from './conversions.ts'
 
 export type ClauseKind = 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o'
 
@@ -152,9 +153,18 @@ function stringText(value: Value): string | undefined {
   if (value instanceof Uint) return String(value.value)
   if (value instanceof Timestamp) return formatTimestamp(value)
   if (value instanceof Duration) return formatDuration(value)
-  if (value instanceof Uint8Array) return new TextDecoder().decode(value)
+  if (value instanceof Uint8Array) return bytesText(value)
   if (value instanceof TypeValue) return value.type.name
   return typeof value === 'object' ? undefined : String(value)
+}
+
+function bytesText(bytes: Uint8Array): string {
+  try {
+    return bytesToString(bytes)
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+    throw new CelError(`error during formatting: could not convert argument ${quote(error.message)} to string`)
+  }
 }
 
 /** A value within a list or a map: as CEL itself would write it. */
@@ -162,7 +172,7 @@ function nestedText(value: Value): string {
   if (typeof value === 'string') return quote(value)
   if (value instanceof Timestamp) return `timestamp(${quote(formatTimestamp(value))})`
   if (value instanceof Duration) return `duration(${quote(formatDuration(value))})`
-  if (value instanceof Uint8Array) return `b${quote(new TextDecoder().decode(value))}`
+  if (value instanceof Uint8Array) return `b${quote(bytesText(value))}`
   if (value instanceof Double)
     return Number.isFinite(value.value) ? value.value.toFixed(defaultPrecision) : quote(formatDouble(value.value))
   const text = stringText(value)

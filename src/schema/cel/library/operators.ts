@@ -1,5 +1,5 @@
 /** Arithmetic, order and membership. `==`, `&&`, `||`, `?:` and the ways into lists and maps are the planner's own. */
-import { compare, contains, equals } from '../comparison.ts'
+import { compare, contains, equals, equalsIfComparable } from '../comparison.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
@@ -153,7 +153,8 @@ export const operators: readonly Overload[] = [
   define('_||_(bool, bool) -> bool', 'logical_or'),
   define('@not_strictly_false(bool) -> bool', 'not_strictly_false'),
   define('_==_(A, A) -> bool', 'equals', equals),
-  define('_!=_(A, A) -> bool', 'not_equals', (a: Value, b: Value) => !equals(a, b)),
+  // What cannot be compared is not equal.
+  define('_!=_(A, A) -> bool', 'not_equals', (a: Value, b: Value) => equalsIfComparable(a, b) !== true),
   ...sums,
   ...products,
   ...orderOverloads(

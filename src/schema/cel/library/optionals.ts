@@ -21,7 +21,7 @@ function unwrap(list: ListValue): ListValue {
   const items: Value[] = []
   for (const item of list) {
     if (!(item instanceof OptionalValue)) throw new CelError(`value ${String(item)} is not optional`)
-    if (item.value !== undefined) items.push(item.value)
+    if (item.hasValue) items.push(item.value!)
   }
   return new PlainList(items)
 }
@@ -38,7 +38,7 @@ export const optionals: readonly Overload[] = [
     if (value === undefined) throw new CelError('optional.none() dereference')
     return value
   }),
-  define('optional<V>::hasValue() -> bool', 'optional_hasValue', ({ value }: OptionalValue) => value !== undefined),
+  define('optional<V>::hasValue() -> bool', 'optional_hasValue', ({ hasValue }: OptionalValue) => hasValue),
   define('optional<V>::or(optional<V>) -> optional<V>', 'optional_or_optional'),
   define('optional<V>::orValue(V) -> V', 'optional_orValue_value'),
   define('list<V>::first() -> optional<V>', 'list_first', (list: ListValue) => (list.size === 0 ? none : new OptionalValue(list.at(0)))),

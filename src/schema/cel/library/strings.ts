@@ -87,7 +87,7 @@ function substring(text: string, start: Int, end?: Int): string {
   const characters = [...text]
   const from = toIndex(start)
   const to = end === undefined ? characters.length : toIndex(end)
-  if (end !== undefined && from > to) throw new CelError(`invalid substring range. start: ${start}, end: ${end}`)
+  if (end !== undefined && start > end) throw new CelError(`invalid substring range. start: ${start}, end: ${end}`)
   if (from < 0 || from > characters.length) throw outOfRange(start)
   if (end !== undefined && (to < 0 || to > characters.length)) throw outOfRange(end)
   return characters.slice(from, to).join('')

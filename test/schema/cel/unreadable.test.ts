@@ -1,0 +1,152 @@
+/** What rules make of values that are not what their schema says, and of errors on the way: recorded from kube-apiserver 1.36. */
+import t from 'tap'
+import { formatFieldError } from '../../../src/api/field-error.ts'
+import type { JsonValue } from '../../../src/api/json.ts'
+import type { StructuralSchema, ValidationRule } from '../../../src/api/structural-schema.ts'
+import { compileRules } from '../../../src/schema/cel/rules.ts'
+
+interface Case {
+  readonly spec: StructuralSchema
+  readonly value: JsonValue
+  readonly old?: JsonValue
+  readonly problems: readonly string[]
+}
+
+const text: StructuralSchema = { type: 'string', maxLength: 20 }
+const rules = (...list: (ValidationRule | string)[]): StructuralSchema => ({
+  'x-kubernetes-validations': list.map((rule) => (typeof rule === 'string' ? { rule } : rule)),
+})
+const optional = (rule: string, more: Partial<ValidationRule> = {}): ValidationRule => ({ rule, optionalOldSelf: true, ...more })
+const texts = (...list: string[]): StructuralSchema => ({ type: 'array', maxItems: 5, items: text, ...rules(...list) })
+
+const cases: Record<string, Case> = {
+  'a large number is a float': {
+    spec: { ...text, ...rules("self == ''") },
+    value: 1e300,
+    problems: [`spec: Invalid value: "string": invalid data, expected string, got float64 evaluating rule: self == ''`],
+  },
+  'an old value that cannot be read is there': {
+    spec: {
+      ...text,
+      ...rules(
+        optional('oldSelf.hasValue()'),
+        optional('oldSelf.value() == self'),
+        optional("oldSelf.optMap(v, 'x').hasValue()"),
+        optional('optional.of(self) == oldSelf'),
+      ),
+    },
+    value: 'a',
+    old: 5,
+    problems: [
+      'spec: Invalid value: "string": unsupported conversion to ref.Val: (*errors.errorString)invalid data, expected string, got int64 evaluating rule: oldSelf.value() == self',
+      'spec: Invalid value: "a": failed rule: optional.of(self) == oldSelf',
+    ],
+  },
+  'an old object is not equal to one that cannot be read': {
+    spec: { type: 'object', properties: { a: text }, ...rules(optional('oldSelf == optional.of(self)')) },
+    value: { a: 5 },
+    old: { a: 5 },
+    problems: ['spec: Invalid value: failed rule: oldSelf == optional.of(self)'],
+  },
+  'what cannot be compared is not equal': {
+    spec: texts('self != self', 'self == self'),
+    value: [5],
+    problems: ['spec: Invalid value: "array": invalid data, expected string, got int64 evaluating rule: self == self'],
+  },
+  'a list is searched beyond what cannot be read': {
+    spec: texts("'a' in self", "'b' in self"),
+    value: [5, 'a'],
+    problems: [`spec: Invalid value: "array": invalid data, expected string, got int64 evaluating rule: 'b' in self`],
+  },
+  'data of no schema are equal to the same data': {
+    spec: {
+      type: 'object',
+      properties: { a: { 'x-kubernetes-preserve-unknown-fields': true } },
+      ...rules(optional('optional.of(self) == oldSelf'), optional('oldSelf == optional.of(self)')),
+    },
+    value: { a: { b: [1] } },
+    old: { a: { b: [1] } },
+    problems: ['spec: Invalid value: failed rule: oldSelf == optional.of(self)'],
+  },
+  'times that are none': {
+    spec: {
+      type: 'object',
+      properties: { at: { type: 'string', format: 'date-time' }, day: { type: 'string', format: 'date' } },
+      ...rules('dyn(self.at) == 1', 'dyn(self.day) == 1'),
+    },
+    value: { at: '2020-01-01t00:00:00Z', day: '2020-02-30' },
+    problems: [
+      'spec: Invalid value: "object": Invalid date-time formatted string 2020-01-01t00:00:00Z: parsing time "2020-01-01t00:00:00Z" as "2006-01-02T15:04:05": cannot parse "t00:00:00Z" as "T" evaluating rule: dyn(self.at) == 1',
+      'spec: Invalid value: "object": Invalid date formatted string 2020-02-30: parsing time "2020-02-30": day out of range evaluating rule: dyn(self.day) == 1',
+    ],
+  },
+  'bytes are those of the alphabet for URLs': {
+    spec: { type: 'string', format: 'byte', maxLength: 20, ...rules("self == b'a'") },
+    value: '+/==',
+    problems: [
+      `spec: Invalid value: "string": Invalid byte formatted string +/==: illegal base64 data at input byte 0 evaluating rule: self == b'a'`,
+    ],
+  },
+  'bytes that are no text': {
+    spec: { ...text, ...rules("'%s'.format([dyn(b'\\xff')]) == ''") },
+    value: 'a',
+    problems: [
+      `spec: Invalid value: "string": error during formatting: could not convert argument "invalid UTF-8 in bytes, cannot convert to string" to string evaluating rule: '%s'.format([dyn(b'\\xff')]) == ''`,
+    ],
+  },
+  'no duration is made of an int': {
+    spec: { ...text, ...rules("duration(self.size()) == duration('1s')") },
+    value: 'a',
+    problems: [
+      `spec: Invalid value: "string": type conversion error from 'int' to 'google.protobuf.Duration' evaluating rule: duration(self.size()) == duration('1s')`,
+    ],
+  },
+  'both ends of a range before all': {
+    spec: { ...text, ...rules("self.substring(-9223372036854775807, -4) == ''") },
+    value: 'abc',
+    problems: [
+      `spec: Invalid value: "string": index out of range: -9223372036854775807 evaluating rule: self.substring(-9223372036854775807, -4) == ''`,
+    ],
+  },
+  'the alternative of what is no optional': {
+    spec: { ...text, ...rules(optional("oldSelf.value() == 'x'", { messageExpression: "'was ' + oldSelf.orValue('')" })) },
+    value: 'a',
+    old: 'b',
+    problems: ['spec: Invalid value: "a": was b'],
+  },
+  'an error ends no fold': {
+    spec: {
+      ...text,
+      ...rules(
+        '[0, 5, 6].exists_one(x, [1][x] == 1)',
+        '[5, 6].map(x, [1][x]).size() == 1',
+        '[5, 6].filter(x, [1][x] == 1).size() == 1',
+        '[5, 6].transformMap(i, x, [1][x] == 1, x).size() == 0',
+      ),
+    },
+    value: 'a',
+    problems: [
+      'spec: Invalid value: "string": index out of bounds: 6 evaluating rule: [0, 5, 6].exists_one(x, [1][x] == 1)',
+      'spec: Invalid value: "string": index out of bounds: 5 evaluating rule: [5, 6].map(x, [1][x]).size() == 1',
+      'spec: Invalid value: "string": index out of bounds: 6 evaluating rule: [5, 6].filter(x, [1][x] == 1).size() == 1',
+      'spec: Invalid value: "string": index out of bounds: 6 evaluating rule: [5, 6].transformMap(i, x, [1][x] == 1, x).size() == 0',
+    ],
+  },
+  'a fold over what is neither list nor map': {
+    spec: { ...text, ...rules('dyn(self).all(x, true)', 'dyn(self).all(i, x, true)') },
+    value: 'a',
+    problems: [
+      `spec: Invalid value: "string": got 'types.String', expected iterable type evaluating rule: dyn(self).all(x, true)`,
+      'spec: Invalid value: "string": unsupported comprehension range type: types.String evaluating rule: dyn(self).all(i, x, true)',
+    ],
+  },
+}
+
+for (const [name, { spec, value, old, problems }] of Object.entries(cases)) {
+  t.test(name, (t) => {
+    const schema: StructuralSchema = { type: 'object', properties: { spec } }
+    const found = compileRules(schema)!.evaluate({ spec: value }, old === undefined ? undefined : { spec: old })
+    t.strictSame(found.map(formatFieldError), problems)
+    t.end()
+  })
+}
