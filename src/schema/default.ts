@@ -9,11 +9,13 @@ type Node = Pick<SchemaNode, 'properties' | 'defaulted' | 'additional' | 'items'
  * The value with its defaults. The API server drops nulls everywhere first and fills in afterwards;
  * no null that is dropped can change what is filled in elsewhere, so that one walk does both.
  * What needs no change is shared, down to the whole value.
+ *
+ * @param dropsNulls false for what is itself a default: of its nulls nothing is dropped before the object is read again.
  */
-export function applyDefaults(node: Node, value: JsonValue): JsonValue {
+export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): JsonValue {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return node.items === undefined ? value : defaultItems(node.items, value)
-  return defaultFields(node, value)
+  if (Array.isArray(value)) return node.items === undefined ? value : defaultItems(node.items, value, dropsNulls)
+  return defaultFields(node, value, dropsNulls)
 }
 
 /** The value without the nulls that mean "not set" and are replaced by no default. */
@@ -39,12 +41,12 @@ export function dropNulls(node: Node, value: JsonValue): JsonValue {
   return copy ?? value
 }
 
-function defaultItems(items: SchemaNode, list: JsonValue[]): JsonValue[] {
+function defaultItems(items: SchemaNode, list: JsonValue[], dropsNulls: boolean): JsonValue[] {
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {
     const item = list[index]!
     // A null item is never dropped: without a default it stays, and fails the type check.
-    const next = item === null && !items.nullable ? (items.default ?? null) : applyDefaults(items, item)
+    const next = item === null && !items.nullable ? (items.default ?? null) : applyDefaults(items, item, dropsNulls)
     if (next === item) continue
     copy ??= list.slice()
     copy[index] = next
@@ -52,7 +54,7 @@ function defaultItems(items: SchemaNode, list: JsonValue[]): JsonValue[] {
   return copy ?? list
 }
 
-function defaultFields(node: Node, object: JsonObject): JsonObject {
+function defaultFields(node: Node, object: JsonObject, dropsNulls: boolean): JsonObject {
   const { properties, defaulted } = node
   const additional = typeof node.additional === 'object' ? node.additional : undefined
   let copy: JsonObject | undefined
@@ -64,8 +66,8 @@ function defaultFields(node: Node, object: JsonObject): JsonObject {
       const child = properties.get(key) ?? additional
       if (child === undefined) continue
       let next: JsonValue | undefined
-      if (value === null && !child.nullable) next = child.default
-      else next = applyDefaults(child, value)
+      if (value === null && !child.nullable) next = child.default ?? (dropsNulls ? undefined : null)
+      else next = applyDefaults(child, value, dropsNulls)
       if (next === value) continue
       copy ??= { ...object }
       if (next === undefined) delete copy[key]

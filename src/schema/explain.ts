@@ -5,7 +5,7 @@
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { getOwn, jsonEqual, stringifyJson } from '../api/json.ts'
+import { canonicalJson, getOwn, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { BuiltinTypeName } from '../api/builtin-types.ts'
 import { builtinNode, isMissing } from './builtin-node.ts'
 import { codePoints } from './code-points.ts'
@@ -157,8 +157,14 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
+  // Nothing may demand this but of a default, before it is refused.
+  if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
   if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches
+}
+
+function hasDuplicates(list: readonly JsonValue[]): boolean {
+  return new Set(list.map((item) => canonicalJson(item))).size < list.length
 }
 
 function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: Explanation, old: OldValue): number {

@@ -113,7 +113,7 @@ function unknownFormat(name: string | undefined): Format | undefined {
 /** A default is pruned by its own schema, completed with the defaults below it, and then the same value for all objects. */
 function prepareDefault(node: Omit<SchemaNode, 'default'>, value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined || value === null) return undefined
-  return deepFreeze(applyDefaults(node, coerceResources(node, prune(node, structuredClone(value)).value).value))
+  return deepFreeze(applyDefaults(node, coerceResources(node, prune(node, structuredClone(value)).value, false).value, false))
 }
 
 /** Builds the node of a whole object's schema. */

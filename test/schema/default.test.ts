@@ -27,6 +27,29 @@ t.test('fills in what is missing', async (t) => {
   t.same(defaulted(schema, 'not an object'), 'not an object')
 })
 
+t.test('keeps the nulls of a default until the object is read again', async (t) => {
+  const spec: StructuralSchema = {
+    type: 'object',
+    additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true },
+    default: { a: null },
+  }
+  const schema = compileSchema({ type: 'object', properties: { spec } })
+  const object = schema.default({})
+  t.same(object, { spec: { a: null } })
+  t.same(schema.convert(object), { spec: {} })
+  t.same(schema.default(object), { spec: {} })
+})
+
+t.test('makes an object of metadata that are null in a default', async (t) => {
+  const spec: StructuralSchema = {
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    properties: { metadata: { type: 'object' } },
+    default: { apiVersion: 'v1', kind: 'Pod', metadata: null },
+  }
+  t.same(compileSchema({ type: 'object', properties: { spec } }).default({}).spec, { apiVersion: 'v1', kind: 'Pod', metadata: {} })
+})
+
 t.test('drops nulls that mean nothing', async (t) => {
   const schema: StructuralSchema = {
     type: 'object',

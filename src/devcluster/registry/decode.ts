@@ -125,9 +125,12 @@ export function redefault(info: ResourceInfo, object: JsonObject): JsonObject {
   return withDefaults(info, object)
 }
 
-/** The object as it is kept: validating webhooks have still seen what a mutating one added and the schema does not know. */
+/**
+ * The object as it is kept: validating webhooks have still seen what a mutating one added and the schema does not know, and all have
+ * seen nulls that a default holds.
+ */
 export function pruned(info: ResourceInfo, object: JsonObject): JsonObject {
-  return info.schema === undefined ? object : info.schema.prune(object).object
+  return info.schema === undefined ? object : info.schema.convert(object)
 }
 
 function normalize(

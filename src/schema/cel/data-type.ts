@@ -8,7 +8,7 @@ import { escapeIdentifier } from './escape.ts'
 import type { ParsedTime } from './go-time.ts'
 import { parseDate, parseSchemaTime } from './go-time.ts'
 import type { Int } from './integers.ts'
-import { maxInt, minInt, toInt } from './integers.ts'
+import { isInt64, toInt } from './integers.ts'
 import { PreservedValue, SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import { parseSchemaDuration } from './times.ts'
 import type { ListSemantics, Timestamp, Value } from './values.ts'
@@ -68,13 +68,6 @@ function integer(value: number | bigint, problem = 'invalid data, expected int, 
   if (Number.isSafeInteger(value)) return value
   if (!isInt64(value)) throw new CelError(problem)
   return toInt(BigInt(value))
-}
-
-/** Go reads a whole number as an integer only where it has 64 bits. */
-function isInt64(value: number | bigint): boolean {
-  if (typeof value === 'number' && !Number.isInteger(value)) return false
-  const exact = BigInt(value)
-  return exact >= minInt && exact <= maxInt
 }
 
 function goType(value: JsonValue): string {

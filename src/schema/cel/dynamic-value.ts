@@ -1,7 +1,7 @@
 /** JSON of which no schema is known, as CEL values: what match conditions see. */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
-import { maxInt, minInt, toInt } from './integers.ts'
+import { isInt64, toInt } from './integers.ts'
 import type { Value } from './values.ts'
 import { Double, ListValue, MapValue } from './values.ts'
 
@@ -41,6 +41,5 @@ export function dynamicValue(data: JsonValue): Value {
   if (Array.isArray(data)) return new DynamicList(data)
   if (isObject(data)) return new DynamicMap(data)
   if (typeof data !== 'number' || Number.isSafeInteger(data)) return data
-  const exact = Number.isInteger(data) ? BigInt(data) : undefined
-  return exact !== undefined && exact >= minInt && exact <= maxInt ? toInt(exact) : new Double(data)
+  return isInt64(data) ? toInt(BigInt(data)) : new Double(data)
 }

@@ -81,7 +81,9 @@ export function compileExpression(source: string, variables: Readonly<Record<str
         if (frame.cost > perCallLimit) throw new CostLimitExceeded()
         return { value, error: undefined, cost: frame.cost }
       } catch (error) {
-        return { value: undefined, error: failure(error), cost: frame.cost }
+        // Whatever was wrong besides: it had cost too much by then.
+        const isCancelled = error instanceof CelError && frame.cost > perCallLimit
+        return { value: undefined, error: isCancelled ? new CostLimitExceeded() : failure(error), cost: frame.cost }
       } finally {
         Error.stackTraceLimit = stackTraceLimit
       }

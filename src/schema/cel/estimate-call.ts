@@ -61,6 +61,12 @@ function literalOr(node: CostNode | undefined, otherwise: number): number {
   return typeof value === 'number' || typeof value === 'bigint' ? Math.max(0, Number(value)) : otherwise
 }
 
+/** A negative limit is none. */
+function isNegative(node: CostNode | undefined): boolean {
+  const value = node?.expr?.kind === 'literal' ? node.expr.value : undefined
+  return (typeof value === 'number' || typeof value === 'bigint') && value < 0
+}
+
 /** The extension for lists, and sets. */
 function ofList({ overload, target, args }: Call): CallEstimate | undefined {
   const size = sizeOf(target)
@@ -185,7 +191,10 @@ function ofText(call: Call): CallEstimate | undefined {
     case 'replace':
       return { cost: traversed(target, 2), size: replacedSize(sizeOf(target), sizeOf(args[0]), sizeOf(args[1])) }
     case 'split':
-      return { cost: traversed(target, 2), size: { min: 0, max: literalOr(args[1], sizeOf(target).max) } }
+      return {
+        cost: traversed(target, 2),
+        size: { min: 0, max: isNegative(args[1]) ? unknown.max : literalOr(args[1], sizeOf(target).max) },
+      }
     case 'join':
       return joinEstimate(call)
     case 'find':

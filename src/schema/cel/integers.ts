@@ -10,6 +10,13 @@ export const maxInt = 2n ** 63n - 1n
 export const minInt = -(2n ** 63n)
 export const maxUint = 2n ** 64n - 1n
 
+/** Whether Go reads a number of JSON as an integer: a whole one of 64 bits. */
+export function isInt64(value: number | bigint): boolean {
+  if (typeof value === 'number' && !Number.isInteger(value)) return false
+  const exact = BigInt(value)
+  return exact >= minInt && exact <= maxInt
+}
+
 /** The one form of an integer. */
 export function toInt(value: bigint): Int {
   return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value

@@ -5,6 +5,7 @@
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
 import { CelError, EvaluationPanic } from './errors.ts'
+import { isInt64 } from './integers.ts'
 import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { ListValue, Value } from './values.ts'
 import { Double, MapValue } from './values.ts'
@@ -36,7 +37,7 @@ function keyOfData(data: JsonValue, semantics: ListValue['semantics']): string {
 }
 
 function scalarKey(data: JsonValue): string {
-  if (typeof data === 'number') return Number.isInteger(data) ? `i${data}` : `f${data}`
+  if (typeof data === 'number' || typeof data === 'bigint') return isInt64(data) ? `i${data}` : `f${data}`
   if (typeof data === 'object' && data !== null) throw unhashable(Array.isArray(data) ? '[]interface {}' : 'map[string]interface {}')
   return typeof data === 'string' ? `s${data}` : String(data)
 }

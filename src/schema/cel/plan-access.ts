@@ -16,6 +16,8 @@ function fieldLookup(field: string): Lookup {
   const read = fieldReader(field)
   return (value) => {
     if (value instanceof SchemaObject) return read(value)
+    // Of a list, a field is an index that is none.
+    if (value instanceof ListValue) return itemOf(value, field)
     return value instanceof MapValue ? value.find(field) : undefined
   }
 }

@@ -16,6 +16,8 @@ import { ListValue, MapValue, typeNameOf } from './values.ts'
 const conversions = new Set(['bool', 'bytes', 'double', 'dyn', 'int', 'string', 'duration', 'timestamp', 'type', 'uint'])
 /** Functions of cel-go that look at the first argument only to find what to do: they do not say what they got. */
 const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size matches contains startsWith endsWith'.split(' '))
+/** Functions of cel-go's extensions that take any list, whatever was declared. */
+const anyList = new Set(['sort', '@sortByAssociatedKeys'])
 const checkedByName = new Set(['!_', 'contains', 'startsWith', 'endsWith'])
 /** Types whose values cel-go asks themselves when nothing else fits. */
 const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
@@ -72,7 +74,8 @@ function implementationOf(
     const test = matcherOf(pattern)
     if (name === 'matches' && known) return test
   }
-  if (only?.implementation !== undefined && known) return only.implementation
+  if (anyList.has(name) && overloads[0]?.implementation !== undefined) return ofLists(name, overloads[0].implementation)
+  if (only?.implementation !== undefined && known) return singletons.has(name) ? only.implementation : tellingMisfits(name, only)
   const guarded = overloads.map((overload) => ({ overload, guards: overload.parameters.map(guard) }))
   return (...args: readonly Value[]): Value => {
     for (const { overload, guards } of guarded) {
@@ -81,6 +84,28 @@ function implementationOf(
       }
     }
     throw mismatch(name, args)
+  }
+}
+
+/** Where something fails, the items may not be what was declared: then no overload fits. */
+function tellingMisfits(name: string, { parameters, implementation }: Overload): Implementation {
+  const isOfItems = ({ kind, parameters: items }: Type): boolean => (kind === 'list' || kind === 'map') && items.some(isKnown)
+  const call = implementation as (...args: readonly Value[]) => Value
+  if (!parameters.some(isOfItems)) return call
+  const guards = parameters.map(guard)
+  return (...args: readonly Value[]): Value => {
+    try {
+      return call(...args)
+    } catch (error) {
+      throw error instanceof CelError && !guards.every((fits, index) => fits(args[index]!)) ? mismatch(name, args) : error
+    }
+  }
+}
+
+function ofLists(name: string, implementation: Implementation): Implementation {
+  return (...args: readonly Value[]): Value => {
+    if (!args.every((arg) => arg instanceof ListValue)) throw mismatch(name, args)
+    return (implementation as (...args: readonly Value[]) => Value)(...args)
   }
 }
 
@@ -111,19 +136,28 @@ function isKnown(type: Type | undefined): boolean {
   return type !== undefined && type.kind !== 'dyn' && type.kind !== 'error' && type.kind !== 'parameter' && type.parameters.every(isKnown)
 }
 
-/** Whether a value fits a type; of lists and maps the first item tells. */
+/** Whether a value fits a type; of lists and maps the first item tells, and one that cannot be read fits nothing. */
 function guard(type: Type): (value: Value) => boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return () => true
   const [first, second] = type.parameters.map(guard)
-  if (type.kind === 'list') return (value) => value instanceof ListValue && (value.size === 0 || first!(value.at(0)))
+  if (type.kind === 'list') return (value) => value instanceof ListValue && (value.size === 0 || ifReadable(() => first!(value.at(0))))
   if (type.kind === 'map') {
     return (value) => {
       if (!(value instanceof MapValue)) return false
       const key = value.keys()[0]
-      return key === undefined || (first!(key) && second!(value.find(key) ?? null))
+      return key === undefined || ifReadable(() => first!(key) && second!(value.find(key) ?? null))
     }
   }
   return (value) => typeNameOf(value) === type.name
+}
+
+function ifReadable(fits: () => boolean): boolean {
+  try {
+    return fits()
+  } catch (error) {
+    if (error instanceof CelError) return false
+    throw error
+  }
 }
 
 /** cel-go evaluates all arguments before it looks at the first error: they cost something, and may end everything. */
@@ -154,18 +188,34 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     frame.cost += typeof cost === 'number' ? cost : cost(first, second, result)
     return result
   }
+  // What fails costs the same; an error has the size of any single value.
+  const payAnyhow = (frame: Frame, error: unknown, first: Value = null, second: Value = null): never => {
+    if (error instanceof CelError) pay(frame, first, plans.length < 2 ? undefined : second, null)
+    throw error
+  }
   if (plans.length === 1) {
     return (frame) => {
-      const value = a!(frame)
-      return pay(frame, value, undefined, call(value))
+      let value: Value | undefined
+      try {
+        value = a!(frame)
+        return pay(frame, value, undefined, call(value))
+      } catch (error) {
+        return payAnyhow(frame, error, value)
+      }
     }
   }
   if (plans.length === 2) {
     const first = orAfter(a!, [b!])
     return (frame) => {
-      const left = first(frame)
-      const right = b!(frame)
-      return pay(frame, left, right, call(left, right))
+      let left: Value | undefined
+      let right: Value | undefined
+      try {
+        left = first(frame)
+        right = b!(frame)
+        return pay(frame, left, right, call(left, right))
+      } catch (error) {
+        return payAnyhow(frame, error, left, right)
+      }
     }
   }
   const evals = plans.map((plan, index) =>
@@ -175,7 +225,12 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     ),
   )
   return (frame) => {
-    const values = evals.map((evaluate) => evaluate(frame))
-    return pay(frame, values[0] ?? null, values[1], call(...values))
+    let values: readonly Value[] = []
+    try {
+      values = evals.map((evaluate) => evaluate(frame))
+      return pay(frame, values[0] ?? null, values[1], call(...values))
+    } catch (error) {
+      return payAnyhow(frame, error, values[0], values[1])
+    }
   }
 }

@@ -29,12 +29,17 @@ export interface CompiledRules {
    * something that the update does not touch is a warning only. Never throws because of the object.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
-  /** Field errors for the schema's own default at `path`, which must do where it was before and where it is new. */
-  evaluateDefault(value: JsonValue, path: string): readonly FieldError[]
+  /**
+   * Field errors for the schema's own default at `path`, which must do where it was before and where it is new.
+   *
+   * @param budget what its rules may cost in all.
+   * @returns what is left of the budget besides; negative where it is spent.
+   */
+  evaluateDefault(value: JsonValue, path: string, budget?: number): { readonly errors: readonly FieldError[]; readonly left: number }
 }
 
 /** What the rules of one object may cost in all: about a second. */
-const objectBudget = 10_000_000
+export const objectBudget = 10_000_000
 /** What a message made by an expression may have. */
 const maxMessageBytes = 5 * 1024
 const selfName = 'selfType1'
@@ -67,13 +72,13 @@ export function compileRules(schema: StructuralSchema, isRoot = true): CompiledR
       evaluation.node(root, '', object, oldObject, ratchet)
       return evaluation.errors.length === 0 ? nothingWrong : evaluation.errors
     },
-    evaluateDefault: (value: JsonValue, path: string) => {
-      const kept = new Evaluation(undefined)
-      kept.node(root, path, value, value, noRatchet)
-      if (kept.errors.length > 0) return kept.errors
-      const added = new Evaluation(undefined)
-      added.node(root, path, value, undefined, noRatchet)
-      return added.errors
+    evaluateDefault: (value: JsonValue, path: string, budget = objectBudget) => {
+      const kept = new Evaluation(undefined, budget)
+      const keptLeft = kept.node(root, path, value, value, noRatchet) ? kept.left : -1
+      if (kept.errors.length > 0) return { errors: kept.errors, left: keptLeft }
+      const added = new Evaluation(undefined, budget)
+      const addedLeft = added.node(root, path, value, undefined, noRatchet) ? added.left : -1
+      return { errors: added.errors, left: Math.min(keptLeft, addedLeft) }
     },
   })
 }
@@ -103,10 +108,15 @@ function isEmbedded(schema: StructuralSchema): boolean {
 class Evaluation {
   readonly errors: FieldError[] = []
   readonly #warn: ((warning: FieldError) => void) | undefined
-  #budget = objectBudget
+  #budget: number
 
-  constructor(warn: ((warning: FieldError) => void) | undefined) {
+  constructor(warn: ((warning: FieldError) => void) | undefined, budget = objectBudget) {
     this.#warn = warn
+    this.#budget = budget
+  }
+
+  get left(): number {
+    return this.#budget
   }
 
   /** False when the budget is spent, and nothing more is to be looked at. */

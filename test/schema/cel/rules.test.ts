@@ -97,6 +97,50 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
     },
     [`properties[spec].default: Invalid value: "object": no such key: name evaluating rule: self.metadata.name == 'a'`],
   ],
+  'resources in a default that is a list': [
+    {
+      type: 'array',
+      items: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { a: { type: 'integer' } } },
+      default: [{ kind: 'Pod' }],
+    },
+    ['properties[spec].default[0].apiVersion: Required value'],
+  ],
+  'a default that repeats itself': [
+    { type: 'array', items: { type: 'string' }, default: ['a', 'a'], uniqueItems: true },
+    [
+      'properties[spec].default: Invalid value: "":  in body shouldn\'t contain duplicates',
+      'properties[spec].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+    ],
+  ],
+  'a default with a field that a branch forbids': [
+    {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+      allOf: [{ additionalProperties: false }],
+      default: { apiVersion: 'v1', kind: 'Pod' },
+    },
+    [],
+  ],
+  'defaults after one that costs too much': [
+    {
+      type: 'array',
+      default: ['a'],
+      items: { ...text, default: 'b', ...rules("[1, 2, 3].all(x, dyn(100).check('a').allowed())") },
+      maxItems: 5,
+    },
+    [
+      `properties[spec].default[0]: Invalid value: "string": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: [1, 2, 3].all(x, dyn(100).check('a').allowed())`,
+    ],
+  ],
+  'a text that is split without a limit': [
+    { type: 'string', ...rules("self.split(',', -1).all(x, x == 'a')") },
+    [
+      'properties[spec].x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)',
+      'properties[spec].x-kubernetes-validations[0].rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
+      ': Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)',
+    ],
+  ],
   'types are named from the place of the rule': [
     { type: 'object', properties: { a: { type: 'object', properties: { b: text }, ...rules('self == 1') } } },
     [

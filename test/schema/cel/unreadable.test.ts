@@ -140,6 +140,45 @@ const cases: Record<string, Case> = {
       'spec: Invalid value: "string": unsupported comprehension range type: types.String evaluating rule: dyn(self).all(i, x, true)',
     ],
   },
+  'no overload takes what cannot be read': {
+    spec: texts("self.max() == 'a'", "self.sort() == ['a']"),
+    value: [5],
+    problems: [
+      `spec: Invalid value: "array": 'no such overload: max(list)': call arguments did not match a supported operator, function or macro signature for rule: self.max() == 'a'`,
+      `spec: Invalid value: "array": list elements must be comparable evaluating rule: self.sort() == ['a']`,
+    ],
+  },
+  'an empty object is no zero': {
+    spec: { type: 'object', properties: { a: text }, ...rules('optional.ofNonZeroValue(self).hasValue()') },
+    value: {},
+    problems: [],
+  },
+  'a field of a list': {
+    spec: { type: 'array', maxItems: 5, items: text, ...rules(optional('dyn(oldSelf.value()).a == 1')) },
+    value: ['a'],
+    old: ['a'],
+    problems: [`spec: Invalid value: "array": unsupported index type 'string' in list evaluating rule: dyn(oldSelf.value()).a == 1`],
+  },
+  'what fails costs, too': {
+    spec: { ...text, ...rules("[1, 2, 3].all(x, dyn(100).check('a').allowed())") },
+    value: 'a',
+    problems: [
+      `spec: Invalid value: "string": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: [1, 2, 3].all(x, dyn(100).check('a').allowed())`,
+    ],
+  },
+  'a set of large numbers': {
+    spec: { type: 'array', maxItems: 5, 'x-kubernetes-list-type': 'set', items: { type: 'number' }, ...rules('self == oldSelf') },
+    value: [3.5e38],
+    old: [3.5e38],
+    problems: [],
+  },
+  'a version without numbers': {
+    spec: { ...text, ...rules("semver('', true).major() == 1") },
+    value: 'a',
+    problems: [
+      `spec: Invalid value: "string": strconv.ParseUint: parsing "": invalid syntax evaluating rule: semver('', true).major() == 1`,
+    ],
+  },
 }
 
 for (const [name, { spec, value, old, problems }] of Object.entries(cases)) {

@@ -64,6 +64,16 @@ function flatten(list: ListValue, depth: Int = 1): ListValue {
   return new PlainList(flat(list, levels))
 }
 
+/** An item; undefined for one that is not what its schema says. */
+function readable(list: ListValue, index: number): Value | undefined {
+  try {
+    return list.at(index)
+  } catch (error) {
+    if (error instanceof CelError) return undefined
+    throw error
+  }
+}
+
 function sortBy(list: ListValue, keys: ListValue): ListValue {
   if (list.size !== keys.size) {
     throw new CelError(
@@ -71,9 +81,12 @@ function sortBy(list: ListValue, keys: ListValue): ListValue {
     )
   }
   if (list.size === 0) return list
-  const values = [...keys]
-  if (!isComparable(values[0]!)) throw new CelError('list elements must be comparable')
-  if (values.some((value) => typeNameOf(value) !== typeNameOf(values[0]!))) throw new CelError('list elements must have the same type')
+  const values = Array.from({ length: keys.size }, (_, index) => readable(keys, index))
+  const [first] = values
+  if (first === undefined || !isComparable(first)) throw new CelError('list elements must be comparable')
+  if (values.some((value) => value === undefined || typeNameOf(value) !== typeNameOf(first))) {
+    throw new CelError('list elements must have the same type')
+  }
   const order = values.map((_, index) => index).sort((a, b) => compare(values[a]!, values[b]!))
   return new PlainList(order.map((index) => list.at(index)))
 }

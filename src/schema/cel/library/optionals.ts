@@ -2,11 +2,13 @@
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
+import { SchemaList, SchemaMap, SchemaObject } from '../schema-values.ts'
 import type { Value } from '../values.ts'
 import { Double, Duration, ListValue, MapValue, none, OptionalValue, PlainList, Timestamp, Uint } from '../values.ts'
 
-/** What cel-go takes for the zero of its type; optionals have none, not even the empty one. */
+/** What cel-go takes for the zero of its type; optionals have none, not even the empty one, and what Kubernetes brings has none either. */
 function isZero(value: Value): boolean {
+  if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return false
   if (value === null || value === '' || value === 0 || value === false) return true
   if (value instanceof ListValue || value instanceof MapValue) return value.size === 0
   if (value instanceof Double) return value.value === 0

@@ -25,6 +25,7 @@ const digits = /^\d+$/
 const alphanumeric = /^[A-Za-z0-9-]+$/
 
 function parseNumber(text: string, what: string): bigint {
+  if (text === '') throw new CelError('strconv.ParseUint: parsing "": invalid syntax')
   if (!digits.test(text)) throw new CelError(`Invalid character(s) found in ${what} number ${quote(text)}`)
   const label = `${what[0]!.toUpperCase()}${what.slice(1)}`
   if (text.length > 1 && text.startsWith('0')) throw new CelError(`${label} number must not contain leading zeroes ${quote(text)}`)
