@@ -122,7 +122,8 @@ class Checker {
   }
 
   #field(operand: Expr, field: string, offset: number, optional: boolean): Type {
-    const operandType = substitute(this.#mapping, this.#check(operand), false)
+    const checked = this.#check(operand)
+    const operandType = substitute(this.#mapping, checked, false)
     const inner = unwrapOptional(operandType)
     const type = this.#fieldOf(inner ?? operandType, field, offset)
     return inner !== undefined || optional ? optionalType(type) : type
@@ -160,11 +161,8 @@ class Checker {
     if (expr.name === '_?._') {
       const field = expr.args[1]!
       this.#check(field)
-      return substitute(
-        this.#mapping,
-        this.#field(expr.args[0]!, field.kind === 'literal' ? String(field.value) : '', expr.offset, true),
-        false,
-      )
+      const type = this.#field(expr.args[0]!, field.kind === 'literal' ? String(field.value) : '', expr.offset, true)
+      return substitute(this.#mapping, type, false)
     }
     const args = expr.args.map((arg) => this.#check(arg))
     if (expr.target === undefined) {

@@ -125,8 +125,9 @@ function listsEqual(a: ListValue, b: ListValue): boolean {
     }
     return true
   }
-  const own = new Map(ownKeys(a).map((key, index) => [key, index]))
-  return keysFor(a, b).every((key, index) => {
+  const keys = ownKeys(a)
+  const own = new Map(keys.map((key, index) => [key, index]))
+  return keysFor(a, b, keys).every((key, index) => {
     const known = key === undefined ? undefined : own.get(key)
     return known !== undefined && (a.semantics === 'set' || equals(a.at(known), b.at(index)))
   })

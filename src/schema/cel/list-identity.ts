@@ -10,19 +10,30 @@ import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { ListValue, Value } from './values.ts'
 import { Double, MapValue } from './values.ts'
 
-/** The keys of the list that is compared with, or added to. */
+/** The keys of the list that is compared with, or added to. Those of a set are made once, however far that went: it may even grow. */
 export function ownKeys(list: ListValue): string[] {
+  if (list instanceof SchemaList && list.semantics === 'set') {
+    if (list.keys === undefined) {
+      list.keys = []
+      for (const item of list.data) list.keys.push(scalarKey(item, true))
+    }
+    return list.keys
+  }
   const { semantics } = list
   return Array.from({ length: list.size }, (_, index) =>
-    list instanceof SchemaList ? keyOfData(list.data[index]!, semantics) : keyOfValue(list.at(index), semantics),
+    list instanceof SchemaList ? keyOfData(list.data[index]!, semantics, true) : keyOfValue(list.at(index), semantics, true),
   )
 }
 
-/** The keys that the items of another list have for it; those that are not what they should be have none. */
-export function keysFor({ semantics }: ListValue, other: ListValue): (string | undefined)[] {
+/**
+ * The keys that the items of another list have for it; those that are not what they should be have none.
+ *
+ * @param own the list's own keys: in an empty map, Go looks for what cannot be one in another way.
+ */
+export function keysFor({ semantics }: ListValue, other: ListValue, own: readonly string[]): (string | undefined)[] {
   return Array.from({ length: other.size }, (_, index) => {
     try {
-      return keyOfValue(other.at(index), semantics)
+      return keyOfValue(other.at(index), semantics, own.length > 0)
     } catch (error) {
       if (error instanceof CelError) return undefined
       throw error
@@ -30,37 +41,38 @@ export function keysFor({ semantics }: ListValue, other: ListValue): (string | u
   })
 }
 
-function keyOfData(data: JsonValue, semantics: ListValue['semantics']): string {
-  if (!Array.isArray(semantics)) return scalarKey(data)
+function keyOfData(data: JsonValue, semantics: ListValue['semantics'], hashed: boolean): string {
+  if (!Array.isArray(semantics)) return scalarKey(data, hashed)
   if (!isObject(data)) return 'none'
-  return (semantics as readonly string[]).map((key) => stringifyJson(scalarKey(getOwn(data, key) ?? null))).join()
+  return (semantics as readonly string[]).map((key) => stringifyJson(scalarKey(getOwn(data, key) ?? null, hashed))).join()
 }
 
-function scalarKey(data: JsonValue): string {
+function scalarKey(data: JsonValue, hashed: boolean): string {
   if (typeof data === 'number' || typeof data === 'bigint') return isInt64(data) ? `i${data}` : `f${data}`
-  if (typeof data === 'object' && data !== null) throw unhashable(Array.isArray(data) ? '[]interface {}' : 'map[string]interface {}')
+  if (typeof data === 'object' && data !== null)
+    throw unhashable(Array.isArray(data) ? '[]interface {}' : 'map[string]interface {}', hashed)
   return typeof data === 'string' ? `s${data}` : String(data)
 }
 
-function keyOfValue(value: Value, semantics: ListValue['semantics']): string {
-  if (value instanceof SchemaObject || value instanceof SchemaMap) return keyOfData(value.data, semantics)
-  if (value instanceof SchemaList) return keyOfData([...value.data], semantics)
+function keyOfValue(value: Value, semantics: ListValue['semantics'], hashed: boolean): string {
+  if (value instanceof SchemaObject || value instanceof SchemaMap) return keyOfData(value.data, semantics, hashed)
+  if (value instanceof SchemaList) return keyOfData([...value.data], semantics, hashed)
   if (Array.isArray(semantics)) {
     if (!(value instanceof MapValue)) return 'none'
-    return (semantics as readonly string[]).map((key) => stringifyJson(valueKey(value.find(key) ?? null))).join()
+    return (semantics as readonly string[]).map((key) => stringifyJson(valueKey(value.find(key) ?? null, hashed))).join()
   }
-  return valueKey(value)
+  return valueKey(value, hashed)
 }
 
-function valueKey(value: Value): string {
+function valueKey(value: Value, hashed: boolean): string {
   if (typeof value === 'string') return `s${value}`
   if (typeof value === 'number' || typeof value === 'bigint') return `i${value}`
   if (value instanceof Double) return `f${value.value}`
-  if (value instanceof Uint8Array) throw unhashable('[]uint8')
+  if (value instanceof Uint8Array) throw unhashable('[]uint8', hashed)
   return typeof value === 'boolean' ? String(value) : 'other'
 }
 
 /** Go makes a fault of its own of it, and the API server an error of the rule. */
-function unhashable(type: string): EvaluationPanic {
-  return new EvaluationPanic(`runtime error: hash of unhashable type ${type}`)
+function unhashable(type: string, hashed: boolean): EvaluationPanic {
+  return new EvaluationPanic(hashed ? `runtime error: hash of unhashable type ${type}` : `hash of unhashable type: ${type}`)
 }

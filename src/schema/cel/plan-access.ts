@@ -1,6 +1,7 @@
 /** Ways into a value: `a.b`, `a[0]`, `a.?b`, `a[?0]`, `has(a.b)`. */
 import type { Expr } from './ast.ts'
 import { CelError } from './errors.ts'
+import { goTypeOf } from './go-type.ts'
 import { throughAttribute } from './plain-optional.ts'
 import type { Eval, Plan, Planner } from './plan.ts'
 import { computed, mayBeOptional } from './plan.ts'
@@ -75,18 +76,27 @@ export function planPresence(planner: Planner, operand: Expr, field: string): Pl
 
 export function planIndex(planner: Planner, operand: Expr, index: Expr, optional: boolean): Plan {
   const target = planStart(planner, operand)
-  const { eval: key } = planner.plan(index)
+  const { eval: key, constant: known } = planner.plan(index)
+  // An index that is none keeps a program from being made.
+  if (known !== undefined) checkIndex(known)
   return computed((frame) => {
     const value = target(frame)
     frame.cost += 1
     // Where nothing is to be looked into, nobody asks what for.
     if (value instanceof OptionalValue && !value.hasValue) return none
     const at = key(frame)
+    if (typeof at === 'object') checkIndex(at)
     if (optional || value instanceof OptionalValue) return optionally(value, (inner) => itemOf(inner, at))
     const found = itemOf(value, at)
     if (found !== undefined) return found
     throw new CelError(`${value instanceof ListValue ? 'index out of bounds' : 'no such key'}: ${textOf(at)}`)
   })
+}
+
+/** Only texts, booleans and numbers can be looked for. */
+function checkIndex(key: Value): void {
+  if (typeof key !== 'object' || key instanceof Double || key instanceof Uint) return
+  throw new CelError(`invalid qualifier type: ${goTypeOf(key)}`)
 }
 
 function itemOf(value: Value, key: Value): Value | undefined {

@@ -76,7 +76,9 @@ function implementationOf(
   }
   if (anyList.has(name) && overloads[0]?.implementation !== undefined) return ofLists(name, overloads[0].implementation)
   if (only?.implementation !== undefined && known) return singletons.has(name) ? only.implementation : tellingMisfits(name, only)
-  const guarded = overloads.map((overload) => ({ overload, guards: overload.parameters.map(guard) }))
+  // Those have one implementation for all types, whatever was declared.
+  const candidates = singletons.has(name) ? functions.get(name)! : overloads
+  const guarded = candidates.map((overload) => ({ overload, guards: overload.parameters.map(guard) }))
   return (...args: readonly Value[]): Value => {
     for (const { overload, guards } of guarded) {
       if (overload.implementation !== undefined && guards.every((fits, index) => fits(args[index]!))) {

@@ -2,12 +2,13 @@
 import type { Comprehension, Expr } from './ast.ts'
 import { accumulatorName, isBinding } from './ast.ts'
 import { CelError, noSuchOverload } from './errors.ts'
+import { goTypeOf } from './go-type.ts'
 import { insertAllInto, insertInto } from './library/operators.ts'
 import type { Eval, Frame, Plan, Planner } from './plan.ts'
 import { checkCost, computed } from './plan.ts'
 import { listCost } from './runtime-cost.ts'
 import type { Value } from './values.ts'
-import { ListValue, MapValue, PlainList, PlainMap, typeNameOf } from './values.ts'
+import { ListValue, MapValue, PlainList, PlainMap } from './values.ts'
 
 /** Calls `round` with the variables set, until it says that it has seen enough. */
 type Loop = (frame: Frame, range: Value, round: () => boolean) => void
@@ -54,23 +55,6 @@ function loopOver(first: number, second: number | undefined): Loop {
     } else if (second === undefined) throw new CelError(`got '${goTypeOf(range)}', expected iterable type`)
     else throw new CelError(`unsupported comprehension range type: ${goTypeOf(range)}`)
   }
-}
-
-const goTypes: Readonly<Record<string, string>> = {
-  bool: 'types.Bool',
-  int: 'types.Int',
-  uint: 'types.Uint',
-  double: 'types.Double',
-  string: 'types.String',
-  bytes: 'types.Bytes',
-  null_type: 'types.Null',
-  'google.protobuf.Timestamp': 'types.Timestamp',
-  'google.protobuf.Duration': 'types.Duration',
-}
-
-function goTypeOf(value: Value): string {
-  const name = typeNameOf(value)
-  return goTypes[name] ?? name
 }
 
 type Shape = (frame: Frame, range: Value, loop: Loop) => Value

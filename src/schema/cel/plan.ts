@@ -2,7 +2,7 @@
 import type { Call, Expr } from './ast.ts'
 import { qualifiedName } from './ast.ts'
 import type { Checked } from './checked.ts'
-import { CelError, CostLimitExceeded, noSuchOverload } from './errors.ts'
+import { CelError, CostLimitExceeded, EvaluationPanic, noSuchOverload } from './errors.ts'
 import { planAccess, planIndex, planPresence } from './plan-access.ts'
 import { planCall } from './plan-call.ts'
 import { planComprehension } from './plan-comprehension.ts'
@@ -207,7 +207,12 @@ export class Planner {
       return new PlainMap(pairs)
     }
     if (entries.every(({ key, value }) => key.constant !== undefined && value.constant !== undefined)) {
-      return constant(make(new Frame([], Infinity)))
+      try {
+        return constant(make(new Frame([], Infinity)))
+      } catch (error) {
+        // There, the API server itself dies; here, it is a fault of every evaluation.
+        if (!(error instanceof EvaluationPanic)) throw error
+      }
     }
     return computed((frame) => {
       const map = make(frame)

@@ -11,10 +11,13 @@ import { Double, ListValue, MapValue, OpaqueValue } from './values.ts'
 export class SchemaList extends ListValue {
   readonly data: readonly JsonValue[]
   readonly item: DataType
+  /** What the items of a set are told apart by, once that was asked. */
+  keys: string[] | undefined
   constructor(data: readonly JsonValue[], item: DataType, semantics: ListSemantics) {
     super(semantics)
     this.data = data
     this.item = item
+    this.keys = undefined
   }
   get size(): number {
     return this.data.length

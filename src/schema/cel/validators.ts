@@ -22,10 +22,7 @@ export function literalIssues(checked: Checked): Issue[] {
     for (const child of childrenOf(expr)) visit(child, mixed || isFormat)
   }
   visit(checked.expr, false)
-  // A macro may use an argument twice.
-  return issues.filter(
-    (issue, index) => issues.findIndex(({ offset, message }) => offset === issue.offset && message === issue.message) === index,
-  )
+  return issues
 }
 
 /** Functions whose constant argument must be one that they can do something with. */

@@ -1,4 +1,5 @@
 /** The values that expressions are evaluated to. */
+import { EvaluationPanic } from './errors.ts'
 import type { Int } from './integers.ts'
 import type { Type } from './types.ts'
 
@@ -86,19 +87,20 @@ export class PlainMap extends MapValue {
   readonly #entries = new Map<unknown, readonly [Value, Value]>()
   constructor(entries: Iterable<readonly [Value, Value]> = []) {
     super()
-    for (const [key, value] of entries) this.#entries.set(exactKey(key), [key, value])
+    for (const [key, value] of entries) this.#entries.set(exactKey(checkHashable(key)), [key, value])
   }
   /** Only for who makes the map: later nothing changes it. False, and nothing is done, when the key is there already. */
   insert(key: Value, value: Value): boolean {
     if (this.find(key) !== undefined) return false
-    this.#entries.set(exactKey(key), [key, value])
+    this.#entries.set(exactKey(checkHashable(key)), [key, value])
     return true
   }
   get size(): number {
     return this.#entries.size
   }
   find(key: Value): Value | undefined {
-    const entry = this.#entries.get(exactKey(key))
+    if (this.#entries.size === 0) return undefined
+    const entry = this.#entries.get(exactKey(checkHashable(key)))
     if (entry !== undefined) return entry[1]
     for (const other of equalKeys(key)) {
       const found = this.#entries.get(other)
@@ -112,6 +114,13 @@ export class PlainMap extends MapValue {
   entries(): Iterable<readonly [Value, Value]> {
     return this.#entries.values()
   }
+}
+
+/** The API server's own maps fail with keys that Go cannot hash. */
+function checkHashable(key: Value): Value {
+  const type = key instanceof Uint8Array ? 'types.Bytes' : typeNameOf(key) === 'kubernetes.Semver' ? 'cel.Semver' : undefined
+  if (type !== undefined) throw new EvaluationPanic(`runtime error: hash of unhashable type ${type}`)
+  return key
 }
 
 /** What a key is found by; lists and the like are only themselves. */

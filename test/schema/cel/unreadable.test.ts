@@ -179,6 +179,89 @@ const cases: Record<string, Case> = {
       `spec: Invalid value: "string": strconv.ParseUint: parsing "": invalid syntax evaluating rule: semver('', true).major() == 1`,
     ],
   },
+  'what no index can be': {
+    spec: {
+      type: 'object',
+      properties: { day: { type: 'string', format: 'date' } },
+      ...rules("{dyn('a'): true}[self]", "{dyn('a'): true}[self.day]", "dyn(b'a') in {dyn('a'): self.day}"),
+    },
+    value: { day: '2020-01-01' },
+    problems: [
+      `spec: Invalid value: "object": invalid qualifier type: *common.unstructuredMap evaluating rule: {dyn('a'): true}[self]`,
+      `spec: Invalid value: "object": invalid qualifier type: types.Timestamp evaluating rule: {dyn('a'): true}[self.day]`,
+      `spec: Invalid value: "object": internal error: runtime error: hash of unhashable type types.Bytes evaluating rule: dyn(b'a') in {dyn('a'): self.day}`,
+    ],
+  },
+  'a set that could not be read once': {
+    spec: {
+      type: 'array',
+      maxItems: 5,
+      'x-kubernetes-list-type': 'set',
+      items: { type: 'object', 'x-kubernetes-map-type': 'atomic', properties: { a: text } },
+      ...rules('self == oldSelf', 'self == oldSelf || true'),
+    },
+    value: [{ a: 'b' }],
+    old: [{ a: 'b' }],
+    problems: [
+      'spec: Invalid value: "array": internal error: runtime error: hash of unhashable type map[string]interface {} evaluating rule: self == oldSelf',
+      'spec: Invalid value: "array": internal error: hash of unhashable type: map[string]interface {} evaluating rule: self == oldSelf || true',
+    ],
+  },
+  'a set that something was added to': {
+    spec: {
+      type: 'array',
+      maxItems: 5,
+      'x-kubernetes-list-type': 'set',
+      items: text,
+      ...rules("self == ['z']", "(self + ['z']).size() == 2", "self == ['z']"),
+    },
+    value: ['a'],
+    problems: [`spec: Invalid value: failed rule: self == ['z']`],
+  },
+  'floats in all notations': {
+    spec: {
+      ...text,
+      ...rules("double('1_000') == 1000.0", "double('0x1p-2') == 0.25", "double('0x_1.8p1') == 3.0", "double(self + '1_e1') == 10.0"),
+    },
+    value: '',
+    problems: [
+      `spec: Invalid value: "string": type conversion error from 'string' to 'double' evaluating rule: double(self + '1_e1') == 10.0`,
+    ],
+  },
+  'an empty match behind another one': {
+    spec: { ...text, ...rules("self.findAll('a*') == ['', 'aa', '']", "self.findAll('b*') == ['b', '', '', '']") },
+    value: 'baac',
+    problems: [],
+  },
+  'a time zone that is a path': {
+    spec: { ...text, ...rules("timestamp(0).getHours('/UTC') == 0", "timestamp(0).getHours('a..b') == 0") },
+    value: '',
+    problems: [
+      `spec: Invalid value: "string": time: invalid location name evaluating rule: timestamp(0).getHours('/UTC') == 0`,
+      `spec: Invalid value: "string": time: invalid location name evaluating rule: timestamp(0).getHours('a..b') == 0`,
+    ],
+  },
+  'sets of what cannot be read': {
+    spec: texts(
+      "sets.intersects(['b'], self)",
+      "sets.intersects(self, ['b'])",
+      "sets.contains(self, ['c'])",
+      "sets.contains(['a'], self)",
+      'sets.equivalent(self, self)',
+    ),
+    value: [5, 'b'],
+    problems: [
+      `spec: Invalid value: "array": invalid data, expected string, got int64 evaluating rule: sets.contains(self, ['c'])`,
+      `spec: Invalid value: failed rule: sets.contains(['a'], self)`,
+      'spec: Invalid value: "array": invalid data, expected string, got int64 evaluating rule: sets.equivalent(self, self)',
+    ],
+  },
+  'numbers that were floats are integers in an old value': {
+    spec: { type: 'object', properties: { n: { type: 'number' } }, ...rules(optional('-1 >= oldSelf.value().n')) },
+    value: { n: -2 },
+    old: { n: -2 },
+    problems: [],
+  },
 }
 
 for (const [name, { spec, value, old, problems }] of Object.entries(cases)) {

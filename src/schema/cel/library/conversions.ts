@@ -26,16 +26,30 @@ const booleans: Readonly<Record<string, boolean>> = {
   ...Object.fromEntries(['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false])),
 }
 
-const decimalFloat = /^[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const decimalFloat = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const hexFloat = /^([+-]?)0[xX](?=[.\da-fA-F])([\da-fA-F]*)(?:\.([\da-fA-F]*))?[pP]([+-]?\d+)$/
+/** Underscores may stand between digits, and behind the sign that hexadecimal ones follow. */
+const strayUnderscore = /(?<!\d)_|_(?!\d)/
+const strayHexUnderscore = /(?<![\da-f]|^[+-]?0x)_|_(?![\da-f])/i
 
+/** As Go's `ParseFloat` reads it. */
 function parseFloat64(text: string): Double | undefined {
   const special = /^([+-]?)(?:inf|infinity)$/i.exec(text)
   if (special !== null) return new Double(special[1] === '-' ? -Infinity : Infinity)
   if (/^nan$/i.test(text)) return new Double(Number.NaN)
-  if (!decimalFloat.test(text)) return undefined
-  const value = Number(text)
+  const isHex = /^[+-]?0x/i.test(text)
+  if ((isHex ? strayHexUnderscore : strayUnderscore).test(text)) return undefined
+  const plain = text.replaceAll('_', '')
+  const value = isHex ? parseHexFloat(plain) : decimalFloat.test(plain) ? Number(plain) : Number.NaN
   // What is too large for a float is refused rather than taken for infinite.
   return Number.isFinite(value) ? new Double(value) : undefined
+}
+
+function parseHexFloat(text: string): number {
+  const [, sign = '', whole = '', fraction = '', exponent = ''] = hexFloat.exec(text) ?? []
+  if (whole + fraction === '') return Number.NaN
+  const size = Number(BigInt(`0x${whole}${fraction}`)) * 2 ** (Number(exponent) - 4 * fraction.length)
+  return sign === '-' ? -size : size
 }
 
 function doubleToInt({ value }: Double): Int {

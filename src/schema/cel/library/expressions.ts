@@ -76,7 +76,13 @@ function findAll(text: string, source: string, limit: Int = -1): ListValue {
   const found: string[] = []
   const matcher = expressionOf(source).matcher(text)
   const most = toIndex(limit)
-  while ((most < 0 || found.length < most) && matcher.find()) found.push(matcher.group() ?? '')
+  let end = -1
+  while ((most < 0 || found.length < most) && matcher.find()) {
+    const part = matcher.group() ?? ''
+    // An empty match right behind another one is none.
+    if (part !== '' || matcher.start() !== end) found.push(part)
+    end = matcher.end()
+  }
   return new PlainList(found)
 }
 

@@ -5,6 +5,7 @@ import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
 import type { Int } from '../integers.ts'
 import { addInts, toIndex } from '../integers.ts'
+import { SchemaList } from '../schema-values.ts'
 import { duration } from '../times.ts'
 import type { ListValue, Value } from '../values.ts'
 import { Double, Duration, PlainList, Uint, typeNameOf } from '../values.ts'
@@ -106,7 +107,24 @@ function distinct(list: ListValue): ListValue {
 }
 
 function containsAll(list: ListValue, part: ListValue): boolean {
-  return [...part].every((item) => contains(list, item))
+  for (let index = 0; index < part.size; index += 1) {
+    // What cannot be read is in no list that an expression has made.
+    const item = list instanceof SchemaList ? part.at(index) : readable(part, index)
+    if (item === undefined || !contains(list, item)) return false
+  }
+  return true
+}
+
+/** Whether lists have an item in common; errors on the way do not matter. */
+function intersects(a: ListValue, b: ListValue): boolean {
+  for (let index = 0; index < a.size; index += 1) {
+    try {
+      if (contains(b, a.at(index))) return true
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error
+    }
+  }
+  return false
 }
 
 export const lists: readonly Overload[] = [
@@ -137,7 +155,5 @@ export const lists: readonly Overload[] = [
     'list_sets_equivalent_list',
     (a: ListValue, b: ListValue) => containsAll(a, b) && containsAll(b, a),
   ),
-  define('sets.intersects(list<T>, list<T>) -> bool', 'list_sets_intersects_list', (a: ListValue, b: ListValue) =>
-    [...b].some((item) => contains(a, item)),
-  ),
+  define('sets.intersects(list<T>, list<T>) -> bool', 'list_sets_intersects_list', intersects),
 ]

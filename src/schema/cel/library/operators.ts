@@ -22,13 +22,18 @@ function onUints(operation: (a: bigint, b: bigint) => bigint) {
 function concatenate(a: ListValue, b: ListValue): ListValue {
   if (a.semantics === undefined) return new PlainList([...a, ...b])
   const items = [...a]
-  const positions = new Map(ownKeys(a).map((key, index) => [key, index]))
-  const keys = keysFor(a, b)
+  const own = ownKeys(a)
+  const positions = new Map(own.map((key, index) => [key, index]))
+  const keys = keysFor(a, b, own)
   for (let index = 0; index < b.size; index += 1) {
     const key = keys[index]
     const position = key === undefined ? undefined : positions.get(key)
     if (position === undefined) {
-      if (a.semantics === 'set' && key !== undefined) positions.set(key, items.length)
+      if (a.semantics === 'set' && key !== undefined) {
+        positions.set(key, items.length)
+        // The API server's set knows from then on what was only added to it.
+        own.push(key)
+      }
       items.push(b.at(index))
     } else if (a.semantics !== 'set') items[position] = b.at(index)
   }

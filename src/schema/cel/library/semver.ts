@@ -82,7 +82,7 @@ function parseSemver(text: string): Semver {
 /** `v1.2` for `1.2.0`, without leading zeros. */
 function normalize(text: string): string {
   const parts = splitVersion(text.replace(/^v/, '')).map((part) => {
-    if (part.length <= 1) return part
+    if (Buffer.byteLength(part) <= 1) return part
     const trimmed = part.replace(/^0+/, '')
     return /^\d/.test(trimmed) ? trimmed : `0${trimmed}`
   })

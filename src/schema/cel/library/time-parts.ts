@@ -58,6 +58,7 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 
 function namedOffset(zone: string, seconds: number): number {
   if (zone === '' || zone === 'UTC') return 0
+  if (/^[/\\]|\.\./.test(zone)) throw new CelError('time: invalid location name')
   let format = formats.get(zone)
   if (format === undefined) {
     try {
