@@ -171,7 +171,7 @@ class Checker {
       return this.#resolve(expr, name, args, false)
     }
     const prefix = qualifiedName(expr.target)
-    const qualified = prefix === undefined ? undefined : `${prefix}.${expr.name}`
+    const qualified = prefix === undefined ? undefined : `${prefix.replace(/^\./, '')}.${expr.name}`
     if (qualified !== undefined && this.#declarations.functions.has(qualified)) {
       this.#functionNames.set(expr, qualified)
       return this.#resolve(expr, qualified, args, false)

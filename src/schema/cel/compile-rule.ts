@@ -26,17 +26,35 @@ export interface CompiledRule {
 
 /** Compiles the rules of one schema node; `declared` is its type. */
 export function compileNodeRules(schema: StructuralSchema, declared: DeclaredType): CompiledRule[] {
-  return (schema['x-kubernetes-validations'] ?? []).map((rule) => compileRule(rule, schema, declared))
+  const rules = schema['x-kubernetes-validations'] ?? []
+  if (rules.length === 0) return []
+  const node = { schema, declared, mayBeNull: holdsNulls(schema) }
+  return rules.map((rule) => compileRule(rule, node))
 }
 
-function compileRule(rule: ValidationRule, schema: StructuralSchema, declared: DeclaredType): CompiledRule {
+/** What the rules of a node are about. */
+interface RuledNode {
+  readonly schema: StructuralSchema
+  readonly declared: DeclaredType
+  readonly mayBeNull: boolean
+}
+
+/** Whether items of lists or values of maps may be null: fields that are null are not there. */
+function holdsNulls({ items, additionalProperties, properties = {} }: StructuralSchema): boolean {
+  const entries = typeof additionalProperties === 'object' ? additionalProperties : items
+  if (entries?.nullable === true || (entries !== undefined && holdsNulls(entries))) return true
+  return Object.values(properties).some(holdsNulls)
+}
+
+function compileRule(rule: ValidationRule, node: RuledNode): CompiledRule {
+  const { schema, declared } = node
   const oldSelf = rule.optionalOldSelf === true ? optionalType(declared.type) : declared.type
   const variables = { self: declared.type, oldSelf }
-  const main = compileTyped(rule.rule, variables, 'bool', declared)
+  const main = compileTyped(rule.rule, variables, 'bool', node)
   const isUsable = main.expression !== undefined
   const message =
     isUsable && rule.messageExpression !== undefined && rule.messageExpression !== ''
-      ? compileTyped(rule.messageExpression, variables, 'string', declared)
+      ? compileTyped(rule.messageExpression, variables, 'string', node)
       : undefined
   return {
     rule,
@@ -67,9 +85,10 @@ interface Typed {
 
 const untyped: Typed = { expression: undefined, problem: undefined, maxCost: 0, usesOldSelf: false }
 
-function compileTyped(source: string, variables: Readonly<Record<string, Type>>, expected: string, declared: DeclaredType): Typed {
+function compileTyped(source: string, variables: Readonly<Record<string, Type>>, expected: string, node: RuledNode): Typed {
+  const { declared, mayBeNull } = node
   if (trimSpace(source) === '') return untyped
-  const compiled = compileExpression(source, variables)
+  const compiled = compileExpression(source, variables, mayBeNull)
   const checked = 'problem' in compiled ? compiled.checked : compiled.expression.checked
   if (checked !== undefined && checked.types.get(checked.expr)?.kind !== expected) return { ...untyped, problem: 'wrong type' }
   const usesOldSelf = checked?.used.has('oldSelf') === true

@@ -52,8 +52,10 @@ export type Compilation =
  * const compiled = compileExpression("object.metadata.name != 'x'", { object: dynType })
  * if ('expression' in compiled) compiled.expression.evaluate([dynamicValue(object)])
  * ```
+ *
+ * @param mayBeNull whether there may be a null where the types promise something else.
  */
-export function compileExpression(source: string, variables: Readonly<Record<string, Type>>): Compilation {
+export function compileExpression(source: string, variables: Readonly<Record<string, Type>>, mayBeNull = false): Compilation {
   const names = Object.keys(variables)
   const declarations = { variables: new Map(Object.entries(variables)), functions }
   let checked: Checked
@@ -68,7 +70,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
   }
   try {
     // What was in an optional value may have lost the type of its schema.
-    const isDynamic = [...checked.types.values()].some((type) => unwrapOptional(type) !== undefined)
+    const isDynamic = mayBeNull || [...checked.types.values()].some((type) => unwrapOptional(type) !== undefined)
     const { slots, eval: evaluate } = planProgram(checked, names, isDynamic)
     const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {
       while (values.length < slots) values.push(undefined)

@@ -53,7 +53,7 @@ function builderAt(offset: number) {
 }
 
 function presenceTest(argument: Expr, offset: number): Expr {
-  if (argument.kind !== 'select' || argument.testOnly) throw new CelSyntaxError(argument.offset, 'invalid argument to has() macro')
+  if (argument.kind !== 'select') throw new CelSyntaxError(argument.offset, 'invalid argument to has() macro')
   return { ...argument, offset, testOnly: true }
 }
 

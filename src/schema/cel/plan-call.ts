@@ -73,6 +73,7 @@ function implementationOf(
   if (patternFunctions.has(name) && typeof pattern === 'string') {
     const test = matcherOf(pattern)
     if (name === 'matches' && known) return test
+    return ofText(name === 'matches' ? test : (overloads[0]!.implementation as (text: string, ...rest: readonly Value[]) => Value))
   }
   if (anyList.has(name) && overloads[0]?.implementation !== undefined) return ofLists(name, overloads[0].implementation)
   if (only?.implementation !== undefined && known) return singletons.has(name) ? only.implementation : tellingMisfits(name, only)
@@ -101,6 +102,15 @@ function tellingMisfits(name: string, { parameters, implementation }: Overload):
     } catch (error) {
       throw error instanceof CelError && !guards.every((fits, index) => fits(args[index]!)) ? mismatch(name, args) : error
     }
+  }
+}
+
+/** With a constant pattern, cel-go makes a function of its own for a text; it does not say what else it got. */
+function ofText(implementation: (text: string, ...rest: readonly Value[]) => Value): Implementation {
+  return (text: Value, ...rest: readonly Value[]): Value => {
+    const limit = rest[1]
+    if (typeof text !== 'string' || !['undefined', 'number', 'bigint'].includes(typeof limit)) throw noSuchOverload()
+    return implementation(text, ...rest)
   }
 }
 

@@ -1,5 +1,5 @@
 /** The values that expressions are evaluated to. */
-import { EvaluationPanic } from './errors.ts'
+import { CelError, EvaluationPanic } from './errors.ts'
 import type { Int } from './integers.ts'
 import type { Type } from './types.ts'
 
@@ -62,9 +62,10 @@ export abstract class ListValue {
   }
 }
 
+/** A list that an expression made. An item that could not be read fails who reads it. */
 export class PlainList extends ListValue {
-  readonly items: readonly Value[]
-  constructor(items: readonly Value[], semantics?: ListSemantics) {
+  readonly items: readonly (Value | CelError)[]
+  constructor(items: readonly (Value | CelError)[], semantics?: ListSemantics) {
     super(semantics)
     this.items = items
   }
@@ -72,8 +73,22 @@ export class PlainList extends ListValue {
     return this.items.length
   }
   at(index: number): Value {
-    return this.items[index]!
+    const item = this.items[index]!
+    if (item instanceof CelError) throw item
+    return item
   }
+}
+
+/** The items of a list, and errors in place of those that cannot be read. */
+export function itemsOf(list: ListValue): (Value | CelError)[] {
+  return Array.from({ length: list.size }, (_, index) => {
+    try {
+      return list.at(index)
+    } catch (error) {
+      if (error instanceof CelError) return error
+      throw error
+    }
+  })
 }
 
 export abstract class MapValue {

@@ -137,6 +137,10 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
       ': Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)',
     ],
   ],
+  'names with a dot before them, and a test of a test': [
+    { type: 'object', properties: { a: text }, ...rules('.optional.of(.self).hasValue() && has(has(self.a))') },
+    [],
+  ],
   'what a macro copies is told twice': [
     { ...text, ...rules("optional.of([1, 'a']).optMap(v, v).hasValue()") },
     [

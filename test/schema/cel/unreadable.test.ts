@@ -262,6 +262,49 @@ const cases: Record<string, Case> = {
     old: { n: -2 },
     problems: [],
   },
+  'null is no text': {
+    spec: {
+      type: 'array',
+      maxItems: 5,
+      items: { ...text, nullable: true },
+      ...rules(
+        "self[0] + 'a' == 'nulla'",
+        'self.all(x, x.size() > 0)',
+        "self[0] == 'a'",
+        "self[0].lowerAscii() == 'a'",
+        "self[0].matches('n')",
+        "self[0].findAll('a', 1) == ['']",
+      ),
+    },
+    value: [null, 'b'],
+    problems: [
+      `spec: Invalid value: "array": 'no such overload: _+_': call arguments did not match a supported operator, function or macro signature for rule: self[0] + 'a' == 'nulla'`,
+      `spec: Invalid value: "array": 'no such overload: size': call arguments did not match a supported operator, function or macro signature for rule: self.all(x, x.size() > 0)`,
+      `spec: Invalid value: failed rule: self[0] == 'a'`,
+      `spec: Invalid value: "array": 'no such overload: lowerAscii(null_type)': call arguments did not match a supported operator, function or macro signature for rule: self[0].lowerAscii() == 'a'`,
+      `spec: Invalid value: "array": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self[0].matches('n')`,
+      `spec: Invalid value: "array": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self[0].findAll('a', 1) == ['']`,
+    ],
+  },
+  'null is no boolean': {
+    spec: { type: 'array', maxItems: 5, items: { type: 'boolean', nullable: true }, ...rules('!self[0]', 'self[0] || true') },
+    value: [null],
+    problems: [
+      `spec: Invalid value: "array": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: !self[0]`,
+    ],
+  },
+  'what a list is made of may be wrong as long as nobody reads it': {
+    spec: texts(
+      'self.reverse().size() == 2',
+      "self.reverse()[0] == 'a'",
+      "self.reverse()[1] == 'a'",
+      "(['x'] + self)[0] == 'x'",
+      '[self].flatten().size() == 2',
+      'self.slice(0, 1).size() == 1',
+    ),
+    value: [5, 'a'],
+    problems: [`spec: Invalid value: "array": invalid data, expected string, got int64 evaluating rule: self.reverse()[1] == 'a'`],
+  },
 }
 
 for (const [name, { spec, value, old, problems }] of Object.entries(cases)) {

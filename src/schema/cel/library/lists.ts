@@ -8,7 +8,7 @@ import { addInts, toIndex } from '../integers.ts'
 import { SchemaList } from '../schema-values.ts'
 import { duration } from '../times.ts'
 import type { ListValue, Value } from '../values.ts'
-import { Double, Duration, PlainList, Uint, typeNameOf } from '../values.ts'
+import { Double, Duration, itemsOf, PlainList, Uint, typeNameOf } from '../values.ts'
 import { ListValue as List } from '../values.ts'
 import { checkedUint } from '../integers.ts'
 
@@ -54,14 +54,14 @@ function slice(list: ListValue, start: Int, end: Int): ListValue {
   if (start < 0 || end < 0) throw new CelError(`${call}, negative indexes not supported`)
   if (start > end) throw new CelError(`${call}, start index must be less than or equal to end index`)
   if (list.size < end) throw new CelError(`${call}, list is length ${list.size}`)
-  return new PlainList([...list].slice(toIndex(start), toIndex(end)))
+  return new PlainList(itemsOf(list).slice(toIndex(start), toIndex(end)))
 }
 
 function flatten(list: ListValue, depth: Int = 1): ListValue {
   if (depth < 0) throw new CelError('level must be non-negative')
   const levels = toIndex(depth)
-  const flat = (items: ListValue, left: number): Value[] =>
-    [...items].flatMap((item) => (left > 0 && item instanceof List ? flat(item, left - 1) : [item]))
+  const flat = (items: ListValue, left: number): (Value | CelError)[] =>
+    itemsOf(items).flatMap((item) => (left > 0 && item instanceof List ? flat(item, left - 1) : [item]))
   return new PlainList(flat(list, levels))
 }
 
@@ -89,7 +89,8 @@ function sortBy(list: ListValue, keys: ListValue): ListValue {
     throw new CelError('list elements must have the same type')
   }
   const order = values.map((_, index) => index).sort((a, b) => compare(values[a]!, values[b]!))
-  return new PlainList(order.map((index) => list.at(index)))
+  const items = itemsOf(list)
+  return new PlainList(order.map((index) => items[index]!))
 }
 
 /** The costs of a list are reckoned before it is made; this keeps what one call can ask for within memory. */
@@ -147,7 +148,7 @@ export const lists: readonly Overload[] = [
     ]
   }),
   define('lists.range(int) -> list<int>', 'lists_range', range),
-  define('list<T>::reverse() -> list<T>', 'list_reverse', (list: ListValue) => new PlainList([...list].reverse())),
+  define('list<T>::reverse() -> list<T>', 'list_reverse', (list: ListValue) => new PlainList(itemsOf(list).reverse())),
   define('list<T>::distinct() -> list<T>', 'list_distinct', distinct),
   define('sets.contains(list<T>, list<T>) -> bool', 'list_sets_contains_list', containsAll),
   define(

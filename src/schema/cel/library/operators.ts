@@ -8,7 +8,7 @@ import { addInts, checkedUint, divideInts, multiplyInts, negateInt, remainderOfI
 import { keysFor, ownKeys } from '../list-identity.ts'
 import { addDuration, duration, subtractTimestamps } from '../times.ts'
 import type { Duration, ListValue, MapValue, PlainMap, Timestamp, Value } from '../values.ts'
-import { Double, PlainList, Uint } from '../values.ts'
+import { Double, itemsOf, PlainList, Uint } from '../values.ts'
 
 function onDoubles(operation: (a: number, b: number) => number) {
   return (a: Double, b: Double) => new Double(operation(a.value, b.value))
@@ -20,8 +20,8 @@ function onUints(operation: (a: bigint, b: bigint) => bigint) {
 
 /** A set takes what it lacks, a list with keys has its items replaced, any other list is continued. */
 function concatenate(a: ListValue, b: ListValue): ListValue {
-  if (a.semantics === undefined) return new PlainList([...a, ...b])
-  const items = [...a]
+  if (a.semantics === undefined) return new PlainList([...itemsOf(a), ...itemsOf(b)])
+  const items = itemsOf(a)
   const own = ownKeys(a)
   const positions = new Map(own.map((key, index) => [key, index]))
   const keys = keysFor(a, b, own)
