@@ -135,6 +135,11 @@ const evaluations: Record<string, Case> = {
       `spec: Invalid value: "string": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: cidr('10.0.0.0/8').containsIP(self)`,
     ],
   },
+  'a quantity without digits': {
+    spec: { ...text, ...rules("quantity('.') == quantity('0') && isQuantity('-Ki') && isQuantity('e5')", "isQuantity('')") },
+    value: 'a',
+    problems: [`spec: Invalid value: "a": failed rule: isQuantity('')`],
+  },
   'blanks are those of Go': {
     spec: { ...text, ...rules({ rule: 'false', message: '\ufeff' }) },
     value: 'a',

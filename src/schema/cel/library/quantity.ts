@@ -45,8 +45,7 @@ function parseQuantity(text: string): Quantity {
   const whole = leading.replace(/^0+/, '') || '0'
   const suffixPower = interpretSuffix(suffix)
   if (suffixPower === undefined) throw new CelError("unable to parse quantity's suffix")
-  if (leading === '' && fraction === '' && !text.includes('.')) throw new CelError('unable to parse numeric part of quantity')
-  if (leading === '' && fraction === '') throw new CelError('unable to parse numeric part of quantity')
+  // Without any digits it is zero.
   const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n)
   if (suffixPower.base === 2) {
     const value = digits << BigInt(suffixPower.power)
