@@ -52,6 +52,7 @@ function compileRule(rule: ValidationRule, node: RuledNode): CompiledRule {
   const variables = { self: declared.type, oldSelf }
   const main = compileTyped(rule.rule, variables, 'bool', node)
   const isUsable = main.expression !== undefined
+  const isBlankMessage = rule.messageExpression !== undefined && rule.messageExpression !== '' && trimSpace(rule.messageExpression) === ''
   const message =
     isUsable && rule.messageExpression !== undefined && rule.messageExpression !== ''
       ? compileTyped(rule.messageExpression, variables, 'string', node)
@@ -72,7 +73,9 @@ function compileRule(rule: ValidationRule, node: RuledNode): CompiledRule {
     messageMaxCost: message?.maxCost ?? 0,
     // Where the message cannot be made, the API server does not get as far as the path.
     fieldPath:
-      isUsable && message?.problem === undefined && rule.fieldPath !== undefined ? normalizeFieldPath(rule.fieldPath, schema) : undefined,
+      isUsable && !isBlankMessage && message?.problem === undefined && rule.fieldPath !== undefined
+        ? normalizeFieldPath(rule.fieldPath, schema)
+        : undefined,
   }
 }
 

@@ -141,6 +141,23 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
     { type: 'object', properties: { a: text }, ...rules('.optional.of(.self).hasValue() && has(has(self.a))') },
     [],
   ],
+  'a value of any type that is joined': [
+    { 'x-kubernetes-int-or-string': true, ...rules({ rule: 'true', messageExpression: ".self.join(',')" }) },
+    [],
+  ],
+  'a path beside a message that is none': [
+    {
+      type: 'object',
+      maxProperties: 5,
+      additionalProperties: text,
+      default: {},
+      ...rules({ rule: 'self.size() > 0', fieldPath: "['a']", messageExpression: ' ' }),
+    },
+    [
+      'properties[spec].default: Invalid value: failed rule: self.size() > 0',
+      'properties[spec].x-kubernetes-validations[0].messageExpression: Required value: messageExpression must be non-empty if specified',
+    ],
+  ],
   'what a macro copies is told twice': [
     { ...text, ...rules("optional.of([1, 'a']).optMap(v, v).hasValue()") },
     [
