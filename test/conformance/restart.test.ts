@@ -85,7 +85,7 @@ t.test('an operator that starts again', needsOwnControlPlane, async (t) => {
 /** Resolves as soon as there are `count` Pods. */
 async function podsExist(client: Client, count: number): Promise<void> {
   const seen = new Set<string>()
-  for await (const { object } of client.watch(podType, { namespace, signal: AbortSignal.timeout(20_000) })) {
+  for await (const { object } of client.watch(podType, { namespace, signal: AbortSignal.timeout(60_000) })) {
     if (seen.add(object.metadata.uid).size >= count) return
   }
 }
