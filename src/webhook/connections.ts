@@ -10,33 +10,41 @@ import type { Clock } from '../api/clock.ts'
  */
 const quietMs = 1000
 
+/** How many requests a TLS connection carries now: one, but for senders that do not wait for their answers. */
+const requests = Symbol('requests')
+
+interface BusySocket extends Socket {
+  [requests]?: number
+}
+
 export class Connections {
   readonly #server: Server
   readonly #clock: Clock
+  /** Those of TCP, which are there before the handshake of TLS. */
   readonly #sockets = new Set<Socket>()
-  readonly #answers = new Set<ServerResponse>()
+  readonly #tlsSockets = new Set<BusySocket>()
+  #inFlight = 0
 
   constructor(server: Server, clock: Clock) {
     this.#server = server
     this.#clock = clock
-    // On a TLS server, `connection` gives the TCP socket, before the handshake.
-    server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket)
-      socket.once('close', () => this.#sockets.delete(socket))
-    })
-    const answers = this.#answers
-    function isClosed(this: ServerResponse): void {
-      answers.delete(this)
-    }
-    server.on('request', (_request, response) => {
-      answers.add(response)
-      response.on('close', isClosed)
+    server.on('connection', (socket: Socket) => remember(this.#sockets, socket))
+    server.on('secureConnection', (socket) => remember(this.#tlsSockets, socket))
+    // Counted, and in no set: the tables that a set has outgrown refer to their successors, so that in a set of what lives for a
+    // millisecond, all that was ever in it survives until the next full garbage collection.
+    server.on('request', ({ socket }: { readonly socket: BusySocket }, response: ServerResponse) => {
+      this.#inFlight += 1
+      socket[requests] = (socket[requests] ?? 0) + 1
+      response.on('close', () => {
+        this.#inFlight -= 1
+        socket[requests]! -= 1
+      })
     })
   }
 
   /** Requests that wait for an answer. */
   get inFlight(): number {
-    return this.#answers.size
+    return this.#inFlight
   }
 
   /** Stops accepting, lets requests in flight finish, and ends what is left after `deadlineMs`. */
@@ -57,10 +65,15 @@ export class Connections {
   }
 
   #destroyQuiet(): void {
-    // The socket of a request is the TLS one; both ends of it have the same address and port.
-    const busy = new Set([...this.#answers].map(({ socket }) => socket && addressOf(socket)))
+    // Both ends of a TLS connection in this process, the TCP one and its own, have the same address and port.
+    const busy = new Set([...this.#tlsSockets].filter((socket) => (socket[requests] ?? 0) > 0).map(addressOf))
     for (const socket of this.#sockets) if (!busy.has(addressOf(socket))) socket.destroy()
   }
+}
+
+function remember<S extends Socket>(sockets: Set<S>, socket: S): void {
+  sockets.add(socket)
+  socket.once('close', () => sockets.delete(socket))
 }
 
 function addressOf({ remoteAddress, remotePort }: Socket): string {
