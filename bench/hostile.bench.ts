@@ -14,7 +14,7 @@ import { issueAuthority, issueLeaf } from '../src/certs/issue.ts'
 import { servingCertificate } from '../src/certs/serving-certificate.ts'
 import { silentLogger } from '../src/telemetry/logger.ts'
 import { Metrics } from '../src/telemetry/metrics.ts'
-import { webhook } from '../src/webhook/definition.ts'
+import { defineWebhook } from '../src/webhook/definition.ts'
 import { createWebhookServer } from '../src/webhook/server.ts'
 import { hostileReviews, reviewOfSpec, target } from '../test/support/hostile-reviews.ts'
 import { Turns } from '../test/support/turns.ts'
@@ -37,7 +37,7 @@ interface Result {
 }
 
 /** What they change has to be judged again. */
-const ownHandlers: Parameters<typeof webhook<typeof target>>[1] = {
+const ownHandlers: Parameters<typeof defineWebhook<typeof target>>[1] = {
   default: (object) => ({ ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, seen: 'yes' } } }),
   validate: ({ spec }) => (spec.labels?.bad === undefined ? [] : [forbidden('spec.labels.bad', 'is not wanted')]),
 }
@@ -116,7 +116,7 @@ async function main(): Promise<void> {
   const certificate = servingCertificate({ ...leaf, caBundle: authority.cert }, undefined)
   for (const own of [false, true]) {
     const server = createWebhookServer({
-      webhooks: [webhook(target, own ? ownHandlers : {})],
+      webhooks: [defineWebhook(target, own ? ownHandlers : {})],
       client: {} as Client,
       certificates: { current: () => certificate, onChange: () => () => undefined, start: () => Promise.resolve() },
       host: '127.0.0.1',

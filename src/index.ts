@@ -53,7 +53,7 @@ export type {
   Service,
   ServiceAccount,
 } from './api/builtin.ts'
-export { cacheIndex } from './cache/cache-index.ts'
+export { defineCacheIndex } from './cache/cache-index.ts'
 export type { CacheIndex } from './cache/cache-index.ts'
 export type { CacheListOptions } from './cache/cache.ts'
 export { ApiError, isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound } from './client/api-error.ts'
@@ -62,7 +62,7 @@ export type { Client, ListOptions, WatchEvent, WriteOptions } from './client/cli
 export type { Connection } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'
 export { retryOnConflict } from './client/retry.ts'
-export { controller } from './controller/builder.ts'
+export { defineController } from './controller/builder.ts'
 export type { ControllerDefinition, ControllerSettings, OwnedType, WatchedType } from './controller/builder.ts'
 export type { MapContext, MapFunction } from './controller/enqueue.ts'
 export * from './controller/predicates.ts'
@@ -70,7 +70,7 @@ export { exponentialBackoff } from './controller/rate-limiter.ts'
 export type { BackoffOptions, RateLimiter } from './controller/rate-limiter.ts'
 export { TerminalError } from './controller/reconciler.ts'
 export type { CacheReader, ReconcileContext, Result } from './controller/reconciler.ts'
-export { conversion } from './conversion/definition.ts'
+export { defineConversion } from './conversion/definition.ts'
 export type {
   ConversionContext,
   ConversionDefinition,
@@ -79,7 +79,7 @@ export type {
   VersionConverter,
   VersionConverters,
 } from './conversion/definition.ts'
-export { webhook } from './webhook/definition.ts'
+export { defineWebhook } from './webhook/definition.ts'
 export type { Incoming, Verdict, WebhookDefinition, WebhookHandlers } from './webhook/definition.ts'
 export type { AdmissionContext, GroupVersionResource, Operation, OperationOptions, ReviewContext, UserInfo } from './webhook/context.ts'
 export type { WebhookFilters, WebhookSettings } from './webhook/settings.ts'

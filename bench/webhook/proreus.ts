@@ -1,6 +1,6 @@
 /** Proreus as one of the programs under comparison: `node proreus.ts PORT CERT KEY`. */
-import { webhook } from '../../src/index.ts'
+import { defineWebhook } from '../../src/index.ts'
 import { app } from '../app.ts'
 import { serveProreus } from './proreus-server.ts'
 
-await serveProreus({ webhooks: [webhook(app, {})] })
+await serveProreus({ webhooks: [defineWebhook(app, {})] })

@@ -1,4 +1,4 @@
-import { conversion, defineKind, defineOperator, Type } from 'proreus'
+import { defineConversion, defineKind, defineOperator, Type } from 'proreus'
 
 const backup = defineKind({
   group: 'example.com',
@@ -27,7 +27,7 @@ export const operator = defineOperator({
   name: 'backup',
   kinds: [backup],
   conversions: [
-    conversion(backup, {
+    defineConversion(backup, {
       v1beta1: {
         toHub({ spec: { volume, cron } }) {
           const [minute = '*', hour = '*'] = cron.split(' ')

@@ -1,4 +1,4 @@
-import { configMap, controller, controllerReference, defineKind, defineOperator, invalid, Type, webhook } from 'proreus'
+import { configMap, defineController, controllerReference, defineKind, defineOperator, invalid, Type, defineWebhook } from 'proreus'
 
 const hello = defineKind({
   group: 'example.com',
@@ -17,12 +17,12 @@ export const operator = defineOperator({
   name: 'hello',
   kinds: [hello],
   webhooks: [
-    webhook(hello, {
+    defineWebhook(hello, {
       validate: ({ spec }) => (spec.message.includes('bye') ? [invalid('spec.message', spec.message, 'must greet')] : []),
     }),
   ],
   controllers: [
-    controller(hello, {
+    defineController(hello, {
       owns: [configMap],
       rbac: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch'] }],
       async reconcile(object, { client }) {

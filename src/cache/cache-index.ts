@@ -1,4 +1,4 @@
-/** `cacheIndex(type, name, keysOf)`: finds cached objects by something else than their key, without a walk through all of them. */
+/** `defineCacheIndex(type, name, keysOf)`: finds cached objects by something else than their key, without a walk through all of them. */
 import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -19,9 +19,9 @@ export interface CacheIndex<R extends ResourceType = ResourceType> extends Index
  * An object for which it throws is logged, and found under none.
  *
  * @example
- * const sitesBySecret = cacheIndex(site, 'secret', ({ spec }) => spec.certificate)
+ * const sitesBySecret = defineCacheIndex(site, 'secret', ({ spec }) => spec.certificate)
  *
- * controller(site, {
+ * defineController(site, {
  *   indexes: [sitesBySecret],
  *   watches: [
  *     {
@@ -32,7 +32,7 @@ export interface CacheIndex<R extends ResourceType = ResourceType> extends Index
  *   reconcile,
  * })
  */
-export function cacheIndex<R extends ResourceType>(
+export function defineCacheIndex<R extends ResourceType>(
   type: R,
   name: string,
   keysOf: (object: DeepReadonly<ObjectOf<R>>) => string | readonly string[] | undefined,

@@ -1,4 +1,4 @@
-/** `controller(type, { reconcile, … })`: a controller from what it watches and what it does. */
+/** `defineController(type, { reconcile, … })`: a controller from what it watches and what it does. */
 import type { Clock } from '../api/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -105,7 +105,7 @@ interface Source {
  * Defines a controller: watches objects of `type` and what belongs to them, and reconciles one object at a time.
  *
  * @example
- * controller(memcached, {
+ * defineController(memcached, {
  *   owns: [deployment],
  *   reconcile: async (object, { client }) => {
  *     await client.apply(deployment, deploymentFor(object))
@@ -114,7 +114,7 @@ interface Source {
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when an index is of a type that the controller does not watch.
  */
-export function controller<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
+export function defineController<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,
   settings: ControllerSettings<ObjectOf<R>, Watched>,
 ): ControllerDefinition {

@@ -78,7 +78,7 @@ export class WorkQueue<Key extends string> {
 
   /** Adds `key` with the delay that its failures so far ask for, by default with the priority that it is being processed with. */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
-    this.add(key, { after: this.#rateLimiter.delay(key), priority: options.priority ?? this.priorityOf(key) })
+    this.add(key, { after: this.#rateLimiter.delayMs(key), priority: options.priority ?? this.priorityOf(key) })
   }
 
   /** The priority with which a worker has `key`, 0 when none has. */

@@ -3,29 +3,29 @@
 /** Keys are `namespace/name`, or the name alone where the type has no namespaces. */
 export interface RateLimiter<Key extends string = string> {
   /** Counts a failure of `key` and says for how many milliseconds it waits. */
-  delay(key: Key): number
+  delayMs(key: Key): number
   /** Forgets the failures of `key`. */
   forget(key: Key): void
 }
 
 export interface BackoffOptions {
   /** Milliseconds after the first failure. Default 5. */
-  readonly base?: number
+  readonly baseMs?: number
   /** Default 1,000,000 ms: 16 minutes and 40 seconds. */
-  readonly max?: number
+  readonly maxMs?: number
 }
 
 /**
- * `base` × 2^failures for each key, at most `max`. No limit over all keys: one bad object slows down no other.
+ * `baseMs` × 2^failures for each key, at most `maxMs`. No limit over all keys: one bad object slows down no other.
  *
  * @example
- * controller(site, { rateLimiter: () => exponentialBackoff({ max: 60_000 }), reconcile })
+ * defineController(site, { rateLimiter: () => exponentialBackoff({ maxMs: 60_000 }), reconcile })
  */
 export function exponentialBackoff<Key extends string = string>(options: BackoffOptions = {}): RateLimiter<Key> {
-  const { base = 5, max = 1_000_000 } = options
+  const { baseMs: base = 5, maxMs: max = 1_000_000 } = options
   const failures = new Map<Key, number>()
   return {
-    delay(key) {
+    delayMs(key) {
       const count = failures.get(key) ?? 0
       failures.set(key, count + 1)
       return Math.min(base * 2 ** count, max)

@@ -19,13 +19,13 @@ export type ReconcileRequest = ObjectKey
  * A `requeueAfter` of 0 or less, as `expiry - now` is when that has passed, means as soon as is fair: the same as `requeue`, so that a
  * reconciler that always gives it takes no more of the process than one that fails. (In controller-runtime 0 means not at all.)
  */
-export type Result = void | { readonly requeueAfter: number } | { readonly requeue: true }
+export type Result = void | { readonly requeueAfterMs: number } | { readonly requeue: true }
 
 /** What becomes of an object after a reconcile: a number is the time until the next one in milliseconds, if it is one. */
 export function requeueOf(result: Result): 'success' | 'requeue' | number {
   if (result === undefined) return 'success'
   if ('requeue' in result) return result.requeue ? 'requeue' : 'success'
-  return result.requeueAfter <= 0 ? 'requeue' : result.requeueAfter
+  return result.requeueAfterMs <= 0 ? 'requeue' : result.requeueAfterMs
 }
 
 /** What a reconcile works with. */

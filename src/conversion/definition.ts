@@ -1,4 +1,4 @@
-/** `conversion(kind, converters)`: how objects of a kind are carried from one of its versions to another. */
+/** `defineConversion(kind, converters)`: how objects of a kind are carried from one of its versions to another. */
 import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
@@ -111,7 +111,7 @@ export interface ConversionDefinition {
  * lost, with a warning in the log and in `proreus_conversion_unkept_total`.
  *
  * @example
- * const conversions = conversion(cronTab, {
+ * const conversions = defineConversion(cronTab, {
  *   v1beta1: {
  *     toHub: ({ spec }) => ({ spec: { schedule: parse(spec.cron) } }),
  *     fromHub: ({ spec }) => ({ spec: { cron: format(spec.schedule) } }),
@@ -122,7 +122,7 @@ export interface ConversionDefinition {
  * @throws {ProreusError} `PRO_KIND_INVALID` when a version has other fields than the stored one and no converter, or when there is a
  * converter for a version that the kind does not have.
  */
-export function conversion<K extends Kind>(
+export function defineConversion<K extends Kind>(
   kind: K,
   converters: VersionConverters<K>,
   settings: ConversionSettings = {},
@@ -158,6 +158,6 @@ export function missingConverters(kind: Kind, spokes: ReadonlyMap<string, unknow
     const found = differences(hub.schema, schema)
     if (found.length === 0) return []
     const places = found.length > 3 ? `${found.slice(0, 3).join(', ')}, …` : found.join(', ')
-    return [`${name} differs from ${hub.name} (${places}): write conversion(kind, { ${name}: { toHub: …, fromHub: … } })`]
+    return [`${name} differs from ${hub.name} (${places}): write defineConversion(kind, { ${name}: { toHub: …, fromHub: … } })`]
   })
 }

@@ -40,8 +40,8 @@ export interface Operator {
  * export const operator = defineOperator({
  *   name: 'memcached',
  *   kinds: [memcached],
- *   webhooks: [webhook(memcached)],
- *   controllers: [controller(memcached, { reconcile, owns: [deployment] })],
+ *   webhooks: [defineWebhook(memcached)],
+ *   controllers: [defineController(memcached, { reconcile, owns: [deployment] })],
  * })
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, something is there twice, its webhooks contradict each other, or

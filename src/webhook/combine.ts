@@ -83,7 +83,9 @@ function combine(definitions: readonly WebhookDefinition[]): CombinedWebhook[] {
   const mutates = (operation: Operation): boolean =>
     mutable.has(operation) && (judgesContent || refuseInvalidEarly || isAnswered(operation, 'default'))
   const validates = (operation: Operation): boolean =>
-    operation === 'DELETE' ? isAnswered(operation, 'validateDelete') : judgesContent || isAnswered(operation, 'validate', 'admit')
+    operation === 'DELETE'
+      ? isAnswered(operation, 'validateDelete')
+      : judgesContent || isAnswered(operation, 'validate', 'validateInCluster')
   return versions.map((version) => {
     const target = { ...type, version, subresource, name: first.name ?? '' }
     return Object.freeze({

@@ -1,4 +1,4 @@
-/** `webhook(type, handlers)`: what an operator has to say about objects before they are stored. */
+/** `defineWebhook(type, handlers)`: what an operator has to say about objects before they are stored. */
 import { ProreusError } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -52,7 +52,7 @@ export interface WebhookHandlers<T> {
    * What only the cluster can tell. Asked about the final object, in the validating webhook;
    * and about one that `validate` already refuses, so that the user gets all errors at once.
    */
-  admit?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, context: AdmissionContext<T>): Awaitable<Verdict>
+  validateInCluster?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, context: AdmissionContext<T>): Awaitable<Verdict>
   /** Whether the object may be deleted; without it every delete is allowed. */
   validateDelete?(object: DeepReadonly<T>, context: AdmissionContext<T>): Awaitable<Verdict>
 }
@@ -74,20 +74,20 @@ export interface WebhookDefinition {
  * `PodExecOptions` for example.
  *
  * @example
- * webhook(memcached, {
+ * defineWebhook(memcached, {
  *   default: (object) => (object.spec.image === '' ? { ...object, spec: { ...object.spec, image: 'memcached:1.6' } } : object),
  *   validate: (object, old) => (old && object.spec.size < old.spec.size ? [forbidden('spec.size', 'may not shrink')] : []),
  * })
  *
  * @example
- * webhook(pod, {
+ * defineWebhook(pod, {
  *   subresource: 'exec',
- *   admit: ({ command }) => (command[0] === 'rm' ? failure(403, 'Forbidden', 'nothing is removed by hand') : []),
+ *   validateInCluster: ({ command }) => (command[0] === 'rm' ? failure(403, 'Forbidden', 'nothing is removed by hand') : []),
  * })
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` with all that is wrong: a match condition that does not compile, a malformed selector, …
  */
-export function webhook<R extends ResourceType, const Subresource extends string = ''>(
+export function defineWebhook<R extends ResourceType, const Subresource extends string = ''>(
   type: R,
   definition: WebhookHandlers<ReviewedObject<R, Subresource>> & WebhookSettings & { readonly subresource?: Subresource } = {},
 ): WebhookDefinition {
@@ -123,6 +123,6 @@ function hasHandlers(handlers: WebhookHandlers<JsonObject>): boolean {
 }
 
 /** Whether they have a say in what an object is, and not only in its end. */
-function handlesContent({ default: fill, validate, admit }: WebhookHandlers<JsonObject>): boolean {
-  return (fill ?? validate ?? admit) !== undefined
+function handlesContent({ default: fill, validate, validateInCluster }: WebhookHandlers<JsonObject>): boolean {
+  return (fill ?? validate ?? validateInCluster) !== undefined
 }

@@ -33,7 +33,7 @@ export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const structure = schemaKind?.versions.find(({ name }) => name === version)?.schema
   const isAboutObject = webhook.subresource === ''
   const asked = refuseInvalidEarly
-    ? handlersWith(webhook.handlers, 'default', 'validate', 'admit')
+    ? handlersWith(webhook.handlers, 'default', 'validate', 'validateInCluster')
     : handlersWith(webhook.handlers, 'default')
 
   return (request, call) => {

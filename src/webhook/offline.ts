@@ -1,4 +1,4 @@
-/** What the webhooks say about an object without a cluster: everything but `admit`. */
+/** What the webhooks say about an object without a cluster: everything but `validateInCluster`. */
 import { messageOf } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, notSupported, sortFieldErrors } from '../api/field-error.ts'

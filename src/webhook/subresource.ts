@@ -6,7 +6,7 @@ import { resourceType } from '../api/group-version-kind.ts'
 import type { Operation } from './context.ts'
 
 /**
- * All types of all groups, for `webhook(anyResource, { subresource: 'scale', … })`: one webhook for the scale of whatever can be scaled.
+ * All types of all groups, for `defineWebhook(anyResource, { subresource: 'scale', … })`: one webhook for the scale of whatever can be scaled.
  * Without a subresource it is about every object that the API server stores, which is rarely what is wanted.
  */
 export const anyResource: ResourceType = resourceType({ group: '*', version: '*', kind: '*', plural: '*' })

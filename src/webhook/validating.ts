@@ -18,7 +18,7 @@ export function validatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const schema = schemaKind && schemaOf(schemaKind, version)
   const isAboutObject = webhook.subresource === ''
   const ofDeletion = webhook.handlers.DELETE.filter(({ validateDelete }) => validateDelete !== undefined)
-  const ofObject = handlersWith(webhook.handlers, 'validate', 'admit')
+  const ofObject = handlersWith(webhook.handlers, 'validate', 'validateInCluster')
 
   return (request, call) => {
     if (isAboutObject && isExempt(request)) return { allowed: true }

@@ -36,14 +36,14 @@ export async function ownErrors(
   return own
 }
 
-/** What `admit` of all handlers says, after `errors`. */
+/** What `validateInCluster` of all handlers says, after `errors`. */
 export function admissionVerdict(
   handlers: Handlers,
   object: JsonObject,
   context: Context,
   errors: readonly FieldError[],
 ): Promise<Verdict> {
-  return collect(handlers, context, errors, (handler) => handler.admit?.(freeze(object), frozenOld(context), context))
+  return collect(handlers, context, errors, (handler) => handler.validateInCluster?.(freeze(object), frozenOld(context), context))
 }
 
 /** What `validateDelete` of all handlers says. */

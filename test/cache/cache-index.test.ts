@@ -2,7 +2,7 @@ import t from 'tap'
 import { configMap, pod } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
-import { cacheIndex, indexProblems } from '../../src/cache/cache-index.ts'
+import { defineCacheIndex, indexProblems } from '../../src/cache/cache-index.ts'
 import type { CacheReader } from '../../src/cache/cache.ts'
 
 const page = defineKind({
@@ -10,15 +10,15 @@ const page = defineKind({
   kind: 'Page',
   versions: [{ name: 'v1', spec: Type.Object({ theme: Type.String(), hosts: Type.Array(Type.String()) }) }],
 })
-const byTheme = cacheIndex(page, 'theme', ({ spec }) => spec.theme)
+const byTheme = defineCacheIndex(page, 'theme', ({ spec }) => spec.theme)
 
 t.test('an index is typed by its type, and fits where that is listed', async (t) => {
-  const byNode = cacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)
-  cacheIndex(page, 'hosts', ({ spec }) => spec.hosts)
+  const byNode = defineCacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)
+  defineCacheIndex(page, 'hosts', ({ spec }) => spec.hosts)
   // @ts-expect-error a page has no such field
-  cacheIndex(page, 'x', ({ spec }) => spec.nodeName as string)
+  defineCacheIndex(page, 'x', ({ spec }) => spec.nodeName as string)
   // @ts-expect-error a key is a text
-  cacheIndex(page, 'x', ({ spec }) => spec.hosts.length)
+  defineCacheIndex(page, 'x', ({ spec }) => spec.hosts.length)
   const read = (cache: CacheReader): void => {
     const [first] = cache.list(page, { index: [byTheme, 'summer'] })
     first?.spec.hosts.at(0)

@@ -3,7 +3,7 @@ import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import { failure } from '../../src/api/status.ts'
-import { cacheIndex } from '../../src/cache/cache-index.ts'
+import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import { Cache } from '../../src/cache/cache.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -83,7 +83,7 @@ t.test('does not call an object missing whose namespace is not watched or not na
 
 t.test('lists by the indexes that were declared', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger })
-  const byApp = cacheIndex(widget, 'app', ({ metadata }) => metadata.labels?.['app'])
+  const byApp = defineCacheIndex(widget, 'app', ({ metadata }) => metadata.labels?.['app'])
   cache.addIndex(byApp)
   t.ok(cache.has(widget))
   const { store } = cache.informer(widget)
@@ -92,7 +92,7 @@ t.test('lists by the indexes that were declared', async (t) => {
   store.set(object('c', 3))
   t.equal(cache.list(widget, { index: [byApp, 'x'] }).length, 2)
   t.equal(cache.list(widget, { index: [byApp, 'x'], namespace: 'other' }).length, 1)
-  t.throws(() => cache.list(widget, { index: [cacheIndex(widget, 'app', () => 'x'), 'x'] }), { code: 'PRO_INPUT' })
+  t.throws(() => cache.list(widget, { index: [defineCacheIndex(widget, 'app', () => 'x'), 'x'] }), { code: 'PRO_INPUT' })
 })
 
 t.test('tells the state of each type', async (t) => {

@@ -10,7 +10,7 @@ import { Type } from '../../src/api/type.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { accessReviewRule } from '../../src/webhook/access.ts'
 import type { Incoming } from '../../src/webhook/definition.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import { anyResource } from '../../src/webhook/subresource.ts'
 import { apiOf } from '../support/api-request.ts'
 import type { RawAnswer } from '../support/api-request.ts'
@@ -48,30 +48,30 @@ const gadgets = defineOperator({
   name: 'gadgets',
   kinds: [gadget],
   webhooks: [
-    webhook(gadget, {
+    defineWebhook(gadget, {
       operations: ['CREATE', 'DELETE'],
       default: (object) => withStep(object, 'first'),
       validate: ({ spec }) => (spec.size > 5 ? [invalid('spec.size', spec.size, 'must be small')] : []),
       validateDelete: ({ metadata }) => (metadata.labels?.keep === 'yes' ? failure(403, 'Forbidden', 'it is kept') : []),
     }),
-    webhook(gadget, {
+    defineWebhook(gadget, {
       operations: ['CREATE'],
       default: (object) => withStep(object, 'second'),
       validate: ({ spec }) => (spec.owner === 'nobody' ? [forbidden('spec.owner', 'must be somebody')] : []),
-      async admit({ spec }, _old, { requesterCan, user }) {
+      async validateInCluster({ spec }, _old, { requesterCan, user }) {
         if (spec.owner !== 'secrets' || (await requesterCan({ verb: 'get', type: secret }))) return []
         return [forbidden('spec.owner', `user "${user.username}" cannot get secrets`)]
       },
       rbac: [accessReviewRule],
     }),
-    webhook(gadget, {
+    defineWebhook(gadget, {
       reads: [secret],
-      admit: ({ spec, metadata }, _old, { cache, namespace }) =>
+      validateInCluster: ({ spec, metadata }, _old, { cache, namespace }) =>
         spec.owner === 'cached' && cache.get(secret, { namespace, name: metadata.name }) === undefined
           ? [forbidden('spec.owner', 'has no Secret')]
           : [],
     }),
-    webhook(gadget, {
+    defineWebhook(gadget, {
       subresource: 'status',
       validate: ({ status }) => (status?.color === 'mauve' ? [invalid('status.color', 'mauve', 'is no color')] : []),
     }),
@@ -83,20 +83,20 @@ const policies = defineOperator({
   kinds: [],
   webhooks: [
     // Says nothing against anything: what others refuse stays refused.
-    webhook(gadget, { admit: () => [] }),
-    webhook(anyResource, {
+    defineWebhook(gadget, { validateInCluster: () => [] }),
+    defineWebhook(anyResource, {
       subresource: 'scale',
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
       validate: ({ spec }) => ((spec?.replicas ?? 0) > 3 ? [forbidden('spec.replicas', 'nothing may have more than 3')] : []),
     }),
-    webhook(pod, {
+    defineWebhook(pod, {
       default: (object) => ({ ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, seen: 'yes' } } }),
       validate: ({ spec }) =>
         (spec?.containers ?? []).flatMap(({ image = '' }, index) =>
           image.endsWith(':latest') ? [invalid(`spec.containers[${index}].image`, image, 'must name a version')] : [],
         ),
     }),
-    webhook(pod, {
+    defineWebhook(pod, {
       name: 'late',
       objectSelector: { matchLabels: { late: 'yes' } },
       default: (object) => ({
@@ -107,11 +107,11 @@ const policies = defineOperator({
         },
       }),
     }),
-    webhook(pod, {
+    defineWebhook(pod, {
       subresource: 'eviction',
-      admit: ({ metadata }) => (metadata?.name === 'stays' ? failure(429, 'TooManyRequests', 'not now') : []),
+      validateInCluster: ({ metadata }) => (metadata?.name === 'stays' ? failure(429, 'TooManyRequests', 'not now') : []),
     }),
-    webhook(configMap, {
+    defineWebhook(configMap, {
       objectSelector: { matchLabels: { checked: 'yes' } },
       matchConditions: [
         { name: 'not-exempt', expression: "!has(object.metadata.annotations) || !('exempt' in object.metadata.annotations)" },

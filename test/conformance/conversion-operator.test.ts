@@ -5,11 +5,11 @@ import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
-import { conversion } from '../../src/conversion/definition.ts'
+import { defineConversion } from '../../src/conversion/definition.ts'
 import { invalid } from '../../src/api/field-error.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { installKinds, installWebhooks } from '../../src/manifests/install.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { apiOf } from '../support/api-request.ts'
 import type { RawAnswer } from '../support/api-request.ts'
@@ -56,12 +56,12 @@ const operator = defineOperator({
   name: 'plan',
   kinds: [plan],
   webhooks: [
-    webhook(plan, {
+    defineWebhook(plan, {
       validate: ({ spec }) => (spec.schedule.hour === '13' ? [invalid('spec.schedule.hour', '13', 'brings bad luck')] : []),
     }),
   ],
   conversions: [
-    conversion(plan, {
+    defineConversion(plan, {
       v1beta1: {
         toHub({ spec: { cron, steps }, status }) {
           const [minute, hour, ...rest] = cron.split(' ')

@@ -3,10 +3,10 @@ import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import { formatKey, keyOf } from '../../src/api/object.ts'
 import { controllerReference } from '../../src/api/owner-reference.ts'
-import { controller, type ControllerSettings } from '../../src/controller/builder.ts'
+import { defineController, type ControllerSettings } from '../../src/controller/builder.ts'
 import { labelSelector } from '../../src/controller/predicates.ts'
 import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
-import { cacheIndex } from '../../src/cache/cache-index.ts'
+import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import type { RateLimiter } from '../../src/controller/rate-limiter.ts'
 import { exponentialBackoff } from '../../src/controller/rate-limiter.ts'
 import type { MapFunction } from '../../src/index.ts'
@@ -26,7 +26,7 @@ async function start(
   const world = controllerWorld()
   const { cache, clock, environment, stop } = world
   const seen: string[] = []
-  const definition = controller(options.type ?? thing, {
+  const definition = defineController(options.type ?? thing, {
     reconcile: async (object) => void seen.push(formatKey(object.metadata)),
     deleted: async (key) => void seen.push(`-${formatKey(key)}`),
     ...settings,
@@ -44,7 +44,7 @@ async function start(
 }
 
 t.test('a definition says what it is called, watches and needs', async (t) => {
-  const definition = controller(thing, {
+  const definition = defineController(thing, {
     reconcile: async () => undefined,
     owns: [part, { type: part }],
     watches: [{ type: thing, map: () => [] }],
@@ -57,7 +57,7 @@ t.test('a definition says what it is called, watches and needs', async (t) => {
     { apiGroups: ['example.com'], resources: ['parts'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['pods'], verbs: ['create'] },
   ])
-  t.equal(controller(thing, { name: 'other', reconcile: async () => undefined }).name, 'other')
+  t.equal(defineController(thing, { name: 'other', reconcile: async () => undefined }).name, 'other')
 })
 
 t.test('objects are reconciled when they come, change and go', async (t) => {
@@ -234,7 +234,7 @@ t.test('a map function that throws is reported and disturbs no other event', asy
 })
 
 t.test('a map function may read the cache, from the first event on', async (t) => {
-  const byPart = cacheIndex(thing, 'part', () => 'p')
+  const byPart = defineCacheIndex(thing, 'part', () => 'p')
   const read: unknown[] = []
   const settings: Partial<ControllerSettings<KubernetesObject>> = {
     indexes: [byPart],
@@ -251,7 +251,7 @@ t.test('a map function may read the cache, from the first event on', async (t) =
   const world = controllerWorld()
   world.cache.of(part).set(objectOf(part, 'p'))
   const { environment, stop } = world
-  const done = controller(thing, { reconcile: async () => undefined, ...settings }).start(environment, stop.signal)
+  const done = defineController(thing, { reconcile: async () => undefined, ...settings }).start(environment, stop.signal)
   t.same(read, [[byPart]])
   t.same([...world.cache.informers.keys()], ['parts', 'things'])
   stop.abort()
@@ -312,10 +312,10 @@ t.test('a cluster-scoped object is not owned by what has a namespace', async (t)
 
 t.test('an index is of a type that the controller watches', async (t) => {
   const reconcile = async (): Promise<void> => undefined
-  const [ofThings, ofParts] = [cacheIndex(thing, 'a', () => 'x'), cacheIndex(part, 'b', () => 'x')]
-  controller(thing, { reconcile, indexes: [ofThings] })
-  controller(thing, { reconcile, owns: [part], indexes: [ofThings, ofParts] })
-  t.throws(() => controller(thing, { reconcile, indexes: [ofThings, ofParts] }), {
+  const [ofThings, ofParts] = [defineCacheIndex(thing, 'a', () => 'x'), defineCacheIndex(part, 'b', () => 'x')]
+  defineController(thing, { reconcile, indexes: [ofThings] })
+  defineController(thing, { reconcile, owns: [part], indexes: [ofThings, ofParts] })
+  t.throws(() => defineController(thing, { reconcile, indexes: [ofThings, ofParts] }), {
     code: 'PRO_CONFIG_INVALID',
     message:
       /^The controller "thing" is not well defined: indexes: "b" is of parts\.example\.com, which is not followed: name it in `owns` or/,
@@ -325,7 +325,7 @@ t.test('an index is of a type that the controller watches', async (t) => {
 t.test('a rate limiter says how long an object waits after a failure, anew for each start', async (t) => {
   const limiters: RateLimiter[] = []
   const rateLimiter = (): RateLimiter => {
-    const limiter = exponentialBackoff({ base: 100, max: 250 })
+    const limiter = exponentialBackoff({ baseMs: 100, maxMs: 250 })
     limiters.push(limiter)
     return limiter
   }

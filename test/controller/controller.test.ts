@@ -110,7 +110,7 @@ t.test('requeueAfter comes again then, and forgets failures', async (t) => {
     () => {
       throw new Error('first')
     },
-    () => ({ requeueAfter: 1000 }),
+    () => ({ requeueAfterMs: 1000 }),
     () => {
       throw new Error('second')
     },
@@ -133,7 +133,7 @@ t.test('requeueAfter comes again then, and forgets failures', async (t) => {
 })
 
 t.test('requeueAfter of a time that has passed comes again with back-off, and a number that is none is an error', async (t) => {
-  const results: Result[] = [{ requeueAfter: 0 }, { requeueAfter: -3 }, { requeueAfter: NaN }, { requeueAfter: Infinity }]
+  const results: Result[] = [{ requeueAfterMs: 0 }, { requeueAfterMs: -3 }, { requeueAfterMs: NaN }, { requeueAfterMs: Infinity }]
   const at: number[] = []
   const world = run(async (_, { clock }) => {
     at.push(clock.now())
@@ -156,7 +156,7 @@ t.test('requeueAfter of a time that has passed comes again with back-off, and a 
 
 t.test('requeueAfter 0 again and again leaves the process its time', async (t) => {
   let calls = 0
-  const world = run(async () => (++calls > 10_000 ? undefined : { requeueAfter: 0 }), { clock: systemClock })
+  const world = run(async () => (++calls > 10_000 ? undefined : { requeueAfterMs: 0 }), { clock: systemClock })
   world.queue.add('a')
   await new Promise((resolve) => setTimeout(resolve, 20))
   t.ok(calls < 10, `${calls} calls in 20 ms`)
@@ -199,7 +199,7 @@ t.test('a retry keeps the priority of its key', async (t) => {
   const order: string[] = []
   const world = run(async ({ name }) => {
     order.push(name)
-    return order.length === 1 ? { requeueAfter: 10 } : undefined
+    return order.length === 1 ? { requeueAfterMs: 10 } : undefined
   })
   world.queue.add('low', { priority: -100 })
   await world.clock.advance(10)

@@ -1,6 +1,6 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import t from 'tap'
-import { controller } from '../../src/controller/builder.ts'
+import { defineController } from '../../src/controller/builder.ts'
 import type { ReconcileContext, Result } from '../../src/controller/reconciler.ts'
 import { traced } from '../../src/controller/traced-reconciler.ts'
 import { registeredTracer } from '../../src/telemetry/tracing.ts'
@@ -18,7 +18,7 @@ t.test('each reconcile is a trace of its own', async (t) => {
   const reconcile = traced('thing', thing, async () => {
     await Promise.resolve()
     registeredTracer()!.startSpan('asking').end()
-    return { requeueAfter: 10 }
+    return { requeueAfterMs: 10 }
   })
   const around = registeredTracer()!
   const result = await around.startActiveSpan('start', () => reconcile({ namespace: 'ns', name: 'a' }, reconcileContext))
@@ -66,7 +66,7 @@ t.test('how it ended', async (t) => {
 
 t.test('a controller traces what it reconciles', async (t) => {
   const { cache, clock, environment, stop } = controllerWorld()
-  const definition = controller(thing, { reconcile: untouched })
+  const definition = defineController(thing, { reconcile: untouched })
   const informer = cache.of(thing)
   informer.set(objectOf(thing, 'a'))
   const done = definition.start(environment, stop.signal)

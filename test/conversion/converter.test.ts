@@ -2,7 +2,7 @@ import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
-import { conversion } from '../../src/conversion/definition.ts'
+import { defineConversion } from '../../src/conversion/definition.ts'
 import { converting, jobConversion, jobOf } from '../support/conversion-fixture.ts'
 
 const convert = converting(jobConversion)
@@ -76,7 +76,7 @@ t.test('what was shown and has been changed wins over what was kept', async (t) 
     ],
   })
   const convert = converting(
-    conversion(kind, {
+    defineConversion(kind, {
       v1: {
         toHub: ({ spec }) => ({ spec: { level: spec.on ? 1 : 0 } }),
         fromHub: ({ spec }) => ({ spec: { on: spec.level > 0 } }),

@@ -6,7 +6,7 @@ import type { Kind } from '../../src/api/kind.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import type { ConversionDefinition } from '../../src/conversion/definition.ts'
-import { conversion } from '../../src/conversion/definition.ts'
+import { defineConversion } from '../../src/conversion/definition.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { converting, job, jobConversion } from '../support/conversion-fixture.ts'
 import { objectFrom, valueFor } from '../support/schema-values.ts'
@@ -82,7 +82,7 @@ const lossy = defineKind({
 function truncated(size: number | bigint): number {
   return typeof size === 'bigint' ? (size as unknown as number) : Math.trunc(size)
 }
-const lossyConversion = conversion(lossy, {
+const lossyConversion = defineConversion(lossy, {
   v1: {
     toHub: ({ spec }) => ({ spec: { size: truncated(spec.size), mode: spec.a === 'ab' ? 'ab' : 'b' }, status: undefined }),
     fromHub: ({ spec }) => ({ spec: { size: spec.size, a: spec.mode } }),

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
-import { controller } from '../../src/controller/builder.ts'
+import { defineController } from '../../src/controller/builder.ts'
 import { checkOperators, defineOperator, isOperator } from '../../src/manager/operator.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const reconcile = async (): Promise<void> => undefined
@@ -27,7 +27,7 @@ t.test('an operator that is not well defined is refused with all that is wrong',
       defineOperator({
         name: 'Not A Name',
         kinds: [kind, kind],
-        controllers: [controller(kind, { reconcile }), controller(kind, { reconcile })],
+        controllers: [defineController(kind, { reconcile }), defineController(kind, { reconcile })],
       }),
     {
       code: 'PRO_CONFIG_INVALID',
@@ -37,19 +37,19 @@ t.test('an operator that is not well defined is refused with all that is wrong',
 })
 
 t.test('webhooks that contradict each other are refused, in one operator and in several', async (t) => {
-  const exact = webhook(kind, { matchPolicy: 'Exact' })
+  const exact = defineWebhook(kind, { matchPolicy: 'Exact' })
   const expected = { code: 'PRO_CONFIG_INVALID', message: /The webhooks for Thing\.example\.com differ in matchPolicy: .*`name`/ }
-  t.throws(() => defineOperator({ name: 'a', kinds: [kind], webhooks: [webhook(kind), exact] }), expected)
+  t.throws(() => defineOperator({ name: 'a', kinds: [kind], webhooks: [defineWebhook(kind), exact] }), expected)
   const [a, b] = [
     defineOperator({ name: 'a', kinds: [kind], webhooks: [exact] }),
-    defineOperator({ name: 'b', kinds: [], webhooks: [webhook(kind)] }),
+    defineOperator({ name: 'b', kinds: [], webhooks: [defineWebhook(kind)] }),
   ]
   t.throws(() => checkOperators([a, b]), expected)
 })
 
 t.test('operators of one name, or with controllers of one name, do not run together', async (t) => {
-  const a = defineOperator({ name: 'a', kinds: [kind], controllers: [controller(kind, { reconcile })] })
-  const b = defineOperator({ name: 'b', kinds: [kind], controllers: [controller(kind, { reconcile })] })
+  const a = defineOperator({ name: 'a', kinds: [kind], controllers: [defineController(kind, { reconcile })] })
+  const b = defineOperator({ name: 'b', kinds: [kind], controllers: [defineController(kind, { reconcile })] })
   t.doesNotThrow(() => checkOperators([a]))
   t.throws(() => checkOperators([a, b]), { code: 'PRO_CONFIG_INVALID', message: /two controllers are called "thing"/ })
   t.throws(() => checkOperators([a, a]), { message: /two operators are called "a"/ })

@@ -6,17 +6,17 @@ import { failure } from '../../src/api/status.ts'
 import { Type } from '../../src/api/type.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
-import { controller } from '../../src/controller/builder.ts'
+import { defineController } from '../../src/controller/builder.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { checkPermissions } from '../../src/manager/permissions.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
 const operator = defineOperator({
   name: 'thing',
   kinds: [kind],
-  webhooks: [webhook(kind, { reads: [secret, pod] })],
-  controllers: [controller(kind, { reconcile: async () => undefined, owns: [pod], watches: [{ type: node, map: () => [] }] })],
+  webhooks: [defineWebhook(kind, { reads: [secret, pod] })],
+  controllers: [defineController(kind, { reconcile: async () => undefined, owns: [pod], watches: [{ type: node, map: () => [] }] })],
 })
 
 interface Attributes {

@@ -16,7 +16,7 @@ import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/
 import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import { FakeCache } from '../support/controller-fakes.ts'
 import { freePort } from '../support/free-port.ts'
 
@@ -159,7 +159,7 @@ const complete = (said: string[]): readonly Operator[] => [
   defineOperator({
     name: 'thing',
     kinds: [kind],
-    webhooks: [webhook(kind)],
+    webhooks: [defineWebhook(kind)],
     controllers: [fakeController('thing', said), fakeController('other', said)],
   }),
 ]
@@ -199,7 +199,7 @@ t.test('readiness is that of the webhooks; caches and controllers are shown', as
       throw new Error('out of luck')
     },
   }
-  const life = start(t, () => [defineOperator({ name: 'thing', kinds: [kind], webhooks: [webhook(kind)], controllers: [failing] })])
+  const life = start(t, () => [defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind)], controllers: [failing] })])
   await life.started
   t.same(await life.probe('/readyz'), { code: 200, body: 'ok' })
   t.same(await life.probe('/readyz?verbose'), {

@@ -4,7 +4,7 @@ import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
-import { conversion } from '../../src/conversion/definition.ts'
+import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { crdOf } from '../../src/manifests/crd.ts'
 import { mergeRules } from '../../src/manifests/rbac.ts'
@@ -77,7 +77,7 @@ t.test('the CRD of a kind whose objects a webhook converts says where, and the o
     name: 'party',
     kinds: [kind],
     conversions: [
-      conversion(kind, {
+      defineConversion(kind, {
         v1beta1: {
           toHub: ({ spec }) => ({ spec: { size: spec.guests } }),
           fromHub: ({ spec }) => ({ spec: { guests: spec.size } }),

@@ -7,7 +7,7 @@ import type { WebhookTarget } from '../../src/manifests/webhook-configuration.ts
 import { webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
 import { accessReviewRule } from '../../src/webhook/access.ts'
 import type { WebhookDefinition } from '../../src/webhook/definition.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import { anyResource } from '../../src/webhook/subresource.ts'
 import { widget } from '../support/webhook-fixture.ts'
 
@@ -35,7 +35,7 @@ function summary({ name, clientConfig: { url }, rules: [rule] }: Entry): string 
 }
 
 t.test('a kind has an entry for each served version, however many handlers it has', async (t) => {
-  const { mutating, validating } = entriesOf([webhook(widget), webhook(widget, { validateDelete: validate })])
+  const { mutating, validating } = entriesOf([defineWebhook(widget), defineWebhook(widget, { validateDelete: validate })])
   t.strictSame(mutating.map(summary), [
     'mutate-widget-v1.apps.example.com https://h/mutate-apps-example-com-v1-widget apps.example.com/v1/widgets CREATE,UPDATE Namespaced',
     'mutate-widget-v1beta1.apps.example.com https://h/mutate-apps-example-com-v1beta1-widget apps.example.com/v1beta1/widgets CREATE,UPDATE Namespaced',
@@ -51,12 +51,12 @@ t.test('a kind has an entry for each served version, however many handlers it ha
 t.test('other types and subresources', async (t) => {
   const fill = <T>(object: T): T => object
   const { mutating, validating } = entriesOf([
-    webhook(pod, { default: fill }),
-    webhook(pod, { subresource: 'exec', default: fill, validate }),
-    webhook(deployment, { validate, name: 'strict', matchPolicy: 'Exact' }),
-    webhook(node, { subresource: 'proxy', validate }),
-    webhook(widget, { subresource: 'scale', validate }),
-    webhook(anyResource, { subresource: 'scale', validate }),
+    defineWebhook(pod, { default: fill }),
+    defineWebhook(pod, { subresource: 'exec', default: fill, validate }),
+    defineWebhook(deployment, { validate, name: 'strict', matchPolicy: 'Exact' }),
+    defineWebhook(node, { subresource: 'proxy', validate }),
+    defineWebhook(widget, { subresource: 'scale', validate }),
+    defineWebhook(anyResource, { subresource: 'scale', validate }),
   ])
   t.strictSame(mutating.map(summary), [
     'mutate-pod-v1.core.proreus https://h/mutate--v1-pod /v1/pods CREATE,UPDATE Namespaced',
@@ -81,7 +81,7 @@ t.test('what was declared beside the handlers is there', async (t) => {
     objectSelector: { matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }] },
     matchConditions: [{ name: 'not-nodes', expression: "!('system:nodes' in request.userInfo.groups)" }],
   } as const
-  const { mutating, validating } = entriesOf([webhook(widget, { ...declared, scope: '*', reinvocationPolicy: 'IfNeeded' })])
+  const { mutating, validating } = entriesOf([defineWebhook(widget, { ...declared, scope: '*', reinvocationPolicy: 'IfNeeded' })])
   t.match(mutating[0], { ...declared, reinvocationPolicy: 'IfNeeded', rules: [{ scope: '*' }] })
   t.match(validating[0], { ...declared, rules: [{ scope: '*' }] })
   t.notOk('reinvocationPolicy' in validating[0]!, 'a validating webhook has none')
@@ -94,18 +94,18 @@ t.test('other types leave out the namespaces that have to work without an answer
   })
   const selectorOf = (definition: WebhookDefinition, target?: WebhookTarget): unknown =>
     entriesOf([definition], target).validating[0]!.namespaceSelector
-  t.strictSame(selectorOf(webhook(pod, { validate })), excluded('proreus-system'))
-  t.strictSame(selectorOf(webhook(pod, { validate }), { service: { namespace: 'mine', name: 's' } }), excluded('mine'))
-  t.strictSame(selectorOf(webhook(pod, { validate, namespaceSelector: {} })), {}, 'unless told otherwise')
-  t.equal(selectorOf(webhook(widget, { validate })), undefined, 'an exception would be a way around the check')
-  t.equal(selectorOf(webhook(widget, { subresource: 'status', validate })), undefined)
+  t.strictSame(selectorOf(defineWebhook(pod, { validate })), excluded('proreus-system'))
+  t.strictSame(selectorOf(defineWebhook(pod, { validate }), { service: { namespace: 'mine', name: 's' } }), excluded('mine'))
+  t.strictSame(selectorOf(defineWebhook(pod, { validate, namespaceSelector: {} })), {}, 'unless told otherwise')
+  t.equal(selectorOf(defineWebhook(widget, { validate })), undefined, 'an exception would be a way around the check')
+  t.equal(selectorOf(defineWebhook(widget, { subresource: 'status', validate })), undefined)
 })
 
 t.test('reading what handlers read is allowed', async (t) => {
   const operator = defineOperator({
     name: 'o',
     kinds: [],
-    webhooks: [webhook(pod, { validate, reads: [configMap], rbac: [accessReviewRule] })],
+    webhooks: [defineWebhook(pod, { validate, reads: [configMap], rbac: [accessReviewRule] })],
   })
   t.match(managerRole([operator], 'manager', []).rules, [
     { resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },

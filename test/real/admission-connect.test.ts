@@ -4,7 +4,7 @@ import { configMap, pod } from '../../src/api/builtin.ts'
 import { failure } from '../../src/api/status.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { startControlPlane } from '../../src/testing/control-plane.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import { apiOf } from '../support/api-request.ts'
 import { until } from '../support/process.ts'
 
@@ -13,17 +13,17 @@ const operator = defineOperator({
   name: 'watchman',
   kinds: [],
   webhooks: [
-    webhook(pod, {
+    defineWebhook(pod, {
       subresource: 'exec',
       default: (options) => (options.container === undefined ? { ...options, container: 'main' } : options),
-      admit({ command, container }, old, { name, operation, user, audit }) {
+      validateInCluster({ command, container }, old, { name, operation, user, audit }) {
         audit('command', command.join(' '))
         return command[0] === 'rm'
           ? failure(403, 'Forbidden', `${user.username}: no ${operation} of ${name}/${container}, ${typeof old}`)
           : []
       },
     }),
-    webhook(configMap, {
+    defineWebhook(configMap, {
       validate(object, _old, { audit }) {
         audit('keys', String(Object.keys(object.data ?? {}).length))
         return []

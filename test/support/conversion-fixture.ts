@@ -6,7 +6,7 @@ import { Type } from '../../src/api/type.ts'
 import type { ConversionCall } from '../../src/conversion/converter.ts'
 import { createConverter } from '../../src/conversion/converter.ts'
 import type { ConversionDefinition } from '../../src/conversion/definition.ts'
-import { conversion } from '../../src/conversion/definition.ts'
+import { defineConversion } from '../../src/conversion/definition.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
@@ -58,7 +58,7 @@ export const job = defineKind({
   ],
 })
 
-export const jobConversion = conversion(job, {
+export const jobConversion = defineConversion(job, {
   v1beta1: {
     toHub({ spec }) {
       const [minute = '*', hour = '*'] = spec.cron.split(' ')

@@ -3,14 +3,14 @@ import type { Test } from 'tap'
 import type { Client } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { WebhookServer } from '../../src/webhook/server.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { reviewOfSpec, target } from './hostile-reviews.ts'
 import type { ChangeableSource, ReviewAnswer } from './webhook-fixture.ts'
 import { changeableSource } from './webhook-fixture.ts'
 
-export type Handlers = Parameters<typeof webhook<typeof target>>[1]
+export type Handlers = Parameters<typeof defineWebhook<typeof target>>[1]
 type Settings = Partial<Parameters<typeof createWebhookServer>[0]>
 
 export async function serve(
@@ -20,7 +20,7 @@ export async function serve(
 ): Promise<{ server: WebhookServer; source: ChangeableSource }> {
   const source = await changeableSource()
   const server = createWebhookServer({
-    webhooks: [webhook(target, handlers)],
+    webhooks: [defineWebhook(target, handlers)],
     client: {} as Client,
     certificates: source,
     host: '127.0.0.1',

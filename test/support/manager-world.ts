@@ -7,14 +7,14 @@ import { controllerReference } from '../../src/api/owner-reference.ts'
 import { Type } from '../../src/api/type.ts'
 import { createClient, type Client } from '../../src/client/client.ts'
 import type { Connection } from '../../src/client/connection.ts'
-import { controller } from '../../src/controller/builder.ts'
+import { defineController } from '../../src/controller/builder.ts'
 import { startDevCluster, type DevCluster, type DevClusterUser } from '../../src/devcluster/dev-cluster.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
 import { run } from '../../src/manager/run.ts'
 import type { Endpoints, RunOptions } from '../../src/manager/run-options.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../../src/manifests/install.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 
 export const note = defineKind({
   group: 'example.com',
@@ -33,9 +33,11 @@ export type Note = Infer<typeof note>
 export const noteOperator: Operator = defineOperator({
   name: 'note',
   kinds: [note],
-  webhooks: [webhook(note, { validate: (object) => (object.spec.text === 'bad' ? [invalid('spec.text', 'bad', 'must be good')] : []) })],
+  webhooks: [
+    defineWebhook(note, { validate: (object) => (object.spec.text === 'bad' ? [invalid('spec.text', 'bad', 'must be good')] : []) }),
+  ],
   controllers: [
-    controller(note, {
+    defineController(note, {
       owns: [configMap],
       async reconcile(object, { client, cache, events }) {
         const { namespace, name } = object.metadata

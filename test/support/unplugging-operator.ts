@@ -11,7 +11,7 @@ import { formatKey } from '../../src/api/object.ts'
 import { Type } from '../../src/api/type.ts'
 import { Cache } from '../../src/cache/cache.ts'
 import { createClient } from '../../src/client/client.ts'
-import { controller } from '../../src/controller/builder.ts'
+import { defineController } from '../../src/controller/builder.ts'
 import type { ReconcileContext } from '../../src/controller/reconciler.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import type { FaultProxy } from '../../src/testing/index.ts'
@@ -93,7 +93,7 @@ export async function startUnpluggedOperator(proxy: FaultProxy, namespace: strin
         running -= 1
       }
     }
-    return controller(type, {
+    return defineController(type, {
       workers,
       reconcile: (object, context) => {
         const { metadata } = object as DeepReadonly<KubernetesObject>

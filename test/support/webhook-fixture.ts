@@ -15,7 +15,7 @@ import { servingCertificate } from '../../src/certs/serving-certificate.ts'
 import type { Client } from '../../src/client/client.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import type { WebhookHandlers, WebhookSettings } from '../../src/webhook/definition.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { PatchOperation } from '../../src/webhook/patch.ts'
 import type { WebhookServer, WebhookServerOptions } from '../../src/webhook/server.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
@@ -142,7 +142,7 @@ export async function fixture(
   const metrics = new Metrics()
   const source = await changeableSource()
   const server = createWebhookServer({
-    webhooks: [webhook(widget, definition)],
+    webhooks: [defineWebhook(widget, definition)],
     client: {} as Client,
     certificates: source,
     port: 0,

@@ -81,7 +81,7 @@ export const gadgetHandlers: WebhookHandlers<Gadget> = {
       ...(old?.spec.ratio !== undefined && object.spec.ratio === undefined ? [required('spec.ratio')] : []),
     ]
   },
-  admit(object) {
+  validateInCluster(object) {
     if (object.spec.note === 'admit throws') return Promise.reject(new Error('admit failed'))
     return object.spec.note === 'admit refuses' ? failure(403, 'Forbidden', 'not you') : []
   },

@@ -23,11 +23,11 @@ const reviews = (operation: string, outcome: string, path = url): string =>
 t.test('each review is counted by how it ended', async (t) => {
   const cases: [outcome: string, definition: WebhookHandlers<Widget>, panics: number, level: string][] = [
     ['allowed', {}, 0, 'debug'],
-    ['denied', { admit: () => failure(500, 'InternalError', 'a verdict is one, whatever its code') }, 0, 'info'],
+    ['denied', { validateInCluster: () => failure(500, 'InternalError', 'a verdict is one, whatever its code') }, 0, 'info'],
     [
       'errored',
       {
-        admit: () => {
+        validateInCluster: () => {
           throw new Error('oops')
         },
       },
@@ -54,7 +54,7 @@ t.test('each review is counted by how it ended', async (t) => {
 
 t.test('a handler that the deadline cuts off has overrun it', async (t) => {
   const clock = new FakeClock()
-  const fix = await fixture(t, { admit: forever }, { clock })
+  const fix = await fixture(t, { validateInCluster: forever }, { clock })
   const answer = fix.ask('validate', { operation: 'UPDATE', object: good, oldObject: good }, '?timeout=5s')
   await eventually(() => clock.pending > 0)
   await clock.advance(4900)

@@ -5,7 +5,7 @@ import { resourceType } from '../../src/api/group-version-kind.ts'
 import { Type } from '../../src/api/type.ts'
 import type { CombinedWebhook } from '../../src/webhook/combine.ts'
 import { combineWebhooks } from '../../src/webhook/combine.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { WebhookSettings } from '../../src/webhook/definition.ts'
 import { anyResource } from '../../src/webhook/subresource.ts'
 import { widget } from '../support/webhook-fixture.ts'
@@ -13,7 +13,7 @@ import { widget } from '../support/webhook-fixture.ts'
 const validate = (): [] => []
 
 function combineTwo(one: WebhookSettings, other: WebhookSettings): CombinedWebhook[] {
-  return combineWebhooks([webhook(pod, { validate, ...one }), webhook(pod, { validate, ...other })])
+  return combineWebhooks([defineWebhook(pod, { validate, ...one }), defineWebhook(pod, { validate, ...other })])
 }
 
 t.test('settings of several handlers', async (t) => {
@@ -44,9 +44,9 @@ t.test('settings of several handlers', async (t) => {
 
 t.test('handlers are asked in declared order, each about its operations', async (t) => {
   const [first, second, third] = [
-    webhook(pod, { validate }),
-    webhook(pod, { operations: ['DELETE'], validateDelete: validate }),
-    webhook(pod, { validate }),
+    defineWebhook(pod, { validate }),
+    defineWebhook(pod, { operations: ['DELETE'], validateDelete: validate }),
+    defineWebhook(pod, { validate }),
   ]
   const [combined] = combineWebhooks([first, second, third])
   t.strictSame(combined!.handlers.CREATE, [first.handlers, third.handlers])
@@ -78,8 +78,8 @@ t.test('handlers that are to be asked about other requests need a name, and get 
 })
 
 t.test('only what there is a handler for is asked', async (t) => {
-  const operationsOf = (...definitions: Parameters<typeof webhook<typeof pod>>[1][]): object =>
-    combineWebhooks(definitions.map((definition) => webhook(pod, definition))).map(({ mutating, validating }) => [
+  const operationsOf = (...definitions: Parameters<typeof defineWebhook<typeof pod>>[1][]): object =>
+    combineWebhooks(definitions.map((definition) => defineWebhook(pod, definition))).map(({ mutating, validating }) => [
       mutating.operations,
       validating.operations,
     ])[0]!
@@ -97,7 +97,7 @@ t.test('only what there is a handler for is asked', async (t) => {
     ['CREATE', 'UPDATE'],
     ['CREATE', 'UPDATE'],
   ])
-  const [ours] = combineWebhooks([webhook(widget, { validateDelete: () => [] })])
+  const [ours] = combineWebhooks([defineWebhook(widget, { validateDelete: () => [] })])
   t.strictSame(
     [ours!.mutating.operations, ours!.validating.operations],
     [
@@ -109,12 +109,12 @@ t.test('only what there is a handler for is asked', async (t) => {
 
 t.test('subresources', async (t) => {
   const cases = [
-    [webhook(pod, { subresource: 'exec', validate }), ['CONNECT'], '/validate--v1-pod/exec'],
-    [webhook(pod, { subresource: 'eviction', validate }), ['CREATE'], '/validate--v1-pod/eviction'],
-    [webhook(pod, { subresource: 'resize', validate }), ['UPDATE'], '/validate--v1-pod/resize'],
-    [webhook(pod, { subresource: 'exec', name: 'audit', validate }), ['CONNECT'], '/validate--v1-pod/exec.audit'],
-    [webhook(widget, { subresource: 'scale', validate }), ['UPDATE'], '/validate-apps-example-com-v1-widget/scale'],
-    [webhook(anyResource, { subresource: 'scale', validate }), ['UPDATE'], '/validate-any/scale'],
+    [defineWebhook(pod, { subresource: 'exec', validate }), ['CONNECT'], '/validate--v1-pod/exec'],
+    [defineWebhook(pod, { subresource: 'eviction', validate }), ['CREATE'], '/validate--v1-pod/eviction'],
+    [defineWebhook(pod, { subresource: 'resize', validate }), ['UPDATE'], '/validate--v1-pod/resize'],
+    [defineWebhook(pod, { subresource: 'exec', name: 'audit', validate }), ['CONNECT'], '/validate--v1-pod/exec.audit'],
+    [defineWebhook(widget, { subresource: 'scale', validate }), ['UPDATE'], '/validate-apps-example-com-v1-widget/scale'],
+    [defineWebhook(anyResource, { subresource: 'scale', validate }), ['UPDATE'], '/validate-any/scale'],
   ] as const
   const combined = combineWebhooks(cases.map(([definition]) => definition))
   t.strictSame(
@@ -129,11 +129,11 @@ t.test('subresources', async (t) => {
 
 t.test('a kind is one, and a path too', async (t) => {
   const again = defineKind({ group: 'apps.example.com', kind: 'Widget', versions: [{ name: 'v1', spec: Type.Object({}) }] })
-  t.throws(() => combineWebhooks([webhook(widget), webhook(again)]), {
+  t.throws(() => combineWebhooks([defineWebhook(widget), defineWebhook(again)]), {
     code: 'PRO_CONFIG_INVALID',
     message: /There are two definitions of Widget\.apps\.example\.com/,
   })
   const known = resourceType({ group: 'apps.example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
-  const [first] = combineWebhooks([webhook(known, { validate }), webhook(widget)])
+  const [first] = combineWebhooks([defineWebhook(known, { validate }), defineWebhook(widget)])
   t.equal(first!.schemaKind, widget, 'who does not know the schema has its handler asked with it')
 })

@@ -2,9 +2,9 @@ import t from 'tap'
 import { configMap, pod } from '../../src/api/builtin.ts'
 import type { Pod } from '../../src/api/builtin.ts'
 import type { DeepReadonly } from '../../src/api/json.ts'
-import { cacheIndex } from '../../src/cache/cache-index.ts'
+import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import { combineWebhooks } from '../../src/webhook/combine.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { WebhookSettings } from '../../src/webhook/definition.ts'
 import type { PodExecOptions, Scale } from '../../src/webhook/subresource.ts'
 import { widget } from '../support/webhook-fixture.ts'
@@ -75,14 +75,17 @@ const wrong: readonly (readonly [string, WebhookSettings & { subresource?: strin
   ],
   [
     'an index of a type that is not read',
-    { reads: [configMap], indexes: [cacheIndex(configMap, 'a', () => 'x'), cacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)] },
+    {
+      reads: [configMap],
+      indexes: [defineCacheIndex(configMap, 'a', () => 'x'), defineCacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)],
+    },
     /not well defined: indexes: "node" is of pods, which is not followed: name it in `reads`\.$/,
   ],
 ]
 
 for (const [what, settings, message] of wrong) {
   t.test(`${what} is an error at once`, async (t) => {
-    t.throws(() => webhook(widget, { validate: () => [], ...settings }), { code: 'PRO_CONFIG_INVALID', message })
+    t.throws(() => defineWebhook(widget, { validate: () => [], ...settings }), { code: 'PRO_CONFIG_INVALID', message })
   })
 }
 
@@ -93,20 +96,22 @@ t.test('conditions may ask for everything that the API server knows', async (t) 
     "authorizer.group('apps').resource('deployments').namespace(request.namespace).check('create').allowed()",
     "authorizer.requestResource.check('breakglass').allowed()",
   ]
-  t.doesNotThrow(() => webhook(widget, { matchConditions: expressions.map((expression, index) => ({ name: `c${index}`, expression })) }))
+  t.doesNotThrow(() =>
+    defineWebhook(widget, { matchConditions: expressions.map((expression, index) => ({ name: `c${index}`, expression })) }),
+  )
 })
 
 t.test('a type without a schema needs a handler', async (t) => {
-  t.throws(() => webhook(pod), { code: 'PRO_CONFIG_INVALID', message: /The webhook for Pod has no handlers/ })
-  t.throws(() => webhook(widget, { subresource: 'scale' }), { message: /no handlers/ })
-  t.doesNotThrow(() => webhook(widget))
+  t.throws(() => defineWebhook(pod), { code: 'PRO_CONFIG_INVALID', message: /The webhook for Pod has no handlers/ })
+  t.throws(() => defineWebhook(widget, { subresource: 'scale' }), { message: /no handlers/ })
+  t.doesNotThrow(() => defineWebhook(widget))
 })
 
 t.test('what would never be asked is refused', async (t) => {
   const expected = { code: 'PRO_CONFIG_INVALID', message: /must name DELETE in its operations and have a validateDelete, or neither/ }
-  t.throws(() => webhook(widget, { operations: ['CREATE', 'DELETE'], validate: () => [] }), expected)
-  t.throws(() => webhook(widget, { operations: ['CREATE'], validateDelete: () => [] }), expected)
-  t.doesNotThrow(() => webhook(widget, { operations: ['DELETE'], validateDelete: () => [] }))
+  t.throws(() => defineWebhook(widget, { operations: ['CREATE', 'DELETE'], validate: () => [] }), expected)
+  t.throws(() => defineWebhook(widget, { operations: ['CREATE'], validateDelete: () => [] }), expected)
+  t.doesNotThrow(() => defineWebhook(widget, { operations: ['DELETE'], validateDelete: () => [] }))
 })
 
 t.test('handlers may be methods of an object', async (t) => {
@@ -116,25 +121,25 @@ t.test('handlers may be methods of an object', async (t) => {
       return this.max === 3 ? [] : []
     }
   }
-  const [combined] = combineWebhooks([webhook(pod, new Limits())])
+  const [combined] = combineWebhooks([defineWebhook(pod, new Limits())])
   t.strictSame(combined!.handlers.CREATE[0]!.validate!({}, undefined, {} as never), [])
 })
 
 t.test('handlers are typed by what they are about', async (t) => {
-  webhook(widget, { admit: (object) => (object satisfies DeepReadonly<Widget>, []) })
-  webhook(widget, { subresource: 'status', admit: (object) => (object satisfies DeepReadonly<Widget>, []) })
-  webhook(widget, { subresource: 'scale', validate: (object) => (object satisfies DeepReadonly<Scale>, []) })
-  webhook(pod, { admit: (object) => (object satisfies DeepReadonly<Pod>, []) })
+  defineWebhook(widget, { validateInCluster: (object) => (object satisfies DeepReadonly<Widget>, []) })
+  defineWebhook(widget, { subresource: 'status', validateInCluster: (object) => (object satisfies DeepReadonly<Widget>, []) })
+  defineWebhook(widget, { subresource: 'scale', validate: (object) => (object satisfies DeepReadonly<Scale>, []) })
+  defineWebhook(pod, { validateInCluster: (object) => (object satisfies DeepReadonly<Pod>, []) })
   // On the way there may be no name yet.
-  webhook(pod, { validate: ({ metadata: { name } }) => (name satisfies string | undefined, []) })
+  defineWebhook(pod, { validate: ({ metadata: { name } }) => (name satisfies string | undefined, []) })
   // @ts-expect-error -- it is not known to be a string
-  webhook(widget, { default: (object) => (object.metadata.name satisfies string, object) })
-  webhook(widget, {
+  defineWebhook(widget, { default: (object) => (object.metadata.name satisfies string, object) })
+  defineWebhook(widget, {
     validate: (object, old) => (old?.metadata.uid satisfies string | undefined, object.spec satisfies DeepReadonly<Widget['spec']>, []),
   })
-  webhook(pod, { subresource: 'exec', admit: (object) => (object satisfies DeepReadonly<PodExecOptions>, []) })
-  webhook(pod, { subresource: 'ephemeralcontainers', admit: (object) => (object satisfies DeepReadonly<Pod>, []) })
+  defineWebhook(pod, { subresource: 'exec', validateInCluster: (object) => (object satisfies DeepReadonly<PodExecOptions>, []) })
+  defineWebhook(pod, { subresource: 'ephemeralcontainers', validateInCluster: (object) => (object satisfies DeepReadonly<Pod>, []) })
   // @ts-expect-error -- a Pod has no size
-  webhook(pod, { validate: ({ size }) => size })
+  defineWebhook(pod, { validate: ({ size }) => size })
   t.pass('see the types')
 })

@@ -8,7 +8,7 @@ import { isObject } from '../../src/api/json.ts'
 import type { Client } from '../../src/client/client.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { PatchOperation } from '../../src/webhook/patch.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
@@ -28,7 +28,7 @@ const shown = 5
 
 const schema = schemaOf(gadget)
 const server = createWebhookServer({
-  webhooks: [webhook(gadget, gadgetHandlers)],
+  webhooks: [defineWebhook(gadget, gadgetHandlers)],
   client: {} as Client,
   certificates: await changeableSource(),
   logger: recordingLogger('fatal').logger,

@@ -10,7 +10,7 @@ import { connect } from 'node:tls'
 import t from 'tap'
 import type { Client } from '../../src/client/client.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
 import { Dice } from '../support/dice.ts'
@@ -33,7 +33,7 @@ t.setTimeout(300_000)
 
 const { logger, lines } = recordingLogger('error')
 const server = createWebhookServer({
-  webhooks: [webhook(gadget, gadgetHandlers)],
+  webhooks: [defineWebhook(gadget, gadgetHandlers)],
   client: {} as Client,
   certificates: await changeableSource(),
   logger,

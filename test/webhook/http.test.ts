@@ -8,7 +8,7 @@ import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { deadlineFrom, parseDuration } from '../../src/webhook/deadline.ts'
 import { ByteBudget } from '../../src/webhook/body/budget.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { AdmissionContext, WebhookHandlers } from '../../src/webhook/definition.ts'
 import { createHttpApp } from '../../src/webhook/http.ts'
 import { listen } from '../../src/webhook/listen.ts'
@@ -101,7 +101,7 @@ t.test('what would be served at one path is refused', async (t) => {
   const { source, metrics } = await fixture(t)
   const { logger } = recordingLogger()
   const like = resourceType({ group: 'apps-example-com', version: 'v1', kind: 'Widget', plural: 'widgets' })
-  const webhooks = [webhook(widget), webhook(like, { validate: () => [] })]
+  const webhooks = [defineWebhook(widget), defineWebhook(like, { validate: () => [] })]
   t.throws(() => createWebhookServer({ webhooks, client: {} as Client, certificates: source, logger, metrics }), {
     code: 'PRO_CONFIG_INVALID',
     message: /Widget\.apps\.example\.com and Widget\.apps-example-com would both be served at \/validate-apps-example-com-v1-widget/,

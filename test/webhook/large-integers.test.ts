@@ -4,7 +4,7 @@ import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { changeableSource } from '../support/webhook-fixture.ts'
 import type { ReviewAnswer } from '../support/webhook-fixture.ts'
@@ -37,7 +37,7 @@ t.test('integers beyond 2^53 in admission', async (t) => {
   const seen: unknown[] = []
   const server = createWebhookServer({
     webhooks: [
-      webhook(ledger, {
+      defineWebhook(ledger, {
         default: (object) => {
           seen.push(object.spec.total)
           return object.spec.note === undefined

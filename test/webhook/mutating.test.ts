@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/telemetry/logger.ts'
 import { AccessReviews } from '../../src/webhook/access.ts'
 import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
 import { combineWebhooks } from '../../src/webhook/combine.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import { jsonEqual } from '../../src/api/json.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { mutatingHandler } from '../../src/webhook/mutating.ts'
@@ -65,7 +65,7 @@ t.test('embedded built-in types are judged in full, and their unknown fields war
     kind: 'Widget',
     versions: [{ name: 'v1', spec: Type.Object({ pod: Type.Builtin('PodSpec') }) }],
   })
-  const { ask } = await fixture(t, {}, { webhooks: [webhook(kind)] })
+  const { ask } = await fixture(t, {}, { webhooks: [defineWebhook(kind)] })
   const main = { name: 'main', image: 'i', ports: [{ containerPort: 80 }], args: null }
   const valid = widgetObject({ pod: { containers: [{ ...main, envs: [] }], restartpolicy: 'Never' } })
   t.strictSame(
@@ -169,7 +169,7 @@ t.test('asks the cluster too when the object is refused anyway', async (t) => {
   const asked: string[] = []
   const { ask } = await fixture(t, {
     ...handlers,
-    admit: (object) => {
+    validateInCluster: (object) => {
       asked.push(String(object.spec.note))
       return [{ path: 'spec.image', reason: 'FieldValueForbidden', message: 'Forbidden: no such image' }]
     },
@@ -325,7 +325,7 @@ t.test('what another thread has judged is not walked again: it has its defaults,
   ]) {
     const seen: unknown[] = []
     const [combined] = combineWebhooks([
-      webhook(kind, {
+      defineWebhook(kind, {
         default: (object, context) => {
           seen.push(object)
           if (warn === true) context.warn('own')

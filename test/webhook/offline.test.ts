@@ -5,12 +5,12 @@ import { pod } from '../../src/api/builtin.ts'
 import { forbidden, invalid } from '../../src/api/field-error.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import type { WebhookDefinition } from '../../src/webhook/definition.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import { reviewOffline } from '../../src/webhook/offline.ts'
 import { handlers, widget, widgetObject } from '../support/webhook-fixture.ts'
 import type { Widget } from '../support/webhook-fixture.ts'
 
-const webhooks = [webhook(widget, { ...handlers, admit: () => Promise.reject(new Error('there is no cluster')) })]
+const webhooks = [defineWebhook(widget, { ...handlers, validateInCluster: () => Promise.reject(new Error('there is no cluster')) })]
 
 t.test('a valid object', async (t) => {
   t.strictSame(await reviewOffline(webhooks, widgetObject({})), {
@@ -56,7 +56,7 @@ t.test('embedded built-in types are checked in full, and their unknown fields ar
     versions: [{ name: 'v1', spec: Type.Object({ pod: Type.Builtin('PodSpec') }) }],
   })
   const pod = { containers: [{ name: 'a', ports: [{ containerPort: '80' }], envs: [] }] }
-  const review = await reviewOffline([webhook(holder)], {
+  const review = await reviewOffline([defineWebhook(holder)], {
     apiVersion: 'example.com/v1',
     kind: 'Holder',
     metadata: { name: 'a' },
@@ -70,9 +70,9 @@ t.test('embedded built-in types are checked in full, and their unknown fields ar
 
 t.test("the kind's own rules", async (t) => {
   t.match(await reviewOffline(webhooks, widgetObject({ image: 'i', note: 'bad' })), { valid: false, errors: [{ path: 'spec.note' }] })
-  const warning = [webhook(widget, { validate: (_object, _old, { warn }) => (warn('careful'), []) })]
+  const warning = [defineWebhook(widget, { validate: (_object, _old, { warn }) => (warn('careful'), []) })]
   t.match(await reviewOffline(warning, widgetObject({ image: 'i' })), { valid: true, warnings: ['careful'] })
-  const broken = [webhook(widget, { validate: () => Promise.reject(new Error('boom')) })]
+  const broken = [defineWebhook(widget, { validate: () => Promise.reject(new Error('boom')) })]
   t.match(await reviewOffline(broken, widgetObject({ image: 'i' })), {
     valid: false,
     errors: [{ message: /validation failed: boom/ }],
@@ -80,11 +80,11 @@ t.test("the kind's own rules", async (t) => {
 })
 
 t.test('a default that throws is an error of the object', async (t) => {
-  const failing = webhook(widget, {
+  const failing = defineWebhook(widget, {
     default: () => Promise.reject(new Error('oops')),
     validate: () => [invalid('spec.note', '', 'never asked')],
   })
-  const ofPods = webhook(pod, { default: () => Promise.reject(new Error('oops')) })
+  const ofPods = defineWebhook(pod, { default: () => Promise.reject(new Error('oops')) })
   const failed = { path: '<nil>', message: /the kind's own validation failed: oops/ }
   t.match((await reviewOffline([failing], widgetObject({ image: 'i' }))).errors, [failed])
   t.match((await reviewOffline([ofPods], { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } })).errors, [failed])
@@ -97,7 +97,7 @@ t.test('a default that throws is an error of the object', async (t) => {
 
 t.test('a name that is to be generated is none yet', async (t) => {
   const names: string[] = []
-  const asking = webhook(widget, { validate: (_object, _old, { name }) => (names.push(name), []) })
+  const asking = defineWebhook(widget, { validate: (_object, _old, { name }) => (names.push(name), []) })
   const { name } = await reviewOffline([asking], { ...widgetObject({ image: 'i' }), metadata: { generateName: 'w-' } })
   t.equal(name, 'w-')
   t.strictSame(names, [''])
@@ -105,17 +105,20 @@ t.test('a name that is to be generated is none yet', async (t) => {
 
 t.test('all handlers of a kind, in declared order', async (t) => {
   const step = (name: string, spec: object): WebhookDefinition =>
-    webhook(widget, { ...spec, default: (object) => ({ ...object, spec: { ...object.spec, note: `${object.spec.note ?? ''}${name}` } }) })
+    defineWebhook(widget, {
+      ...spec,
+      default: (object) => ({ ...object, spec: { ...object.spec, note: `${object.spec.note ?? ''}${name}` } }),
+    })
   const several = [
     step('a', { validate: ({ spec }: Widget) => [invalid('spec.note', spec.note, 'first')] }),
     step('b', { validate: () => [forbidden('spec.image', 'second')] }),
-    webhook(widget, { operations: ['UPDATE'], validate: () => [forbidden('spec', 'is not asked about a create')] }),
-    webhook(widget, {
+    defineWebhook(widget, { operations: ['UPDATE'], validate: () => [forbidden('spec', 'is not asked about a create')] }),
+    defineWebhook(widget, {
       name: 'labelled',
       objectSelector: { matchLabels: { a: 'b' } },
       validate: () => [forbidden('metadata.labels', 'third')],
     }),
-    webhook(widget, { subresource: 'status', validate: () => [forbidden('status', 'is another matter')] }),
+    defineWebhook(widget, { subresource: 'status', validate: () => [forbidden('status', 'is another matter')] }),
   ]
   const pathsOf = async (metadata: JsonObject): Promise<unknown> =>
     (await reviewOffline(several, widgetObject({ image: 'i' }, metadata))).errors.map(({ path, message }) => `${path}: ${message}`)
@@ -126,13 +129,15 @@ t.test('all handlers of a kind, in declared order', async (t) => {
 
 t.test('handlers that are not asked about an object, as far as it tells itself', async (t) => {
   const asked = async (expression: string): Promise<boolean> => {
-    const webhooks = [webhook(widget, { matchConditions: [{ name: 'c', expression }], validate: () => [forbidden('spec', 'was asked')] })]
+    const webhooks = [
+      defineWebhook(widget, { matchConditions: [{ name: 'c', expression }], validate: () => [forbidden('spec', 'was asked')] }),
+    ]
     return !(await reviewOffline(webhooks, widgetObject({ image: 'i' }))).valid
   }
   t.equal(await asked("object.metadata.name == 'w' && oldObject == null"), true)
   t.equal(await asked("object.metadata.name != 'w'"), false)
   t.equal(await asked("object.metadata.missing == 'w'"), true, 'the API server would refuse the request')
-  const none = [webhook(widget, { objectSelector: { matchLabels: { a: 'b' } } })]
+  const none = [defineWebhook(widget, { objectSelector: { matchLabels: { a: 'b' } } })]
   t.match(
     await reviewOffline(none, widgetObject({ size: 99 })),
     { errors: [{ path: 'spec.image' }, { path: 'spec.size' }] },
@@ -142,11 +147,13 @@ t.test('handlers that are not asked about an object, as far as it tells itself',
 })
 
 t.test('types without a schema', async (t) => {
-  const pods = [webhook(pod, { validate: ({ spec }) => (spec?.hostNetwork === true ? [forbidden('spec.hostNetwork', 'not here')] : []) })]
+  const pods = [
+    defineWebhook(pod, { validate: ({ spec }) => (spec?.hostNetwork === true ? [forbidden('spec.hostNetwork', 'not here')] : []) }),
+  ]
   const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { hostNetwork: true, containers: [] } }
   t.match(await reviewOffline(pods, object), { known: true, kind: 'Pod', valid: false, errors: [{ path: 'spec.hostNetwork' }] })
   t.match(await reviewOffline(pods, { ...object, spec: {} }), { known: true, valid: true })
-  const broken = [webhook(pod, { default: () => Promise.reject(new Error('boom')) })]
+  const broken = [defineWebhook(pod, { default: () => Promise.reject(new Error('boom')) })]
   t.match(await reviewOffline(broken, object), { valid: false, errors: [{ message: /validation failed: boom/ }] })
 })
 

@@ -17,7 +17,7 @@ const object = widgetObject({ size: 3, image: 'i' })
 
 t.test('the resource and the options of the request', async (t) => {
   const seen: AdmissionContext[] = []
-  const { ask } = await fixture(t, { admit: (_object, _old, context) => (seen.push(context), []) })
+  const { ask } = await fixture(t, { validateInCluster: (_object, _old, context) => (seen.push(context), []) })
   const options = { apiVersion: 'meta.k8s.io/v1', kind: 'CreateOptions', fieldManager: 'kubectl', dryRun: ['All'] }
   await ask('validate', { object, options })
   await ask('validate', { object })
@@ -35,7 +35,7 @@ t.test('a key that the API server would drop is the mistake of the handler', asy
     ['-a', /must start and end with an alphanumeric character/],
     ['a'.repeat(64), /must be no more than 63 bytes/],
   ] as const) {
-    const { ask } = await fixture(t, { admit: (_object, _old, { audit }) => (audit(key, 'x'), []) })
+    const { ask } = await fixture(t, { validateInCluster: (_object, _old, { audit }) => (audit(key, 'x'), []) })
     t.match(await ask('validate', { object }), { allowed: false, status: { code: 500, message } }, key)
   }
 })
@@ -51,7 +51,7 @@ t.test('the requester is asked about in the namespace of the request, unless ano
   const { ask } = await fixture(
     t,
     {
-      async admit(_object, _old, { requesterCan }) {
+      async validateInCluster(_object, _old, { requesterCan }) {
         for (const more of [{}, { namespace: 'other' }, { namespace: '' }]) await requesterCan({ verb: 'create', type: pod, ...more })
         // What a namespace allows says nothing about the cluster.
         for (const more of [{}, { namespace: 'other' }]) await requesterCan({ verb: 'get', type: node, ...more })
@@ -130,7 +130,10 @@ t.test('a handler with `reads` is asked when they are there', async (t) => {
     t,
     {
       reads: [configMap],
-      admit: (_object, _old, context) => (said.push(`asked: ${context.cache.get(configMap, { name: 'there' })?.data?.['a']}`), []),
+      validateInCluster: (_object, _old, context) => (
+        said.push(`asked: ${context.cache.get(configMap, { name: 'there' })?.data?.['a']}`),
+        []
+      ),
       validateDelete: (_object, context) => (said.push(`deleted: ${context.cache.list(configMap).length}`), []),
     },
     { cache },
@@ -147,7 +150,7 @@ t.test('a handler with `reads` is asked when they are there', async (t) => {
 t.test('and not at all when they do not come in time', async (t) => {
   const { cache } = fakeCache()
   const clock = new FakeClock()
-  const { ask } = await fixture(t, { reads: [configMap], admit: () => t.fail('was asked') as never }, { cache, clock })
+  const { ask } = await fixture(t, { reads: [configMap], validateInCluster: () => t.fail('was asked') as never }, { cache, clock })
   const answer = ask('validate', { object }, '?timeout=1s')
   await eventually(() => clock.pending > 0)
   await clock.advance(1000)

@@ -69,7 +69,7 @@ t.test('inside the span of an HTTP instrumentation, it is a part of that one', a
 
 t.test('what handlers do is inside of it, also after they have waited', async (t) => {
   const { ask } = await fixture(t, {
-    admit: async () => {
+    validateInCluster: async () => {
       await Promise.resolve()
       registeredTracer()!.startSpan('asking').end()
       return []
@@ -93,7 +93,7 @@ t.test('a denial is an answer, not an error', async (t) => {
 t.test('what a handler throws is an error of the span', async (t) => {
   const error = new Error('oops')
   const { ask } = await fixture(t, {
-    admit: () => {
+    validateInCluster: () => {
       throw error
     },
   })
@@ -104,7 +104,7 @@ t.test('what a handler throws is an error of the span', async (t) => {
 
 t.test('so is a deadline that has passed', async (t) => {
   const clock = new FakeClock()
-  const { ask } = await fixture(t, { admit: () => new Promise<never>(() => undefined) }, { clock })
+  const { ask } = await fixture(t, { validateInCluster: () => new Promise<never>(() => undefined) }, { clock })
   const answer = ask('validate', { object: good }, '?timeout=5s')
   await eventually(() => clock.pending > 0)
   await clock.advance(4900)

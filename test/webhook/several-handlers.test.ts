@@ -4,7 +4,7 @@ import { pod } from '../../src/api/builtin.ts'
 import { forbidden, invalid } from '../../src/api/field-error.ts'
 import type { DeepReadonly } from '../../src/api/json.ts'
 import { failure } from '../../src/api/status.ts'
-import { webhook } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { Incoming, WebhookHandlers } from '../../src/webhook/definition.ts'
 import { anyResource } from '../../src/webhook/subresource.ts'
 import { fixture, patchOf, review, widget, widgetObject } from '../support/webhook-fixture.ts'
@@ -13,7 +13,7 @@ import type { Fixture, ReviewAnswer, ReviewedRequest, Widget } from '../support/
 type Handlers = WebhookHandlers<Widget>
 
 async function withHandlers(test: Parameters<typeof fixture>[0], ...all: readonly Handlers[]): Promise<Fixture> {
-  return fixture(test, {}, { webhooks: all.map((handlers) => webhook(widget, handlers)) })
+  return fixture(test, {}, { webhooks: all.map((handlers) => defineWebhook(widget, handlers)) })
 }
 
 function noted(object: DeepReadonly<Incoming<Widget>>, note: string): DeepReadonly<Incoming<Widget>> {
@@ -50,7 +50,7 @@ t.test('a default that gives a value of the wrong type is the last', async (t) =
 t.test('errors of all add up, with those of the schema, sorted by their fields', async (t) => {
   const all: readonly Handlers[] = [
     { validate: () => [invalid('spec.note', 'x', 'first')] },
-    { validate: () => [invalid('spec.image', 'x', 'second')], admit: () => [forbidden('metadata.name', 'cluster')] },
+    { validate: () => [invalid('spec.image', 'x', 'second')], validateInCluster: () => [forbidden('metadata.name', 'cluster')] },
   ]
   const { ask } = await withHandlers(t, ...all)
   const fieldsOf = async (verb: 'mutate' | 'validate', spec: object): Promise<unknown> =>
@@ -61,18 +61,18 @@ t.test('errors of all add up, with those of the schema, sorted by their fields',
 })
 
 t.test('no later handler undoes a denial', async (t) => {
-  const allow: Handlers = { validate: () => [], admit: () => [], validateDelete: () => [] }
+  const allow: Handlers = { validate: () => [], validateInCluster: () => [], validateDelete: () => [] }
   const fail = (): never => {
     throw new Error('boom')
   }
   const object = widgetObject({ image: 'i', size: 1 })
-  const deny: Handlers = { admit: () => [forbidden('spec', 'no')], validateDelete: () => [forbidden('spec', 'stays')] }
+  const deny: Handlers = { validateInCluster: () => [forbidden('spec', 'no')], validateDelete: () => [forbidden('spec', 'stays')] }
   const no = failure(403, 'Forbidden', 'no')
   const cases: readonly (readonly [string, readonly Handlers[], Partial<ReviewAnswer['status']>])[] = [
     ['one that allows', [deny, allow], { code: 422 }],
-    ['one that fails', [deny, { admit: fail, validateDelete: fail }], { code: 422 }],
-    ['one that has another answer', [{ admit: () => no, validateDelete: () => no }, deny], { code: 403 }],
-    ['one that gives a status of its own', [deny, { admit: () => no, validateDelete: () => no }], { code: 403 }],
+    ['one that fails', [deny, { validateInCluster: fail, validateDelete: fail }], { code: 422 }],
+    ['one that has another answer', [{ validateInCluster: () => no, validateDelete: () => no }, deny], { code: 403 }],
+    ['one that gives a status of its own', [deny, { validateInCluster: () => no, validateDelete: () => no }], { code: 403 }],
     ['one before that allows', [allow, deny], { code: 422 }],
   ]
   for (const [what, all, status] of cases) {
@@ -86,14 +86,14 @@ t.test('no later handler undoes a denial', async (t) => {
   }
   const early = await withHandlers(t, { validate: () => [forbidden('spec', 'no')] }, { validate: fail })
   t.match(await early.ask('mutate', { object }), { allowed: false, status: { code: 422 } })
-  const broken = await withHandlers(t, allow, { admit: fail })
+  const broken = await withHandlers(t, allow, { validateInCluster: fail })
   t.match(await broken.ask('validate', { object }), { allowed: false, status: { code: 500 } })
 })
 
 t.test('each is asked about its own operations', async (t) => {
   const asked: string[] = []
   const on = (name: string): Handlers => ({ validate: (_object, _old, { operation }) => (asked.push(`${name} ${operation}`), []) })
-  const webhooks = [webhook(widget, { ...on('creates'), operations: ['CREATE'] }), webhook(widget, on('both'))]
+  const webhooks = [defineWebhook(widget, { ...on('creates'), operations: ['CREATE'] }), defineWebhook(widget, on('both'))]
   const { ask } = await fixture(t, {}, { webhooks })
   const object = widgetObject({ image: 'i', size: 1 })
   await ask('validate', { object })
@@ -112,7 +112,7 @@ t.test('warnings and audit annotations of all are in the answer, also in a denia
       },
     },
     {
-      admit: (_object, _old, context) => {
+      validateInCluster: (_object, _old, context) => {
         context.warn('two')
         context.audit('second', '2')
         context.audit('first', 'other')
@@ -131,20 +131,21 @@ t.test('warnings and audit annotations of all are in the answer, also in a denia
 t.test('subresources and types without a schema', async (t) => {
   const seen: unknown[] = []
   const webhooks = [
-    webhook(widget, {
+    defineWebhook(widget, {
       subresource: 'status',
       validate: (object, old) => (seen.push([object.status, old?.status]), [invalid('status.ready', 'x', 'is not so')]),
     }),
-    webhook(pod, {
+    defineWebhook(pod, {
       subresource: 'exec',
       default: (options) => ({ ...options, container: 'main' }),
-      admit: ({ command }, _old, { name }) => (command[0] === 'rm' ? failure(403, 'Forbidden', `nothing is removed in ${name}`) : []),
+      validateInCluster: ({ command }, _old, { name }) =>
+        command[0] === 'rm' ? failure(403, 'Forbidden', `nothing is removed in ${name}`) : [],
     }),
-    webhook(pod, {
+    defineWebhook(pod, {
       default: (object) => ({ ...object, spec: { ...object.spec!, hostNetwork: false } }),
       validate: ({ spec }) => (spec?.hostNetwork === true ? [forbidden('spec.hostNetwork', 'not here')] : []),
     }),
-    webhook(anyResource, {
+    defineWebhook(anyResource, {
       subresource: 'scale',
       validate: ({ spec }) => (spec?.replicas === 0 ? [forbidden('spec.replicas', 'never')] : []),
     }),

@@ -22,7 +22,7 @@ t.test('allows what is valid, and refuses what is not', async (t) => {
 t.test("joins the kind's own errors and the cluster's; a status of its own is passed on", async (t) => {
   const { ask } = await fixture(t, {
     ...handlers,
-    admit: async (object) =>
+    validateInCluster: async (object) =>
       object.spec.image === 'secret' ? failure(403, 'Forbidden', 'you may not') : [invalid('spec.image', object.spec.image, 'unknown')],
   })
   const both = await ask('validate', { object: widgetObject({ size: 3, image: 'x', note: 'bad' }) })
@@ -64,7 +64,7 @@ t.test('a delete is allowed unless validateDelete objects', async (t) => {
 t.test('handlers are told everything about the request', async (t) => {
   let seen: AdmissionContext | undefined
   const { ask } = await fixture(t, {
-    admit: (_object, _old, context) => {
+    validateInCluster: (_object, _old, context) => {
       seen = context
       context.warn('careful')
       context.warn('careful')

@@ -1,4 +1,4 @@
-import { anyResource, defineOperator, failure, forbidden, namespace, pod, webhook } from 'proreus'
+import { anyResource, defineOperator, failure, forbidden, namespace, pod, defineWebhook } from 'proreus'
 import { site } from './site.ts'
 
 export const operator = defineOperator({
@@ -6,15 +6,15 @@ export const operator = defineOperator({
   kinds: [],
   webhooks: [
     // A second handler for Sites: its errors come with those of the first.
-    webhook(site, {
+    defineWebhook(site, {
       reads: [namespace],
-      admit({ metadata }, _old, { cache }) {
+      validateInCluster({ metadata }, _old, { cache }) {
         const labels = cache.get(namespace, { name: metadata.namespace ?? '' })?.metadata.labels
         return labels?.['sites'] === 'closed' ? [forbidden('metadata.namespace', 'takes no more Sites')] : []
       },
     }),
     // A type that is not ours.
-    webhook(pod, {
+    defineWebhook(pod, {
       operations: ['CREATE'],
       matchConditions: [{ name: 'not-by-nodes', expression: "!('system:nodes' in request.userInfo.groups)" }],
       namespaceSelector: { matchLabels: { pods: 'checked' } },
@@ -22,13 +22,13 @@ export const operator = defineOperator({
       validate: ({ spec }) => (spec?.hostNetwork === true ? [forbidden('spec.hostNetwork', 'is not for this cluster')] : []),
     }),
     // kubectl exec.
-    webhook(pod, {
+    defineWebhook(pod, {
       subresource: 'exec',
-      admit: ({ command, tty }, _old, { user }) =>
+      validateInCluster: ({ command, tty }, _old, { user }) =>
         tty === true || command[0] === 'sh' ? failure(403, 'Forbidden', `no shells for ${user.username}`) : [],
     }),
     // The scale of whatever has one.
-    webhook(anyResource, {
+    defineWebhook(anyResource, {
       subresource: 'scale',
       validate: ({ spec }) => ((spec?.replicas ?? 0) > 20 ? [forbidden('spec.replicas', 'ask for more than 20 first')] : []),
     }),

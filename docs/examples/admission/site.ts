@@ -1,4 +1,4 @@
-import { accessReviewRule, defineKind, defineOperator, failure, forbidden, invalid, secret, Type, webhook } from 'proreus'
+import { accessReviewRule, defineKind, defineOperator, failure, forbidden, invalid, secret, Type, defineWebhook } from 'proreus'
 
 export const site = defineKind({
   group: 'example.com',
@@ -21,7 +21,7 @@ export const operator = defineOperator({
   name: 'site',
   kinds: [site],
   webhooks: [
-    webhook(site, {
+    defineWebhook(site, {
       // There is no name yet where the API server is to generate one.
       default: (object, { name }) =>
         object.spec.host === '' && name !== '' ? { ...object, spec: { ...object.spec, host: `${name}.example.com` } } : object,
@@ -29,7 +29,7 @@ export const operator = defineOperator({
         ...(spec.host.includes('_') ? [invalid('spec.host', spec.host, 'must be a host name')] : []),
         ...(old !== undefined && old.spec.host !== spec.host ? [forbidden('spec.host', 'cannot be changed')] : []),
       ],
-      async admit({ spec }, _old, { requesterCan, user, audit }) {
+      async validateInCluster({ spec }, _old, { requesterCan, user, audit }) {
         if (spec.certificate === undefined) return []
         audit('certificate', spec.certificate)
         const allowed = await requesterCan({ verb: 'get', type: secret, name: spec.certificate })

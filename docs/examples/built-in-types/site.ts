@@ -1,4 +1,4 @@
-import { controller, controllerReference, defineKind, defineOperator, deployment, Type, webhook } from 'proreus'
+import { defineController, controllerReference, defineKind, defineOperator, deployment, Type, defineWebhook } from 'proreus'
 
 const site = defineKind({
   group: 'example.com',
@@ -17,9 +17,9 @@ const site = defineKind({
 export const operator = defineOperator({
   name: 'site',
   kinds: [site],
-  webhooks: [webhook(site)],
+  webhooks: [defineWebhook(site)],
   controllers: [
-    controller(site, {
+    defineController(site, {
       owns: [deployment],
       rbac: [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list', 'watch', 'create', 'patch'] }],
       async reconcile(object, { client }) {

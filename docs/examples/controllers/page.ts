@@ -1,4 +1,4 @@
-import { cacheIndex, configMap, controller, defineKind, defineOperator, duplicate, keyOf, Type, webhook } from 'proreus'
+import { defineCacheIndex, configMap, defineController, defineKind, defineOperator, duplicate, keyOf, Type, defineWebhook } from 'proreus'
 
 export const page = defineKind({
   group: 'example.com',
@@ -16,14 +16,14 @@ export const page = defineKind({
   ],
 })
 
-const pagesByTheme = cacheIndex(page, 'theme', ({ spec }) => spec.theme)
-const pagesByHost = cacheIndex(page, 'host', ({ spec }) => spec.host)
+const pagesByTheme = defineCacheIndex(page, 'theme', ({ spec }) => spec.theme)
+const pagesByHost = defineCacheIndex(page, 'host', ({ spec }) => spec.host)
 
 export const operator = defineOperator({
   name: 'page',
   kinds: [page],
   controllers: [
-    controller(page, {
+    defineController(page, {
       indexes: [pagesByTheme],
       watches: [
         {
@@ -39,15 +39,15 @@ export const operator = defineOperator({
         const status = { colour: cache.get(configMap, { namespace, name: theme })?.data?.['colour'] ?? 'grey', open: left > 0 }
         if (object.status?.colour !== status.colour || object.status.open !== status.open)
           await client.patchStatus(page, keyOf(object), { status })
-        return left > 0 && left < Infinity ? { requeueAfter: left } : undefined
+        return left > 0 && left < Infinity ? { requeueAfterMs: left } : undefined
       },
     }),
   ],
   webhooks: [
-    webhook(page, {
+    defineWebhook(page, {
       reads: [page],
       indexes: [pagesByHost],
-      admit({ metadata, spec }, _old, { cache, namespace }) {
+      validateInCluster({ metadata, spec }, _old, { cache, namespace }) {
         const sameHost = cache.list(page, { index: [pagesByHost, spec.host] })
         const others = sameHost.filter((other) => other.metadata.namespace !== namespace || other.metadata.name !== metadata.name)
         return others.length === 0 ? [] : [duplicate('spec.host', spec.host)]

@@ -3,7 +3,7 @@ import { pod as podType } from '../../api/builtin.ts'
 import { formatKey } from '../../api/object.ts'
 import { isConflict, isNotFound } from '../../client/api-error.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
-import { controller } from '../../controller/builder.ts'
+import { defineController } from '../../controller/builder.ts'
 import type { ReconcileContext } from '../../controller/reconciler.ts'
 import type { NodeOptions } from './node.ts'
 import { nodeAddress } from './node.ts'
@@ -20,7 +20,7 @@ export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
   /** By namespace and name: the Pod whose address is to be released when it is gone, and when its containers have stopped. */
   const running = new Map<string, { readonly uid: string; stoppedAt?: number }>()
 
-  return controller(podType, {
+  return defineController(podType, {
     name: 'kubelet',
     workers: 4,
     async reconcile(pod, context) {
@@ -37,7 +37,7 @@ export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
       if (deletionTimestamp !== undefined) {
         const now = context.clock.now()
         entry.stoppedAt ??= now + Math.min(stopMs, (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000)
-        if (entry.stoppedAt > now) return { requeueAfter: entry.stoppedAt - now }
+        if (entry.stoppedAt > now) return { requeueAfterMs: entry.stoppedAt - now }
         await remove(pod, context)
       } else if (pod.status?.phase === undefined || pod.status.phase === 'Pending' || pod.status.phase === 'Running') {
         await run(pod, { hostIP, podIP: addresses.addressOf(uid, pod.status?.podIP), now: context.clock.now() }, context)

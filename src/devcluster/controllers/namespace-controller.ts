@@ -9,7 +9,7 @@ import type { ResourceType } from '../../api/group-version-kind.ts'
 import { isApiError, isNotFound } from '../../client/api-error.ts'
 import { objectPath, resourcePath } from '../../client/resource-path.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
-import { controller } from '../../controller/builder.ts'
+import { defineController } from '../../controller/builder.ts'
 import type { ReconcileContext } from '../../controller/reconciler.ts'
 import type { Remainder } from './namespace-conditions.ts'
 import { namespaceConditions } from './namespace-conditions.ts'
@@ -25,19 +25,19 @@ const retryMs = 200
 const graceMs = 2_000
 
 export function namespaceController(source: TypeSource): ControllerDefinition {
-  return controller(namespaceType, {
+  return defineController(namespaceType, {
     name: 'namespace',
     workers: 4,
     async reconcile(namespace, context) {
       const { deletionTimestamp } = namespace.metadata
       if (deletionTimestamp === undefined || namespace.spec?.finalizers?.includes(finalizer) !== true) return undefined
       const waitMs = Date.parse(deletionTimestamp) + graceMs - context.clock.now()
-      if (waitMs > 0) return { requeueAfter: waitMs }
+      if (waitMs > 0) return { requeueAfterMs: waitMs }
       const types = source.types().filter(({ namespaced }) => namespaced)
       const left = await Promise.all(types.map((type) => deleteContent(type, namespace.metadata.name, context)))
       const remainders = left.filter((remainder) => remainder !== undefined)
       await report(namespace, remainders, context)
-      if (remainders.length > 0) return { requeueAfter: retryMs }
+      if (remainders.length > 0) return { requeueAfterMs: retryMs }
       await finalize(namespace, context)
       return undefined
     },

@@ -6,7 +6,7 @@ import type { Cache } from '../../cache/cache.ts'
 import { isConflict, isNotFound } from '../../client/api-error.ts'
 import { objectPath } from '../../client/resource-path.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
-import { controller } from '../../controller/builder.ts'
+import { defineController } from '../../controller/builder.ts'
 import type { ReconcileContext } from '../../controller/reconciler.ts'
 import type { ReadonlyPod } from './scheduling.ts'
 import { placePod } from './scheduling.ts'
@@ -15,7 +15,7 @@ const schedulerName = 'default-scheduler'
 
 /** `cache` must be the one that the controller is started with. */
 export function scheduler(cache: Cache): ControllerDefinition {
-  return controller(podType, {
+  return defineController(podType, {
     name: 'scheduler',
     watches: [
       {

@@ -2,7 +2,7 @@
 import { configMap, namespace as namespaceType, serviceAccount } from '../../api/builtin.ts'
 import { isAlreadyExists, isForbidden, isNotFound } from '../../client/api-error.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
-import { controller } from '../../controller/builder.ts'
+import { defineController } from '../../controller/builder.ts'
 
 const accountName = 'default'
 const rootCaName = 'kube-root-ca.crt'
@@ -14,7 +14,7 @@ const rootCaDescription =
 export function serviceAccountController(ca: string): ControllerDefinition {
   const namespaceOf = (wanted: string) => (object: { readonly metadata: { readonly name: string; readonly namespace?: string } }) =>
     object.metadata.name === wanted && object.metadata.namespace !== undefined ? [{ name: object.metadata.namespace }] : []
-  return controller(namespaceType, {
+  return defineController(namespaceType, {
     name: 'serviceaccount',
     workers: 2,
     watches: [

@@ -1,25 +1,25 @@
 /** The operator for MyPod. */
 import { pod } from '../../api/builtin.ts'
-import { controller } from '../../controller/builder.ts'
+import { defineController } from '../../controller/builder.ts'
 import { defineOperator } from '../../manager/operator.ts'
 import { accessReviewRule } from '../../webhook/access.ts'
-import { webhook } from '../../webhook/definition.ts'
+import { defineWebhook } from '../../webhook/definition.ts'
 import { mypod } from './kind.ts'
 import { reconcileMyPod } from './reconciler.ts'
-import { admitMyPod, validateMyPod } from './webhook.ts'
+import { validateMyPodInCluster, validateMyPod } from './webhook.ts'
 
 export const mypodOperator = defineOperator({
   name: 'mypod',
   kinds: [mypod],
   webhooks: [
-    webhook(mypod, {
+    defineWebhook(mypod, {
       validate: validateMyPod,
-      admit: admitMyPod,
+      validateInCluster: validateMyPodInCluster,
       rbac: [accessReviewRule],
     }),
   ],
   controllers: [
-    controller(mypod, {
+    defineController(mypod, {
       reconcile: reconcileMyPod,
       owns: [pod],
       workers: 4,

@@ -49,7 +49,7 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
       return {
         pod: undefined,
         outcome: { degraded: { reason: 'PodCreateFailed', message: error.message } },
-        result: { requeueAfter: refusedRetryMs },
+        result: { requeueAfterMs: refusedRetryMs },
       }
     }
     throw error

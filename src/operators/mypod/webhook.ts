@@ -38,7 +38,7 @@ export function validateMyPod(
  * What only the cluster knows: whether the requester may create Pods, and what the API server says of this one.
  * Only a changed spec is asked about, so that an old object stays updatable when the rules get stricter.
  */
-export async function admitMyPod(
+export async function validateMyPodInCluster(
   object: DeepReadonly<MyPod>,
   old: DeepReadonly<MyPod> | undefined,
   context: AdmissionContext,

@@ -14,7 +14,7 @@ import { silentLogger } from '../../telemetry/logger.ts'
 import { AccessReviews } from '../access.ts'
 import { AdmissionCache } from '../admission-cache.ts'
 import { combineWebhooks } from '../combine.ts'
-import { webhook } from '../definition.ts'
+import { defineWebhook } from '../definition.ts'
 import type { AdmissionHandler, Call } from '../handler.ts'
 import { mutatingHandler } from '../mutating.ts'
 import type { PatchOperation } from '../patch.ts'
@@ -79,7 +79,7 @@ function handlerOf({ webhook: index, verb }: ReviewJob): AdmissionHandler {
   const known = handlers.get(key)
   if (known !== undefined) return known
   const { kind, version, refuseInvalidEarly } = kinds[index]!
-  const combined = combineWebhooks([webhook(kind, { refuseInvalidEarly })]).find((one) => one.version === version)!
+  const combined = combineWebhooks([defineWebhook(kind, { refuseInvalidEarly })]).find((one) => one.version === version)!
   const handler = verb === 'mutate' ? mutatingHandler(combined) : validatingHandler(combined)
   handlers.set(key, handler)
   return handler

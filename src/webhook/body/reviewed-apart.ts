@@ -28,7 +28,7 @@ export function reviewedApart(handler: AdmissionHandler, { threads, webhook, ver
   const asked =
     verb === 'mutate'
       ? handlersWith(handlers, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
-      : { ...handlersWith(handlers, 'validate', 'admit'), DELETE: handlersWith(handlers, 'validateDelete').DELETE }
+      : { ...handlersWith(handlers, 'validate', 'validateInCluster'), DELETE: handlersWith(handlers, 'validateDelete').DELETE }
   /** Whether the thread's answer tells all that the schema has against the object. */
   const tellsAll = verb === 'validate' || refuseInvalidEarly
 

@@ -6,12 +6,12 @@ import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { ReviewThreads } from '../../../src/webhook/body/review-threads.ts'
 import type { CombinedWebhook } from '../../../src/webhook/combine.ts'
 import { combineWebhooks } from '../../../src/webhook/combine.ts'
-import { webhook } from '../../../src/webhook/definition.ts'
+import { defineWebhook } from '../../../src/webhook/definition.ts'
 import { reviewOfSpec, target } from '../../support/hostile-reviews.ts'
 
 const definition = { group: target.group, kind: target.kind }
 const forever = new AbortController().signal
-const [targets] = combineWebhooks([webhook(target)]) as [CombinedWebhook]
+const [targets] = combineWebhooks([defineWebhook(target)]) as [CombinedWebhook]
 const job = (spec: string, about = targets) => ({
   webhook: about,
   verb: 'mutate' as const,
@@ -50,7 +50,7 @@ t.test('whatever is large is moved between threads, and not copied', async (t) =
   const item = Type.Object({ name: Type.String(), weight: Type.Integer({ default: 1 }) })
   const spec = Type.Object({ items: Type.Array(item), pod: Type.Builtin('PodSpec') })
   const kind = defineKind({ ...definition, versions: [{ name: 'v1', spec }] })
-  const [webhooks] = combineWebhooks([webhook(kind)]) as [CombinedWebhook]
+  const [webhooks] = combineWebhooks([defineWebhook(kind)]) as [CombinedWebhook]
   const { threads } = threadsOf(t, [webhooks])
   const items = Array.from({ length: 5000 }, (_, index) => `{"name":"n${index}"}`).join()
   const review = `{"items":[${items}],"pod":{"containers":[{"name":"a"}],"unknown":1}}`
@@ -85,7 +85,7 @@ t.test('a review that fails in its thread fails alone', async (t) => {
 
 t.test('a thread knows the built-in types that a kind embeds', async (t) => {
   const kind = defineKind({ ...definition, versions: [{ name: 'v1', spec: Type.Object({ pod: Type.Builtin('PodSpec') }) }] })
-  const [webhooks] = combineWebhooks([webhook(kind)]) as [CombinedWebhook]
+  const [webhooks] = combineWebhooks([defineWebhook(kind)]) as [CombinedWebhook]
   const { threads } = threadsOf(t, [webhooks])
   t.match(await threads.review(job('{"pod":{"containers":[{"name":"a"}]}}', webhooks), forever), { allowed: true })
   const wrong = await threads.review(job('{"pod":{"containers":[{"nam":1}]}}', webhooks), forever)

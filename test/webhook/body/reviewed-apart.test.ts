@@ -8,11 +8,11 @@ import { readBody } from '../../../src/webhook/body/read.ts'
 import { ReviewThreads } from '../../../src/webhook/body/review-threads.ts'
 import { reviewedApart } from '../../../src/webhook/body/reviewed-apart.ts'
 import { combineWebhooks } from '../../../src/webhook/combine.ts'
-import { webhook } from '../../../src/webhook/definition.ts'
+import { defineWebhook } from '../../../src/webhook/definition.ts'
 import { decodeReview } from '../../../src/webhook/review.ts'
 import { reviewOfSpec, target } from '../../support/hostile-reviews.ts'
 
-type Handlers = NonNullable<Parameters<typeof webhook<typeof target>>[1]>
+type Handlers = NonNullable<Parameters<typeof defineWebhook<typeof target>>[1]>
 
 const call = {
   client: {} as Client,
@@ -26,7 +26,7 @@ const deleted = created.replace('"CREATE"', '"DELETE"').replace('"object":', '"o
 
 const byDefault: Handlers = { default: (object) => object }
 const byValidate: Handlers = { validate: () => [] }
-const byAdmit: Handlers = { admit: () => [] }
+const byAdmit: Handlers = { validateInCluster: () => [] }
 const byDeletion: Handlers = { validateDelete: () => [] }
 const late: Handlers = { refuseInvalidEarly: false, validate: () => [] }
 const settings: Handlers = { failurePolicy: 'Ignore' }
@@ -47,7 +47,7 @@ const cases: readonly [what: string, handlers: Handlers, verb: 'mutate' | 'valid
 
 t.test('a large object is read again only for handlers that are asked about it', async (t) => {
   for (const [what, handlers, verb, review, reads] of cases) {
-    const webhooks = combineWebhooks([webhook(target, handlers)])
+    const webhooks = combineWebhooks([defineWebhook(target, handlers)])
     const threads = new ReviewThreads(webhooks, systemClock)
     const seen: unknown[] = []
     const handler = reviewedApart(
