@@ -1,94 +1,250 @@
 /** Takes secrets out of what is about to be logged. */
-
-const redacted = '[redacted]'
-
-/** Keys whose values are credentials wherever they stand, compared without case, dashes and underscores. */
-const secretKeys = new Set([
-  'authorization',
-  'proxyauthorization',
-  'cookie',
-  'setcookie',
-  'token',
-  'bearertoken',
-  'accesstoken',
-  'refreshtoken',
-  'idtoken',
-  'password',
-  'passwd',
-  'privatekey',
-  'clientkeydata',
-  'clientsecret',
-])
+import { types } from 'node:util'
+import { errorFields } from './error-fields.ts'
+import { secrecyOf } from './secret-keys.ts'
+import type { Secrecy } from './secret-keys.ts'
+import { redacted, redactText } from './secret-text.ts'
 
 /** Deep enough for an object inside an error inside a log line; beyond it nothing is printed at all. */
 const maxDepth = 12
 /** Some dozens of Pods. What is inside an object is counted as often as the object is met: a line is to be no longer than that. */
 const maxValues = 10_000
+/** Stacks and status messages are far below; the rest of a longer text is cut off. */
+const maxText = 32 * 1024
+/** All texts and keys of a line together: collectors of logs cut or refuse lines beyond 256 KiB. */
+const maxCharacters = 256 * 1024
 const tooLarge = '[too large]'
+const unreadable = '[unreadable]'
 
-/** What is known of one call: where it is, and how much it may still look at. */
+/** Where a value is: anywhere, under a name that announces secrets, or among the items of a SecretList, which carry no kind. */
+type Place = 'open' | 'hidden' | 'secrets'
+
+/** What is known of one call: the objects that it is inside of, and how much it may still look at. */
 interface Walk {
-  /** The objects that the current one is inside of. */
-  readonly path: Set<object>
-  left: number
+  readonly path: object[]
+  values: number
+  characters: number
 }
 
 /**
- * The same value without secrets: credentials by their key, the key of a TLS pair, the data of Secrets.
- * Copy on write: the same reference when there was nothing to take out. Cycles are cut, and what is too deep or too large is cut off.
+ * A copy as plain data, as JSON would show it, without secrets: what a key or a name announces as one, the key of a TLS pair,
+ * the data of Secrets, and in texts what `redactText` finds, also when the text is JSON.
+ *
+ * Errors become their fields, a Map an object, a Set a list, bytes their number. Cycles are cut. It never throws, and looks at
+ * no more than 12 levels, 10,000 values and 256 Ki characters, 32 Ki of one text. A property is read once, so that what was
+ * checked is what is logged.
  */
 export function redact<T>(value: T): T {
-  return redactValue(value, { path: new Set(), left: maxValues }) as T
+  return copyOf(value, newWalk(), 'open') as T
 }
 
-function redactValue(value: unknown, walk: Walk): unknown {
-  walk.left -= 1
-  if (typeof value === 'string') return value.includes('PRIVATE KEY-----') ? redacted : value
-  if (typeof value !== 'object' || value === null) return value
-  const { path } = walk
-  if (path.has(value)) return '[circular]'
-  if (path.size > maxDepth) return '[too deep]'
-  const prototype: unknown = Object.getPrototypeOf(value)
-  // Errors, dates and the like have serializers of their own.
-  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value
-  path.add(value)
+function newWalk(): Walk {
+  return { path: [], values: maxValues, characters: maxCharacters }
+}
+
+function copyOf(value: unknown, walk: Walk, place: Place): unknown {
+  walk.values -= 1
+  switch (typeof value) {
+    case 'string':
+      return place === 'hidden' && value !== '' ? redacted : textOf(value, walk)
+    case 'number':
+      return place === 'hidden' ? redacted : value
+    case 'bigint':
+      return place === 'hidden' ? redacted : String(value)
+    case 'object':
+      return value === null ? null : copyOfObject(value, walk, place)
+    case 'symbol':
+    case 'function':
+      return undefined
+    default:
+      return value
+  }
+}
+
+function textOf(text: string, walk: Walk): string {
+  const limit = Math.min(maxText, walk.characters)
+  if (text.length > limit) {
+    walk.characters -= limit
+    return limit <= 0 ? tooLarge : `${redactText(text.slice(0, limit), true)}… (${text.length - limit} more characters)`
+  }
+  walk.characters -= text.length
+  return (text.startsWith('{') || text.startsWith('[') ? redactJson(text, walk) : undefined) ?? redactText(text)
+}
+
+/** Undefined when it is no JSON. */
+function redactJson(text: string, walk: Walk): string | undefined {
   try {
-    return Array.isArray(value) ? redactArray(value, walk) : redactObject(value as Record<string, unknown>, walk)
+    const value: unknown = JSON.parse(text)
+    const clean = JSON.stringify(copyOf(value, walk, 'open'))
+    return clean === JSON.stringify(value) ? text : clean
+  } catch {
+    return undefined
+  }
+}
+
+function copyOfObject(value: object, walk: Walk, place: Place): unknown {
+  if (walk.path.includes(value)) return '[circular]'
+  if (walk.path.length > maxDepth) return '[too deep]'
+  walk.path.push(value)
+  try {
+    return Array.isArray(value) ? copyOfList(value, walk, place) : copyOfContent(value, walk, place)
+  } catch {
+    // By a trap of a proxy, a toJSON or a getter.
+    return unreadable
   } finally {
-    path.delete(value)
+    walk.path.pop()
   }
 }
 
-function redactArray(items: readonly unknown[], walk: Walk): readonly unknown[] {
-  let changed = false
+function copyOfContent(value: object, walk: Walk, place: Place): unknown {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype) {
+    if (value instanceof Error || types.isNativeError(value)) return copyOfRecord(errorFields(value, maxDepth), walk, place)
+    if (value instanceof Map) return copyOfEntries(Map.prototype.entries.call(value), walk, place)
+    if (value instanceof Set) return copyOfList(Set.prototype.values.call(value), walk, place)
+    if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return `[${value.byteLength} bytes]`
+    if (types.isBoxedPrimitive(value)) return copyOf(value.valueOf(), walk, place)
+  }
+  const { toJSON } = value as { readonly toJSON?: unknown }
+  if (typeof toJSON === 'function') return copyOf((toJSON as () => unknown).call(value), walk, place)
+  return copyOfRecord(value as Record<string, unknown>, walk, place)
+}
+
+function copyOfList(items: Iterable<unknown>, walk: Walk, place: Place): unknown[] {
   const copy: unknown[] = []
+  let before: unknown
   for (const item of items) {
-    if (walk.left <= 0) return [...copy, tooLarge]
-    const clean = redactValue(item, walk)
-    changed ||= clean !== item
-    copy.push(clean)
+    if (walk.values <= 0) return [...copy, tooLarge]
+    // The value of a flag: `--password`, `…`.
+    const isValue = typeof before === 'string' && before.startsWith('--') && isSecretName(before)
+    copy.push(copyOf(item, walk, isValue ? 'hidden' : place))
+    before = item
   }
-  return changed ? copy : items
+  return copy
 }
 
-function redactObject(object: Record<string, unknown>, walk: Walk): Record<string, unknown> {
-  const isSecret = object['kind'] === 'Secret'
-  let changed = false
-  const entries: [string, unknown][] = []
-  for (const key of Object.keys(object)) {
-    if (walk.left <= 0) return Object.fromEntries([...entries, ['…', tooLarge]])
-    const value = object[key]
-    const clean = isSecretField(key, object, isSecret) && value !== undefined && value !== null ? redacted : redactValue(value, walk)
-    changed ||= clean !== value
-    entries.push([key, clean])
-  }
-  // fromEntries defines keys and so keeps `__proto__` plain data.
-  return changed ? Object.fromEntries(entries) : object
+/** Names and values of headers, as pairs or one after the other. */
+function copyOfHeaders(headers: readonly unknown[], walk: Walk): unknown[] {
+  return copyOfList(headers, walk, 'open').map((clean, index) => {
+    const item = headers[index]
+    if (Array.isArray(item)) return isSecretName(item[0]) ? [item[0], redacted] : clean
+    return index % 2 === 1 && isSecretName(headers[index - 1]) ? redacted : clean
+  })
 }
 
-function isSecretField(key: string, object: Record<string, unknown>, isSecret: boolean): boolean {
-  if (isSecret && (key === 'data' || key === 'stringData')) return true
-  // The key of a pair is a secret next to its certificate; elsewhere `key` is an ordinary word.
-  if (key === 'key') return 'cert' in object
-  return key === 'tls.key' || secretKeys.has(key.toLowerCase().replaceAll(/[-_]/g, ''))
+function copyOfEntries(entries: Iterable<readonly [unknown, unknown]>, walk: Walk, place: Place): Record<string, unknown> {
+  const copy: Record<string, unknown> = {}
+  for (const [key, value] of entries) {
+    if (walk.values <= 0) return put(copy, '…', tooLarge)
+    const name = typeof key === 'object' ? '[object]' : String(key)
+    put(copy, nameOf(name, walk).text, copyOf(value, walk, placeUnder(name, value, place)))
+  }
+  return copy
+}
+
+function copyOfRecord(record: Record<string, unknown>, walk: Walk, place: Place): Record<string, unknown> {
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(record)) {
+    if (walk.values <= 0) return put(copy, '…', tooLarge)
+    const { text } = nameOf(key, walk)
+    put(copy, text, copyOfField(key, record, walk, place))
+  }
+  return copy
+}
+
+function put(copy: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
+  // Assigned, it would become the prototype.
+  if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
+  else copy[key] = value
+  return copy
+}
+
+function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, place: Place): unknown {
+  let value: unknown
+  try {
+    value = record[key]
+  } catch {
+    return unreadable
+  }
+  if (typeof value === 'boolean' || value === undefined || value === null) return value
+  switch (key) {
+    case 'stringData':
+      return redacted
+    case 'data':
+      if (place === 'secrets' || isSecretObject(record)) return redacted
+      break
+    case 'items':
+      if (record['kind'] === 'SecretList') return copyOf(value, walk, 'secrets')
+      break
+    case 'key':
+      // The key of a pair is a secret next to its certificate; elsewhere `key` is an ordinary word.
+      if ('cert' in record) return redacted
+      break
+    case 'value':
+      if (namesSecret(record)) return copyOf(value, walk, 'hidden')
+      break
+    case 'env':
+      // An exec plugin of a kubeconfig: nobody knows which of its variables is a secret.
+      if (String(record['apiVersion']).startsWith('client.authentication.k8s.io/')) return copyOf(value, walk, 'hidden')
+      break
+    case 'message':
+      // The cause of a refusal quotes the value that was refused.
+      if (isSecretName(record['field'])) return String(copyOf(value, walk, 'open')).replace(/( value: )[\s\S]*/, `$1${redacted}`)
+      break
+    case 'headers':
+    case 'rawHeaders':
+      if (Array.isArray(value)) return copyOfHeaders(value, walk)
+  }
+  return copyOf(value, walk, placeUnder(key, value, place))
+}
+
+/** In lists and typed values the kind is absent; of what has metadata and data, only a Secret has a type. */
+function isSecretObject({ kind, type, metadata }: Record<string, unknown>): boolean {
+  return kind === 'Secret' || (kind === undefined && typeof type === 'string' && metadata !== undefined)
+}
+
+/** `{ name: 'DB_PASSWORD', value }` of an environment, a header, or a patch. */
+function namesSecret({ name, key, path, header }: Record<string, unknown>): boolean {
+  return (
+    isSecretName(name) || isSecretName(key) || isSecretName(header) || (typeof path === 'string' && isSecretName(path.split('/').at(-1)))
+  )
+}
+
+/** Under a name of secrets these say where the secret is, and not what it is: references, volumes, projections, whole objects. */
+const references = new Set(
+  'apiVersion kind metadata name namespace uid key path field optional items type audience defaultMode mode expirationSeconds'.split(' '),
+)
+
+function placeUnder(key: string, value: unknown, place: Place): Place {
+  const { secrecy } = nameOf(key)
+  if (secrecy !== 'open') return secrecy === 'secret unless a number' && typeof value === 'number' ? 'open' : 'hidden'
+  if (place !== 'hidden' || references.has(key)) return 'open'
+  return /(?:Name|Ref|From)$/.test(key) ? 'open' : 'hidden'
+}
+
+function isSecretName(name: unknown): boolean {
+  return typeof name === 'string' && nameOf(name).secrecy !== 'open'
+}
+
+/** A key as it is printed, and what it says about its value. */
+interface Name {
+  readonly text: string
+  readonly secrecy: Secrecy
+}
+
+/** The same few hundred keys come again and again; longer ones are data. */
+const names = new Map<string, Name>()
+const maxNames = 2_000
+const maxNameLength = 64
+/** No key of an object in Kubernetes is longer: a prefix of 253 characters, a slash and a name of 63. */
+const maxKey = 317
+
+function nameOf(key: string, walk?: Walk): Name {
+  if (walk !== undefined) walk.characters -= key.length
+  const known = names.get(key)
+  if (known !== undefined) return known
+  const short = key.length > maxKey ? `${key.slice(0, maxKey)}…` : key
+  const name = { text: redactText(short), secrecy: secrecyOf(short) }
+  if (key.length <= maxNameLength && names.size < maxNames) names.set(key, name)
+  return name
 }

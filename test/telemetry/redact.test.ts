@@ -2,17 +2,17 @@ import t from 'tap'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { redact } from '../../src/telemetry/redact.ts'
 
-t.test('what has no secrets is given back as it is', async (t) => {
+t.test('what has no secrets is copied as it is', async (t) => {
   const shared = { a: 1 }
   const value = { first: shared, second: shared, list: [shared, [shared]] }
-  t.equal(redact(value), value)
+  t.strictSame(redact(value), value)
 })
 
 t.test('cycles are cut, and secrets inside of them are taken out all the same', async (t) => {
   const parent: Record<string, unknown> = { name: 'parent', token: 'hidden' }
   parent['child'] = { name: 'child', parent, siblings: [parent] }
   const child = { name: 'child', parent: '[circular]', siblings: ['[circular]'] }
-  t.same(redact(parent), { name: 'parent', token: '[redacted]', child })
+  t.strictSame(redact(parent), { name: 'parent', token: '[redacted]', child })
 })
 
 t.test('objects that all refer to each other take no time, nor does a line of them', async (t) => {

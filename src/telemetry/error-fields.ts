@@ -1,0 +1,52 @@
+/** An error as the fields of a log line, in the form that pino gives it: causes are part of the message and the stack. */
+
+/**
+ * The fields of an error: type, message, stack, the errors of an AggregateError, and its own properties, as they are.
+ * A chain of causes is read up to a length, and what throws when it is read is left out.
+ */
+export function errorFields(error: object, maxCauses: number): Record<string, unknown> {
+  const chain = causesOf(error, maxCauses)
+  const message = read(error, 'message')
+  const last = read(chain.at(-1)!, 'cause')
+  const fields: Record<string, unknown> = {
+    type: typeOf(error),
+    message: typeof message === 'string' ? textsOf(chain, 'message').join(': ') : message,
+    stack: textsOf(chain, 'stack').join('\ncaused by: '),
+  }
+  const errors = read(error, 'errors')
+  if (Array.isArray(errors)) fields['aggregateErrors'] = errors
+  for (const key of Object.keys(error)) {
+    if (!(key in fields) && key !== 'cause' && key !== 'errors') fields[key] = read(error, key)
+  }
+  if (last !== undefined && !(last instanceof Error)) fields['cause'] = last
+  return fields
+}
+
+/** The error, its cause, the cause of that, and so on. */
+function causesOf(error: object, max: number): object[] {
+  const chain = [error]
+  while (chain.length < max) {
+    const cause = read(chain.at(-1)!, 'cause')
+    if (!(cause instanceof Error) || chain.includes(cause)) break
+    chain.push(cause)
+  }
+  return chain
+}
+
+function textsOf(chain: readonly object[], key: string): string[] {
+  return chain.map((error) => read(error, key)).filter((text) => typeof text === 'string' && text !== '') as string[]
+}
+
+function typeOf(error: object): string {
+  const type = read(error, 'constructor')
+  const name = typeof type === 'function' ? type.name : read(error, 'name')
+  return typeof name === 'string' ? name : 'Error'
+}
+
+function read(object: object, key: string): unknown {
+  try {
+    return (object as Record<string, unknown>)[key]
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,95 @@
+/** Takes secrets out of texts: messages, stacks, URLs, and whatever else comes as one string. */
+
+export const redacted = '[redacted]'
+
+/** No shorter text is a secret with its announcement, and none without one of these characters, but for a token or a key in base64. */
+const plain = /^[^=: ]*$/
+const encoded = /eyJ|LS0t/
+/** What the rules below look for, so that most texts meet one expression only. */
+const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/\S{1,800}@|eyJ|LS0t/i
+
+/** The words of `secretEnding`, for the middle of a text. */
+const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
+const quote = String.raw`\\*["']`
+/** \`secret: "web"\` in a sentence is the name of a Secret; \`"secret": "…"\`, \`secret="…"\` and \`client_secret: "…"\` are secrets. */
+const notBareSecret = String.raw`(?<!(?<![\w-])secret)`
+
+type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: string[]) => string)]
+
+/** Every repetition is bounded, or cannot begin within its own match, so that each rule takes time in proportion to the text. */
+const rules: readonly Rule[] = [
+  [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g, redacted],
+  // The same in base64, as in a kubeconfig; certificates begin likewise.
+  [/LS0tLS1CRUdJTi[A-Za-z0-9+/]{8,}={0,2}/g, (text) => (beginOf(text).includes('PRIVATE KEY') ? redacted : text)],
+  // A JSON web token.
+  [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
+  // The password in a URL; what follows the colon may be a port.
+  [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))[^\s"'<>]{1,512}@/g, `://$1:${redacted}@`],
+  // A user that is as long as a token; `git@` is not.
+  [/:\/\/[^\s/?#@:"'<>[\]]{20,256}@/g, `://${redacted}@`],
+  [/\b(bearer)([ :]{1,3})([\w.~+/=-]+)/gi, (text, scheme, gap, token) => (isProse(scheme!, token!) ? text : `${scheme}${gap}${redacted}`)],
+  [
+    /\b(basic) ([A-Za-z0-9+/]{4,}={0,2})/gi,
+    (text, scheme, pair) => (Buffer.from(pair!, 'base64').includes(':') ? `${scheme} ${redacted}` : text),
+  ],
+  [
+    /(authorization["'\\]{0,4}\s{0,2}[:=]\s{0,2}["'\\]{0,4}(?:Digest|Negotiate|NTLM|Token|ApiKey|AWS4-HMAC-SHA256)\s)[^\r\n"']+/gi,
+    `$1${redacted}`,
+  ],
+  [/(cookie["'\\]{0,4}:\s{0,2}["'\\]{0,4})(?=[\w.-]{1,100}=)[^\r\n"'\\]+/gi, `$1${redacted}`],
+  // Field errors quote the value that they refuse.
+  [new RegExp(String.raw`(${word}(?:\[[^\]\s]{0,64}\])?: \w{1,16} value: )(?:"(?:[^"\\]|\\.)*"?|\S+)`, 'gi'), `$1${redacted}`],
+  // A quoted value: JSON, also as an entry {"name":…,"value":…}, YAML, an inspected object, an assignment in a shell.
+  [
+    new RegExp(
+      String.raw`(${word}(?:(?:${quote}\s{0,2},\s{0,2}${quote}value)?${quote}\s{0,2}[:=]|\s{0,2}=|${notBareSecret}\s{0,2}:)\s{0,2})(${quote})(?!(?<!\\)\2)[\s\S]*?((?<!\\)\2|$)`,
+      'gi',
+    ),
+    `$1$2${redacted}$3`,
+  ],
+  [new RegExp(String.raw`(${word}=)(?!(?:true|false|null|none|undefined)\b)[^\s"'\\,;&(){}[\]]+`, 'gi'), `$1${redacted}`],
+  // A line of YAML or a header; a sentence has more than one word after its colon.
+  [
+    new RegExp(String.raw`^([ \t>|-]{0,40}["']?[\w.-]{0,64}?${word}["']?:[ \t]{1,4})[^\s"'[{]\S*(?=[ \t]*(?:#.*)?$)`, 'gim'),
+    `$1${redacted}`,
+  ],
+  [new RegExp(String.raw`([{,]\s{0,4}[\w.-]{0,64}?${word}:\s{1,4})[^\s"'{}[\],]+(?=\s{0,4}[,}])`, 'gi'), `$1${redacted}`],
+  [
+    new RegExp(String.raw`(--[\w-]{0,40}${word} )([^\s-]\S*)`, 'gi'),
+    (text, flag, value) => (/\d|[a-z][A-Z]|\S{20}/.test(value!) ? `${flag}${redacted}` : text),
+  ],
+]
+
+/** A Secret, as JSON or YAML, also when it is quoted within another text. */
+const secretKind = /\bkind\\*["']?\s{0,2}:\s{0,2}\\*["']?Secret(?:List)?\b/
+const secretData = /(\b(?:stringData|data)\\*["']?\s{0,2}:)[\s\S]*/
+
+/**
+ * The text without what is a secret by its form or by the name before it.
+ *
+ * @param isBeginning The text goes on, so that nobody knows what kind of object it quotes.
+ */
+export function redactText(text: string, isBeginning = false): string {
+  if (text.length < 8 || (plain.test(text) && !encoded.test(text))) return text
+  let clean = isBeginning || secretKind.test(text) ? text.replace(secretData, `$1 ${redacted}`) : text
+  if (!suspicious.test(clean)) return clean
+  for (const [pattern, replacement] of rules) clean = clean.replace(pattern, replacement as string)
+  return clean
+}
+
+function beginOf(base64: string): string {
+  return Buffer.from(base64.slice(0, 64), 'base64').toString('latin1')
+}
+
+const proseAfterBearer = new Set(
+  'token tokens auth authentication authorization authorisation scheme realm error header credential credentials challenge of or and is was not in must'.split(
+    ' ',
+  ),
+)
+
+/** "Bearer token is missing", "Bearer realm=…", "the bearer of". */
+function isProse(scheme: string, token: string): boolean {
+  return proseAfterBearer.has(/^[A-Za-z]*/.exec(token)![0].toLowerCase()) && !/\d/.test(token)
+    ? true
+    : scheme === 'bearer' && /^[a-z]+[.,]?$/.test(token)
+}
