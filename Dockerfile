@@ -4,28 +4,34 @@
 #
 # `npm run image` does that too, and also where there is no container engine or no registry.
 #
+# Base images are pinned by the digest of their index, for all platforms. To renew one, take the digest that
+# `docker buildx imagetools inspect IMAGE:TAG` prints for the tag beside it, and the date; the tag alone decides nothing.
+#
 # BASE replaces every base image. It has glibc and libstdc++, and npm for the first stage.
 # Where npm needs its own settings: --secret id=npmrc,src=$HOME/.npmrc (and --secret id=ca,src=FILE if they say cafile=/run/secrets/ca).
 ARG BASE
 
-FROM ${BASE:-docker.io/library/node:24-bookworm-slim} AS build
+# node:24-bookworm-slim of 2026-10-06, with Node.js 24.21.0. Only npm of it is used.
+FROM ${BASE:-docker.io/library/node:24-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
+COPY tools/node/package.json tools/node/
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=ca,target=/run/secrets/ca \
-    npm ci --no-audit --no-fund --loglevel=error
+    npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.ts scripts/
 COPY src src
 # What only an editor or a debugger reads is two thirds of the dependencies' files.
 RUN npm run build \
  && mkdir -p /image/app /image/usr/local/bin \
- && cp node_modules/node/bin/node /image/usr/local/bin/ \
+ && cp node_modules/.bin/node /image/usr/local/bin/ \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
  && find node_modules dist -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete \
  && mv dist node_modules package.json /image/app/
 COPY LICENSE /image/app/
 
-FROM ${BASE:-gcr.io/distroless/cc-debian12:nonroot}
+# distroless/cc-debian12:nonroot of 2026-10-08.
+FROM ${BASE:-gcr.io/distroless/cc-debian12:nonroot@sha256:9dac0a79194e45a7da0158a9c6da57b217585af0786db3845d1f0ec1a0dd182f}
 ARG VERSION=unknown
 ARG INPUTS=unknown
 LABEL org.opencontainers.image.title="proreus" \

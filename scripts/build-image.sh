@@ -94,7 +94,7 @@ make_tools() {
     mkdir -p "$cache"
     mv "$work/tools" "$cache/tools"
   fi
-  cp node_modules/node/bin/node "$cache/tools/bin/node"
+  cp node_modules/.bin/node "$cache/tools/bin/node"
 }
 
 # A setting of this machine's npm.
@@ -130,7 +130,7 @@ inputs_hash() {
   command -v sha256sum >/dev/null || sum=(shasum -a 256)
   {
     echo "${BASE:-}"
-    find Dockerfile .dockerignore .npmrc LICENSE package.json package-lock.json tsconfig.json tsconfig.build.json scripts/build.ts scripts/build-image.sh src \
+    find Dockerfile .dockerignore .npmrc LICENSE package.json package-lock.json tools/node tsconfig.json tsconfig.build.json scripts/build.ts scripts/build-image.sh src \
       -type f -print0 | LC_ALL=C sort -z | xargs -0 "${sum[@]}"
   } | "${sum[@]}" | cut -c1-32
 }

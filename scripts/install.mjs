@@ -1,6 +1,7 @@
 /**
- * Makes the working copy ready to run: installs dependencies when the lock file changed since the last install.
- * Plain JavaScript for the machine's own Node.js (20 or later), because nothing is installed yet.
+ * Makes the working copy ready to run: installs dependencies when the lock file changed since the last install, among them the
+ * Node.js that everything else runs with. No package may run a script of its own, so that nothing comes but by the lock file.
+ * Plain JavaScript for the machine's own Node.js (20.11 or later), because nothing is installed yet.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -9,34 +10,45 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const stamp = join(root, 'node_modules', '.proreus-install')
-const digest = createHash('sha256')
-  .update(readFileSync(join(root, 'package-lock.json')))
-  .digest('hex')
+const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
+const digest = createHash('sha256').update(lock).digest('hex')
+const binary = lockedBinary()
+
+/** The Node.js of the lock file for this machine, see tools/node/package.json: npm puts it into node_modules/.bin. */
+function lockedBinary() {
+  for (const [path, { bin, os, cpu }] of Object.entries(JSON.parse(lock).packages ?? {})) {
+    if (bin?.node && [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch)) return join(path, bin.node)
+  }
+  return undefined
+}
 
 function installed() {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === digest && existsSync(nodeBinary())
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === digest && hasBinary()
 }
 
-/** The Node.js that everything runs with: the devDependency `node`. */
-function nodeBinary() {
-  return join(root, 'node_modules', 'node', 'bin', 'node')
+function hasBinary() {
+  return binary === undefined || existsSync(join(root, binary))
 }
 
+function fail(reason) {
+  process.stderr.write(`${reason}\n`)
+  process.exit(1)
+}
+
+if (binary === undefined && Number(process.versions.node.split('.')[0]) < 24) {
+  fail(
+    `The lock file has no Node.js for ${process.platform}-${process.arch}, and this one is ${process.version}: install Node.js 24 or later and try again.`,
+  )
+}
 if (!installed()) {
   process.stderr.write('Installing dependencies (once; again only when package-lock.json changes) …\n')
   const npm = process.env.npm_execpath === undefined ? ['npm'] : [process.execPath, process.env.npm_execpath]
-  const args = [...npm.slice(1), 'ci', '--no-audit', '--no-fund', '--loglevel=error']
+  const args = [...npm.slice(1), 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const { status, error } = spawnSync(npm[0], args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
-  if (status !== 0) {
-    process.stderr.write(`The installation failed${error ? ` (${error.message})` : ''}. Run "npm ci" to see why.\n`)
-    process.exit(1)
-  }
-  if (!existsSync(nodeBinary())) {
-    process.stderr.write(
-      'The package "node" placed no Node.js binary, because its install script did not run: allow it with "npm install --foreground-scripts --ignore-scripts=false" and try again.\n',
-    )
-    process.exit(1)
-  }
+  if (status !== 0) fail(`The installation failed${error ? ` (${error.message})` : ''}. Run "npm ci --ignore-scripts" to see why.`)
+  // npm says nothing when the download of an optional package fails.
+  if (!hasBinary())
+    fail(`npm did not install ${binary}, which is optional for it: its download failed, or "omit" has "optional". Try again.`)
   mkdirSync(join(root, 'node_modules'), { recursive: true })
   writeFileSync(stamp, digest)
 }

