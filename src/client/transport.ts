@@ -95,6 +95,8 @@ class HttpTransport implements Transport {
   readonly #retired = new Set<Dispatchers>()
   /** One for each attempt that runs. */
   readonly #running = new Set<AbortController>()
+  /** Ends the pauses between the tries of a request. */
+  readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
 
   constructor(connection: Connection, options: TransportOptions) {
@@ -120,6 +122,7 @@ class HttpTransport implements Transport {
   }
 
   close(): Promise<void> {
+    this.#closing.abort(this.#closedWhile('waited for its next try'))
     this.#closed ??= this.#closeAll([...this.#retired, ...(this.#dispatchers === undefined ? [] : [this.#dispatchers])])
     return this.#closed
   }
@@ -151,7 +154,7 @@ class HttpTransport implements Transport {
         answer = await this.#attempt(request, authorization, streaming)
       } catch (error) {
         // A kept connection can end just as it is used again; what only reads is then asked once more.
-        if (reset || request.method !== 'GET' || !isConnectionReset((error as Error).cause)) throw error
+        if (reset || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
         reset = true
         continue
       }
@@ -167,8 +170,14 @@ class HttpTransport implements Transport {
       const retryAfter = retryAfterOf(answer.headers)
       if (repeats >= maxRepeats || !isRepeatable(request, answer.statusCode, retryAfter)) throw this.#failure(request, answer, retryAfter)
       repeats += 1
-      await sleep(this.#clock, retryAfter! * 1000, request.signal)
+      await this.#pause(retryAfter! * 1000, request.signal)
     }
+  }
+
+  /** Rejects with the signal's reason, or when the transport is closed: nobody waits for a try that will not be made. */
+  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const closing = this.#closing.signal
+    await sleep(this.#clock, ms, signal === undefined ? closing : AbortSignal.any([signal, closing]))
   }
 
   /** One try. Rejects with the signal's reason, or with `PRO_API_UNREACHABLE`. */
@@ -269,11 +278,12 @@ class HttpTransport implements Transport {
   #networkError(error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted === true) return signal.reason
     if (error instanceof ProreusError) return error
-    if (this.#closed !== undefined)
-      return new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} was closed while this request ran.`, {
-        cause: error,
-      })
+    if (this.#closed !== undefined) return this.#closedWhile('ran', { cause: error })
     return unreachable(this.#connection, error)
+  }
+
+  #closedWhile(what: string, options?: { cause: unknown }): ProreusError {
+    return new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} was closed while this request ${what}.`, options)
   }
 
   #failure(request: ApiRequest, answer: Answer, retryAfterSeconds: number | undefined): ApiError {
@@ -291,6 +301,11 @@ class HttpTransport implements Transport {
 /** Our own deadline passed; never leaves this file as such. */
 class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
+}
+
+/** A signal may be aborted with anything for a reason. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined
 }
 
 function serverUrl(connection: Connection): URL {

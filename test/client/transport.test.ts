@@ -323,6 +323,21 @@ t.test('rejects with the reason of the abort', async (t) => {
   await t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'), 'also before it began')
 })
 
+t.test('rejects with the reason of the abort, whatever that is', async (t) => {
+  const { server, transport } = await setUp(t, () => undefined)
+  for (const reason of [null, 'enough', 0]) {
+    const before = server.requests.length
+    const abort = new AbortController()
+    const answer = transport.request({ ...get, signal: abort.signal }).then(
+      () => 'an answer',
+      (thrown: unknown) => ({ thrown }),
+    )
+    await eventually(() => server.requests.length > before)
+    abort.abort(reason)
+    t.strictSame(await answer, { thrown: reason })
+  }
+})
+
 t.test('says in one sentence why a server cannot be reached', async (t) => {
   const ca = testCertificate('ca')
   const other = testCertificate('other')
@@ -471,6 +486,20 @@ t.test('close lets a request end, and cuts off one that does not within a second
   await clock.advance(1000)
   await cut
   t.match(await hung, { code: 'PRO_ABORTED', message: /was closed while this request ran/ })
+})
+
+t.test('close ends a request that waits for its next try', async (t) => {
+  const clock = new FakeClock()
+  const busy = { status: 429, headers: { 'retry-after': '30' }, body: failure(429, 'TooManyRequests', 'too busy') }
+  const { transport } = await setUp(t, () => busy, { clock })
+  const started = clock.now()
+  const abort = new AbortController()
+  const waiting = [failureOf(transport.request(get)), failureOf(transport.request({ ...post, signal: abort.signal }))]
+  await eventually(() => clock.pending === 2 && clock.nextDue === started + 30_000)
+  await transport.close()
+  for (const failed of await Promise.all(waiting))
+    t.match(failed, { code: 'PRO_ABORTED', message: /was closed while this request waited for its next try/ })
+  t.equal(clock.pending, 0)
 })
 
 t.test('watches do not take the connections that requests need', async (t) => {
