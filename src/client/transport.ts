@@ -47,12 +47,15 @@ export interface RequestReport {
   readonly seconds: number
 }
 
+/** The request that a warning is about. */
+export type WarnedRequest = Pick<ApiRequest, 'method' | 'path'>
+
 export interface TransportOptions {
   readonly userAgent?: string
   /** Called after each attempt, for metrics. */
   readonly onRequest?: (report: RequestReport) => void
-  /** Called with the text of each `Warning` header. */
-  readonly onWarning?: (text: string) => void
+  /** Called with the text of each `Warning` header, and the request that was answered with it. */
+  readonly onWarning?: (text: string, request: WarnedRequest) => void
   /** How long one attempt may take; for a stream, until it begins. Default 65 s: the API server gives up after 60 s and says so. */
   readonly timeoutMs?: number
   readonly clock?: Clock
@@ -208,7 +211,7 @@ class HttpTransport implements Transport {
       const { statusCode, headers, body } = await untilAborted(answer, abort.signal, (late) =>
         late.body.on('error', () => undefined).destroy(),
       )
-      this.#warn(headers.warning)
+      this.#warn(headers.warning, request)
       if (streaming && statusCode >= 200 && statusCode < 300) {
         unlink = false
         // Without a listener, an error before the first read would end the process; the reader gets it in any case.
@@ -270,9 +273,9 @@ class HttpTransport implements Transport {
     }
   }
 
-  #warn(header: string | string[] | undefined): void {
+  #warn(header: string | string[] | undefined, { method, path }: ApiRequest): void {
     if (header === undefined || this.#options.onWarning === undefined) return
-    for (const text of parseWarnings(header)) this.#options.onWarning(text)
+    for (const text of parseWarnings(header)) this.#options.onWarning(text, { method, path })
   }
 
   #networkError(error: unknown, signal: AbortSignal | undefined): unknown {

@@ -12,12 +12,13 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { KeysOf, MapFunction } from './enqueue.ts'
 import type { Predicate } from './predicates.ts'
 import type { RateLimiter } from './rate-limiter.ts'
-import type { CacheReader, ReconcileContext, Result } from './reconciler.ts'
+import type { CacheReader, ReconcileContext, Reconciler, Result } from './reconciler.ts'
 import type { WatchedInformer } from './sync.ts'
 import { ProreusError } from '../api/errors.ts'
 import { isSameType } from '../api/group-version-kind.ts'
 import { indexProblems } from '../cache/cache-index.ts'
 import { Controller } from './controller.ts'
+import { withLogContext } from '../telemetry/log-context.ts'
 import { DeclaredCache } from './declared-cache.ts'
 import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
 import { objectReconciler } from './object-reconciler.ts'
@@ -165,7 +166,7 @@ export function defineController<R extends ResourceType, const Watched extends r
       cache: declared,
       queue,
       logger,
-      reconcile: traced(name, type, objectReconciler(type, settings, seenGone)),
+      reconcile: inLogContext(name, traced(name, type, objectReconciler(type, settings, seenGone))),
       workers,
       reconciliationTimeoutMs,
       graceMs: environment.graceMs ?? defaultGraceMs,
@@ -189,6 +190,11 @@ export function defineController<R extends ResourceType, const Watched extends r
   }
 
   return Object.freeze({ name, type, types, rbac: [...types.map(readRule), ...(settings.rbac ?? [])], start })
+}
+
+/** Each run of the reconciler is found by `logContext`. */
+function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
+  return (request, context) => withLogContext({ owner, logger: context.logger }, () => reconcile(request, context))
 }
 
 function readRule(type: ResourceType): PolicyRule {

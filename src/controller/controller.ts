@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock, Timer } from '../api/clock.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
+import { permissionAdvice } from '../client/missing-rule.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ControllerMetrics } from '../telemetry/metrics.ts'
@@ -163,13 +164,19 @@ export class Controller {
         queue.forget(key)
         metrics.failedTerminally()
         metrics.reconciled('error', seconds)
-        logger.error({ err: outcome.error, seconds }, 'the reconcile failed and is not tried again until the object changes')
+        logger.error(
+          { err: outcome.error, seconds },
+          `the reconcile failed and is not tried again until the object changes${permissionAdvice(outcome.error, 'controller')}`,
+        )
         return
       case 'error':
         queue.addRateLimited(key)
         if (isProgrammingError(outcome.error)) metrics.panicked()
         metrics.reconciled('error', seconds)
-        logger.error({ err: outcome.error, seconds }, 'the reconcile failed and is tried again')
+        logger.error(
+          { err: outcome.error, seconds },
+          `the reconcile failed and is tried again${permissionAdvice(outcome.error, 'controller')}`,
+        )
         return
       case 'aborted':
         metrics.reconciled('error', seconds)

@@ -37,7 +37,7 @@ t.test('a 409 without a reason is a conflict, but for a create an object that is
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'])
     t.strictSame([bare(method).reason, errors.isConflict(bare(method))], ['Conflict', true])
   t.strictSame([bare('POST').reason, errors.isAlreadyExists(bare('POST'))], ['AlreadyExists', true])
-  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 409 } as const
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 409 } as const
   t.equal(new errors.ApiError(status, { method: 'POST', path: '/x' }).reason, 'AlreadyExists', 'also in a Status that says no reason')
   t.equal(new errors.ApiError(status, { method: 'PUT', path: '/x' }).reason, 'Conflict')
 })

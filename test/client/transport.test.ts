@@ -227,16 +227,18 @@ t.test('says whose credentials were refused', async (t) => {
 
 t.test('reports warnings and how requests went', async (t) => {
   const warnings: string[] = []
+  const warned: unknown[] = []
   const reports: RequestReport[] = []
   const { server, transport } = await setUp(
     t,
     ({ url }) =>
       url === '/gone' ? { status: 404, body: 'gone' } : { headers: { warning: ['299 - "one \\"quoted\\""', '299 - "two"'] }, body: {} },
-    { onWarning: (text) => warnings.push(text), onRequest: (report) => reports.push(report) },
+    { onWarning: (text, request) => (warnings.push(text), warned.push(request)), onRequest: (report) => reports.push(report) },
   )
   await transport.request({ ...get, verb: 'list' })
   await failureOf(transport.request({ method: 'GET', path: '/gone' }))
   t.same(warnings, ['one "quoted"', 'two'])
+  t.strictSame(warned[0], { method: get.method, path: get.path })
   const host = new URL(server.url).host
   t.match(reports, [
     { method: 'GET', verb: 'list', code: 200, host },

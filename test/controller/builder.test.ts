@@ -9,7 +9,12 @@ import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import type { RateLimiter } from '../../src/controller/rate-limiter.ts'
 import { exponentialBackoff } from '../../src/controller/rate-limiter.ts'
+import { failure } from '../../src/api/status.ts'
+import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
+import { TerminalError } from '../../src/controller/reconciler.ts'
+import type { LogContext } from '../../src/telemetry/log-context.ts'
+import { logContext } from '../../src/telemetry/log-context.ts'
 import type { MapFunction } from '../../src/index.ts'
 import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '../support/controller-fakes.ts'
 
@@ -423,6 +428,36 @@ t.test('an event about which a predicate throws counts', async (t) => {
     { object: 'ns/a', err: { message: 'cannot tell' }, msg: 'a predicate for things.example.com threw; the event counts' },
   )
   await world.end()
+})
+
+t.test('what a reconcile does, also later, is known to be of its controller and object', async (t) => {
+  const found: (LogContext | undefined)[] = []
+  const reconcile = async (): Promise<void> => {
+    await Promise.resolve()
+    found.push(logContext())
+  }
+  const world = await start({ name: 'things', reconcile }, { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
+  found[0]?.logger.info('a line')
+  t.equal(found[0]?.owner, 'things')
+  t.match(world.log.at(-1), { controller: 'things', controllerKind: 'Thing', namespace: 'ns', name: 'a', msg: 'a line' })
+  t.equal(logContext(), undefined)
+  await world.end()
+})
+
+t.test('a reconcile that lacks a permission is told with the rule that is missing', async (t) => {
+  const message = 'parts.example.com is forbidden: User "u" cannot create resource "parts" in API group "example.com" in the namespace "ns"'
+  const refused = new ApiError(failure(403, 'Forbidden', message))
+  const advice =
+    ": it lacks a permission; add { apiGroups: ['example.com'], resources: ['parts'], verbs: ['create'] } to the `rbac` of the controller, and apply its RBAC anew"
+  for (const [error, text] of [
+    [refused, 'the reconcile failed and is tried again'],
+    [new TerminalError('no part', { cause: refused }), 'the reconcile failed and is not tried again until the object changes'],
+  ] as const) {
+    const reconcile = (): Promise<never> => Promise.reject(error)
+    const world = await start({ reconcile }, { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
+    t.equal(world.log.find(({ level }) => level === 'error')?.msg, text + advice)
+    await world.end()
+  }
 })
 
 t.test('a number out of its range is refused where the controller is defined', async (t) => {
