@@ -45,3 +45,8 @@ export function groupResourceOf(type: { readonly group: string; readonly plural:
 export function groupKindOf(type: { readonly group: string; readonly kind: string }): string {
   return type.group === '' ? type.kind : `${type.kind}.${type.group}`
 }
+
+/** Whether two declarations are of one type in one version. */
+export function isSameType(a: ResourceType, b: ResourceType): boolean {
+  return a.plural === b.plural && a.group === b.group && a.version === b.version
+}

@@ -1,7 +1,7 @@
 /** `defineCacheIndex(type, name, keysOf)`: finds cached objects by something else than their key, without a walk through all of them. */
 import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
-import { groupResourceOf } from '../api/group-version-kind.ts'
+import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { Index } from './store.ts'
 
@@ -42,8 +42,7 @@ export function defineCacheIndex<R extends ResourceType>(
 
 /** What is wrong with the `indexes` that are declared beside these types. */
 export function indexProblems(indexes: readonly CacheIndex[], types: readonly ResourceType[], advice: string): string[] {
-  const follows = ({ group, version, plural }: ResourceType): boolean =>
-    types.some((type) => type.group === group && type.version === version && type.plural === plural)
+  const follows = (indexed: ResourceType): boolean => types.some((type) => isSameType(type, indexed))
   return indexes
     .filter(({ type }) => !follows(type))
     .map(({ type, name }) => `indexes: ${quote(name)} is of ${groupResourceOf(type)}, which is not followed: ${advice}`)

@@ -2,7 +2,16 @@
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
-import { ApiError, isExpired, isForbidden, isNotFound, isTooManyRequests } from '../client/api-error.ts'
+import {
+  ApiError,
+  isBadRequest,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  isTooLargeResourceVersion,
+  isTooManyRequests,
+} from '../client/api-error.ts'
 
 export type Phase = 'list' | 'watch'
 
@@ -22,7 +31,22 @@ export interface Diagnosis {
 /** A CRD is usually installed moments later, and asking costs next to nothing. */
 const missingTypePauseMs = 5_000
 
-export function diagnose(error: unknown, phase: Phase, type: ResourceType, namespace: string | undefined): Diagnosis {
+/** What failed. */
+export interface Attempt {
+  readonly phase: Phase
+  /** Whether the server had accepted the watch. */
+  readonly opened: boolean
+  readonly type: ResourceType
+  /** Absent: all namespaces. */
+  readonly namespace: string | undefined
+}
+
+/**
+ * A watch goes on from its place wherever the server may still know it: to list everything again is what a server can bear least
+ * after an outage. One that was open and failed by itself may have missed or mistaken something, which a list mends.
+ */
+export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
+  const relist = phase === 'list'
   const resource = groupResourceOf(type)
   const where = !type.namespaced ? '' : namespace === undefined ? ' in all namespaces' : ` in the namespace ${namespace}`
   if (isExpired(error)) {
@@ -40,7 +64,7 @@ export function diagnose(error: unknown, phase: Phase, type: ResourceType, names
   }
   if (isForbidden(error)) {
     const message = `Not allowed to ${phase} ${resource}${where}: grant this operator the verbs list and watch on ${resource}. The API server said: ${error.message}`
-    return { id: `forbidden ${phase}`, level: 'error', message, relist: true }
+    return { id: `forbidden ${phase}`, level: 'error', message, relist }
   }
   const retryAfter =
     error instanceof ApiError && error.retryAfterSeconds !== undefined ? { minPauseMs: error.retryAfterSeconds * 1000 } : {}
@@ -49,14 +73,24 @@ export function diagnose(error: unknown, phase: Phase, type: ResourceType, names
       id: 'busy',
       level: 'warn',
       message: `The API server is too busy to ${phase} ${resource}: ${error.message}`,
-      relist: phase === 'list',
+      relist,
       ...retryAfter,
     }
   }
   if (error instanceof ProreusError && error.code === 'PRO_API_UNREACHABLE') {
-    // The server remembers where we were: to list everything again would be what it can bear least after an outage.
-    return { id: 'unreachable', level: 'warn', message: error.message, relist: phase === 'list' }
+    return { id: 'unreachable', level: 'warn', message: error.message, relist }
   }
   const id = error instanceof ApiError ? `${phase} ${error.reason}` : phase
-  return { id, level: 'warn', message: `Cannot ${phase} ${resource}${where}: ${messageOf(error)}`, relist: true, ...retryAfter }
+  return {
+    id,
+    level: 'warn',
+    message: `Cannot ${phase} ${resource}${where}: ${messageOf(error)}`,
+    relist: relist || opened || isAboutPlace(error),
+    ...retryAfter,
+  }
+}
+
+/** Whether the server finds fault with the request, in which nothing but the resourceVersion changes: after a restored backup, say. */
+function isAboutPlace(error: unknown): boolean {
+  return isBadRequest(error) || isInvalid(error) || isTooLargeResourceVersion(error)
 }

@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { abortable } from './abortable.ts'
+import { Gate } from './gate.ts'
 import { Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
 import type { Index } from './store.ts'
@@ -36,7 +36,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly store: Store<T>
   readonly #logger: Logger
   readonly #reflectors: readonly Reflector<T>[]
-  readonly #firstSync = Promise.withResolvers<void>()
+  readonly #firstSync = new Gate()
   /** Replaced when it changes, so that a delivery that runs is not disturbed. */
   #handlers: readonly EventHandler<T>[] = []
   #running: Promise<void> | undefined
@@ -62,7 +62,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
           replace: (objects) => this.#replace(namespace, objects, !reflector.synced),
           change: (event, object) => (event === 'DELETED' ? this.#deleted(object) : this.#changed(object, false)),
           synced: () => {
-            if (this.synced) this.#firstSync.resolve()
+            if (this.synced) this.#firstSync.open()
           },
         },
       })
@@ -80,8 +80,9 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError
   }
 
+  /** Resolves when it has synced; rejects with the signal's reason when that aborts first. */
   async whenSynced(signal?: AbortSignal): Promise<void> {
-    if (!this.synced) await abortable(this.#firstSync.promise, signal)
+    if (!this.synced) await this.#firstSync.passed(signal)
   }
 
   /** Hands over what the store has as added, then every change. The returned function ends that. */

@@ -1,5 +1,5 @@
 /** `Reflector`: keeps a sink equal to what the API server has, by list and watch, whatever happens to the connection. */
-import type { Clock } from '../api/clock.ts'
+import type { Clock, Timer } from '../api/clock.ts'
 import { sleep, systemClock } from '../api/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -53,7 +53,7 @@ const graceSeconds = 30
  * a new watch from the same place, and no list.
  */
 const bookmarkedSilenceMs = 90_000
-/** A watch that lasted this long works: failures before it no longer count. */
+/** A watch that was open for this long works: failures before it no longer count. */
 const settledMs = 5_000
 /** A watch that ends sooner without any event did not work, though the server called it a success. */
 const shortestWatchMs = 1_000
@@ -69,6 +69,8 @@ export class Reflector<T extends KubernetesObject> {
   #synced = false
   /** Whether the server has sent a bookmark, in whichever watch. */
   #bookmarked = false
+  /** When the server accepted the watch that runs, or ran last. */
+  #openedAt: number | undefined
   /** What is wrong now, logged once for as long as it stays the same. */
   #problem: (Diagnosis & { readonly phase: Phase }) | undefined
 
@@ -152,14 +154,18 @@ export class Reflector<T extends KubernetesObject> {
     const { client, type, namespace } = this.#options
     const [least, spread] = this.#bookmarked ? [minWatchSeconds, watchSecondsSpread] : [minUnknownWatchSeconds, unknownWatchSecondsSpread]
     const timeoutSeconds = least + Math.floor(this.#random() * (spread + 1))
-    const started = this.#clock.now()
     const guard = this.#guard(this.#bookmarked ? bookmarkedSilenceMs : (timeoutSeconds + graceSeconds) * 1000)
-    const settled = this.#clock.after(settledMs, () => this.#works())
+    let settled: Timer | undefined
+    this.#openedAt = undefined
     const options: WatchOptions = {
       namespace,
       allowWatchBookmarks: true,
       timeoutSeconds,
       signal: AbortSignal.any([signal, guard.signal]),
+      onOpen: () => {
+        this.#openedAt = this.#clock.now()
+        settled = this.#clock.after(settledMs, () => this.#works())
+      },
       ...(this.#resourceVersion === undefined ? {} : { resourceVersion: this.#resourceVersion }),
     }
     let events = 0
@@ -175,10 +181,10 @@ export class Reflector<T extends KubernetesObject> {
       }
     } finally {
       guard.cancel()
-      settled.cancel()
+      settled?.cancel()
     }
     if (signal.aborted) return
-    if (events === 0 && this.#clock.now() - started < shortestWatchMs) {
+    if (events === 0 && (this.#openedAt === undefined || this.#clock.now() - this.#openedAt < shortestWatchMs)) {
       throw new ProreusError('PRO_API_UNREACHABLE', `The watch of ${groupResourceOf(type)} ended as soon as it began.`)
     }
     this.#works()
@@ -212,7 +218,8 @@ export class Reflector<T extends KubernetesObject> {
 
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const phase = this.#phase
-    const diagnosis = diagnose(error, phase, this.#options.type, this.#options.namespace)
+    const { type, namespace } = this.#options
+    const diagnosis = diagnose(error, { phase, opened: phase === 'watch' && this.#openedAt !== undefined, type, namespace })
     this.#phase = diagnosis.relist ? 'list' : phase
     const firstInRow = this.#backOff.failures === 0
     const pause = Math.max(this.#backOff.next(diagnosis.maxPauseMs), diagnosis.minPauseMs ?? 0)

@@ -82,6 +82,23 @@ export function isSignedBy({ x509 }: Certificate, authorities: readonly Certific
   return authorities.some((authority) => x509.checkIssued(authority.x509) && x509.verify(authority.x509.publicKey))
 }
 
+/**
+ * Whether the first certificate of `chain` is trusted by `anchors` as Go's x509 does it, and so the API server: by itself, or by a
+ * signer among them, a root or an intermediate, reached through the other certificates of the chain. Validity times are left out.
+ */
+export function isTrusted(chain: readonly Certificate[], anchors: readonly Certificate[]): boolean {
+  const trusted = new Set(anchors.map(({ fingerprint }) => fingerprint))
+  const signers = [...anchors, ...chain.slice(1)].filter(({ x509 }) => x509.ca)
+  const seen = new Set<Certificate>()
+  const reaches = (certificate: Certificate): boolean => {
+    if (trusted.has(certificate.fingerprint)) return true
+    if (seen.has(certificate)) return false
+    seen.add(certificate)
+    return signers.some((signer) => isSignedBy(certificate, [signer]) && reaches(signer))
+  }
+  return chain[0] !== undefined && reaches(chain[0])
+}
+
 /** Names and addresses that the certificate is not for. */
 export function uncoveredNames(
   { x509 }: Certificate,

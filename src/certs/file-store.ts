@@ -9,7 +9,7 @@ import type { AuthorityState } from './authority.ts'
 import { bundleOf, decideAuthority, isRenewalDue, leafProblem, replaceAuthority } from './authority.ts'
 import type { NamedTexts } from './authority-data.ts'
 import { authorityFiles, readAuthority, writeAuthority } from './authority-data.ts'
-import { isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
+import { isTrusted, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
 import type { KeyPair } from './issue.ts'
 import { issueAuthority, issueLeaf } from './issue.ts'
 import type { RefreshingCertificateSource, ServingCertificate } from './serving-certificate.ts'
@@ -78,9 +78,9 @@ function foreignPair(
   const chain = readBundle(cert)
   const authority = files[authorityFiles.cert]
   const trusted = authority ? readBundle(authority) : chain.slice(-1)
-  const signed = (): boolean => isSignedBy(chain[0]!, [...trusted, ...chain.slice(1)])
   const problem =
-    pairProblem(cert, key, clock.now()) ?? (signed() ? undefined : `it is not signed by ${join(directory, authorityFiles.cert)}`)
+    pairProblem(cert, key, clock.now()) ??
+    (isTrusted(chain, trusted) ? undefined : `it is not signed by ${join(directory, authorityFiles.cert)}`)
   if (problem !== undefined) {
     throw new ProreusError(
       'PRO_CERTIFICATE',

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { authorityFiles } from './authority-data.ts'
 import type { Certificate } from './certificate.ts'
-import { isSignedBy, pairProblem, readBundle, timeProblem, uncoveredNames } from './certificate.ts'
+import { isTrusted, pairProblem, readBundle, timeProblem, uncoveredNames } from './certificate.ts'
 import { isForeignPair, leafFiles, readCertificateFiles } from './file-store.ts'
 
 /** A block of text for each certificate: subject, issuer, names, validity, fingerprint. */
@@ -54,10 +54,16 @@ export async function verifyCertificates(
   if (leaf === undefined) return problems
   // Without `ca.crt`, the last certificate of the chain is what has to be trusted.
   const trusted = files[authorityFiles.cert] === undefined ? chain.slice(-1) : authorities
-  if (!isSignedBy(leaf, [...trusted, ...intermediates])) problems.push(`${path}: not signed by ${join(directory, authorityFiles.cert)}.`)
+  const authorityPath = join(directory, authorityFiles.cert)
+  const timely = (certificates: readonly Certificate[]): Certificate[] =>
+    certificates.filter((each) => timeProblem(each, now) === undefined)
+  if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${authorityPath}.`)
+  else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
+    // An own certificate that is its own authority has said so already.
+    const late = authorities.find((each) => timeProblem(each, now) !== undefined)
+    if (late !== undefined) problems.push(`${authorityPath}: ${timeProblem(late, now)}.`)
+  }
   const uncovered = uncoveredNames(leaf, names)
   if (uncovered.length > 0) problems.push(`${path}: not for ${uncovered.join(', ')}.`)
-  const authority = authorities[0] && timeProblem(authorities[0], now)
-  if (authority !== undefined) problems.push(`${join(directory, authorityFiles.cert)}: ${authority}.`)
   return problems
 }

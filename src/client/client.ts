@@ -38,6 +38,8 @@ export interface ListOptions {
 export interface WatchOptions extends ListOptions {
   readonly allowWatchBookmarks?: boolean
   readonly timeoutSeconds?: number
+  /** Called when the server has accepted the watch, before its first event. */
+  readonly onOpen?: () => void
 }
 
 export interface PatchOptions extends WriteOptions {
@@ -197,9 +199,10 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
       return { ...list, items: (list.items ?? []).map((item) => (item.kind === undefined ? typed(type, item) : item)) }
     },
 
-    async *watch<R extends ResourceType>(type: R, { namespace, signal, ...query }: WatchOptions) {
+    async *watch<R extends ResourceType>(type: R, { namespace, signal, onOpen, ...query }: WatchOptions) {
       const path = resourcePath(type, { namespace })
       const stream = await transport.stream({ method: 'GET', verb: 'watch', path, query: { ...query, watch: true }, signal })
+      onOpen?.()
       yield* readEvents<ObjectOf<R>>(stream, { method: 'GET', path })
     },
 

@@ -4,7 +4,7 @@
 export interface Connection {
   /** `https://host:port`, with a path where the API is served below one. */
   readonly server: string
-  /** Certificate authorities to trust, PEM; without it those of the system. */
+  /** Certificates to trust, PEM: each is enough, a root or not (see `trust`). Without it those of the system. */
   readonly ca?: string
   readonly insecureSkipTlsVerify?: boolean
   /** The name that the server's certificate must have, when it is not the host of `server`. */

@@ -4,6 +4,7 @@ import { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
 import { ProreusError } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
+import { trust } from './trust.ts'
 
 /** Enough for every worker and webhook at once; the API server's own limit is 400 requests in flight. */
 const maxConnections = 100
@@ -59,7 +60,7 @@ function dispatcher(
 ): Dispatcher {
   const secure = {
     allowH2: false,
-    ...(connection.ca === undefined ? {} : { ca: connection.ca }),
+    ...trust(connection.ca),
     ...(tls.cert === undefined ? {} : { cert: tls.cert }),
     ...(tls.key === undefined ? {} : { key: tls.key }),
     ...(connection.serverName === undefined ? {} : { servername: connection.serverName }),
@@ -72,7 +73,8 @@ function dispatcher(
   const pool = { allowH2: false, connections, keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: 2 * keepAliveMs }
   const { proxyUrl } = connection
   if (proxyUrl === undefined) return new Agent({ ...pool, connect: tracked(buildConnector(secure), connecting) })
-  if (/^https?:/.test(proxyUrl)) return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: secure, connectTimeout: connectTimeoutMs })
+  if (/^https?:/.test(proxyUrl))
+    return new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: secure, proxyTls: trust(undefined), connectTimeout: connectTimeoutMs })
   if (/^socks5?:/.test(proxyUrl)) return new Socks5ProxyAgent(proxyUrl, { ...pool, requestTls: secure })
   throw new ProreusError(
     'PRO_KUBECONFIG',

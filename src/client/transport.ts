@@ -47,12 +47,15 @@ export interface RequestReport {
   readonly seconds: number
 }
 
+/** The request that a warning is about. */
+export type WarnedRequest = Pick<ApiRequest, 'method' | 'path'>
+
 export interface TransportOptions {
   readonly userAgent?: string
   /** Called after each attempt, for metrics. */
   readonly onRequest?: (report: RequestReport) => void
-  /** Called with the text of each `Warning` header. */
-  readonly onWarning?: (text: string) => void
+  /** Called with the text of each `Warning` header, and the request that was answered with it. */
+  readonly onWarning?: (text: string, request: WarnedRequest) => void
   /** How long one attempt may take; for a stream, until it begins. Default 65 s: the API server gives up after 60 s and says so. */
   readonly timeoutMs?: number
   readonly clock?: Clock
@@ -95,6 +98,8 @@ class HttpTransport implements Transport {
   readonly #retired = new Set<Dispatchers>()
   /** One for each attempt that runs. */
   readonly #running = new Set<AbortController>()
+  /** Ends the pauses between the tries of a request. */
+  readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
 
   constructor(connection: Connection, options: TransportOptions) {
@@ -120,6 +125,7 @@ class HttpTransport implements Transport {
   }
 
   close(): Promise<void> {
+    this.#closing.abort(this.#closedWhile('waited for its next try'))
     this.#closed ??= this.#closeAll([...this.#retired, ...(this.#dispatchers === undefined ? [] : [this.#dispatchers])])
     return this.#closed
   }
@@ -151,7 +157,7 @@ class HttpTransport implements Transport {
         answer = await this.#attempt(request, authorization, streaming)
       } catch (error) {
         // A kept connection can end just as it is used again; what only reads is then asked once more.
-        if (reset || request.method !== 'GET' || !isConnectionReset((error as Error).cause)) throw error
+        if (reset || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
         reset = true
         continue
       }
@@ -167,8 +173,14 @@ class HttpTransport implements Transport {
       const retryAfter = retryAfterOf(answer.headers)
       if (repeats >= maxRepeats || !isRepeatable(request, answer.statusCode, retryAfter)) throw this.#failure(request, answer, retryAfter)
       repeats += 1
-      await sleep(this.#clock, retryAfter! * 1000, request.signal)
+      await this.#pause(retryAfter! * 1000, request.signal)
     }
+  }
+
+  /** Rejects with the signal's reason, or when the transport is closed: nobody waits for a try that will not be made. */
+  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const closing = this.#closing.signal
+    await sleep(this.#clock, ms, signal === undefined ? closing : AbortSignal.any([signal, closing]))
   }
 
   /** One try. Rejects with the signal's reason, or with `PRO_API_UNREACHABLE`. */
@@ -199,7 +211,7 @@ class HttpTransport implements Transport {
       const { statusCode, headers, body } = await untilAborted(answer, abort.signal, (late) =>
         late.body.on('error', () => undefined).destroy(),
       )
-      this.#warn(headers.warning)
+      this.#warn(headers.warning, request)
       if (streaming && statusCode >= 200 && statusCode < 300) {
         unlink = false
         // Without a listener, an error before the first read would end the process; the reader gets it in any case.
@@ -261,19 +273,20 @@ class HttpTransport implements Transport {
     }
   }
 
-  #warn(header: string | string[] | undefined): void {
+  #warn(header: string | string[] | undefined, { method, path }: ApiRequest): void {
     if (header === undefined || this.#options.onWarning === undefined) return
-    for (const text of parseWarnings(header)) this.#options.onWarning(text)
+    for (const text of parseWarnings(header)) this.#options.onWarning(text, { method, path })
   }
 
   #networkError(error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted === true) return signal.reason
     if (error instanceof ProreusError) return error
-    if (this.#closed !== undefined)
-      return new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} was closed while this request ran.`, {
-        cause: error,
-      })
+    if (this.#closed !== undefined) return this.#closedWhile('ran', { cause: error })
     return unreachable(this.#connection, error)
+  }
+
+  #closedWhile(what: string, options?: { cause: unknown }): ProreusError {
+    return new ProreusError('PRO_ABORTED', `The client of ${this.#connection.server} was closed while this request ${what}.`, options)
   }
 
   #failure(request: ApiRequest, answer: Answer, retryAfterSeconds: number | undefined): ApiError {
@@ -291,6 +304,11 @@ class HttpTransport implements Transport {
 /** Our own deadline passed; never leaves this file as such. */
 class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
+}
+
+/** A signal may be aborted with anything for a reason. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined
 }
 
 function serverUrl(connection: Connection): URL {

@@ -26,7 +26,7 @@ export async function* readEvents<T extends KubernetesObject>(
     for (const line of lines.push(chunk)) yield parseEvent<T>(line, request)
   }
   const rest = lines.end()
-  if (rest.length > 0) throw new ProreusError('PRO_API', `The watch of ${request.path} ended in the middle of an event.`)
+  if (rest.length > 0) throw new ProreusError('PRO_API_UNREACHABLE', `The watch of ${request.path} ended in the middle of an event.`)
 }
 
 function parseEvent<T extends KubernetesObject>(line: Buffer, request: { readonly method: string; readonly path: string }): WatchEvent<T> {

@@ -12,12 +12,16 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { KeysOf, MapFunction } from './enqueue.ts'
 import type { Predicate } from './predicates.ts'
 import type { RateLimiter } from './rate-limiter.ts'
-import type { CacheReader, Reconciler, ReconcileContext, Result } from './reconciler.ts'
+import type { CacheReader, ReconcileContext, Reconciler, Result } from './reconciler.ts'
 import type { WatchedInformer } from './sync.ts'
 import { ProreusError } from '../api/errors.ts'
+import { isSameType } from '../api/group-version-kind.ts'
 import { indexProblems } from '../cache/cache-index.ts'
 import { Controller } from './controller.ts'
-import { enqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
+import { withLogContext } from '../telemetry/log-context.ts'
+import { DeclaredCache } from './declared-cache.ts'
+import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
+import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
 import { whenAllSynced } from './sync.ts'
 import { traced } from './traced-reconciler.ts'
@@ -39,7 +43,10 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   readonly name?: string
   /** Called with the cached object, whenever something about it or what it owns has changed. Must bear to be called for nothing. */
   reconcile(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
-  /** Called instead when the object is gone. May be called again, and for objects that were never seen. */
+  /**
+   * Called instead when the object is gone: its deletion was seen, or the API server has said so. May be called again, and for objects that
+   * were never seen.
+   */
   deleted?(key: ObjectKey, context: ReconcileContext): Promise<Result>
   /** Types of which this one's objects are the controller. */
   readonly owns?: readonly (ResourceType | OwnedType)[]
@@ -48,7 +55,7 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   readonly indexes?: readonly CacheIndex[]
   /** Which events of the primary type count. Default: all. */
   readonly predicates?: readonly Predicate<T>[]
-  /** How many objects are reconciled at the same time. Default 1. */
+  /** How many objects are reconciled at the same time: at least 1, which is the default. */
   readonly workers?: number
   /**
    * How long an object waits after a reconcile that failed or asked for `requeue`; called once for each start of the controller.
@@ -99,6 +106,7 @@ interface Source {
   readonly type: ResourceType
   readonly map: KeysOf
   readonly predicates: readonly Predicate[]
+  readonly seenGone?: Set<string>
 }
 
 /**
@@ -112,7 +120,7 @@ interface Source {
  *   },
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when an index is of a type that the controller does not watch.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when an index is of a type that the controller does not watch, or a number is out of its range.
  */
 export function defineController<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,
@@ -123,7 +131,14 @@ export function defineController<R extends ResourceType, const Watched extends r
   const types = uniqueTypes([type, ...owned.map((entry) => entry.type), ...watched.map((entry) => entry.type)])
   const name = settings.name ?? type.kind.toLowerCase()
   const indexes = settings.indexes ?? []
-  const problems = indexProblems(indexes, types, 'name it in `owns` or `watches`')
+  const { workers = 1, reconciliationTimeoutMs } = settings
+  const problems = [
+    ...indexProblems(indexes, types, 'name it in `owns` or `watches`'),
+    ...(Number.isSafeInteger(workers) && workers > 0 ? [] : [`workers: ${workers} is not a whole number of at least 1`]),
+    ...(reconciliationTimeoutMs === undefined || reconciliationTimeoutMs > 0
+      ? []
+      : [`reconciliationTimeoutMs: ${reconciliationTimeoutMs} is not a number of milliseconds above 0`]),
+  ]
   if (problems.length > 0)
     throw new ProreusError('PRO_CONFIG_INVALID', `The controller "${name}" is not well defined: ${problems.join('; ')}.`)
 
@@ -131,23 +146,29 @@ export function defineController<R extends ResourceType, const Watched extends r
     const { cache, clock, metrics } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
     const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name), rateLimiter: settings.rateLimiter?.() })
-    const find = (key: ObjectKey): DeepReadonly<KubernetesObject> | undefined => cache.get<ResourceType>(type, key)
+    const declared = new DeclaredCache(cache, name, types)
+    const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
+    const seenGone = new Set<string>()
     const sources: Source[] = [
-      { type, map: toItself, predicates: (settings.predicates ?? []) as readonly Predicate[] },
-      ...owned.map((entry) => ({ type: entry.type, map: toController(type, find), predicates: entry.predicates ?? [] })),
-      ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, cache), predicates: entry.predicates ?? [] })),
+      { type, map: toItself, predicates: (settings.predicates ?? []) as readonly Predicate[], seenGone },
+      ...owned.map((entry) => ({ type: entry.type, map: toController(type), predicates: entry.predicates ?? [] })),
+      ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
     ]
     // Before the first event: a map function may read any of the types, by any of the indexes.
     for (const each of types) cache.informer(each)
     for (const index of indexes) cache.addIndex(index)
-    const stops = sources.map((source) => cache.informer(source.type).addHandler(enqueueHandler({ ...source, queue, logger })))
+    const stops = sources.flatMap((source) => {
+      const handler = new EnqueueHandler({ ...source, queue, clock, logger })
+      return [cache.informer(source.type).addHandler(handler), () => handler.stop()]
+    })
     const options = {
       ...environment,
+      cache: declared,
       queue,
       logger,
-      reconcile: traced(name, type, reconcilerOf(type, settings)),
-      workers: settings.workers ?? 1,
-      reconciliationTimeoutMs: settings.reconciliationTimeoutMs,
+      reconcile: inLogContext(name, traced(name, type, objectReconciler(type, settings, seenGone))),
+      workers,
+      reconciliationTimeoutMs,
       graceMs: environment.graceMs ?? defaultGraceMs,
       metrics: metrics.controller(name),
     }
@@ -171,15 +192,9 @@ export function defineController<R extends ResourceType, const Watched extends r
   return Object.freeze({ name, type, types, rbac: [...types.map(readRule), ...(settings.rbac ?? [])], start })
 }
 
-/** The reconciler by key, from one by object. */
-function reconcilerOf<R extends ResourceType>(
-  type: R,
-  { reconcile, deleted }: Pick<ControllerSettings<ObjectOf<R>>, 'reconcile' | 'deleted'>,
-): Reconciler {
-  return async (request, context) => {
-    const object = context.cache.get(type, request)
-    return object === undefined ? deleted?.(request, context) : reconcile(object, context)
-  }
+/** Each run of the reconciler is found by `logContext`. */
+function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
+  return (request, context) => withLogContext({ owner, logger: context.logger }, () => reconcile(request, context))
 }
 
 function readRule(type: ResourceType): PolicyRule {
@@ -187,10 +202,5 @@ function readRule(type: ResourceType): PolicyRule {
 }
 
 function uniqueTypes(types: readonly ResourceType[]): readonly ResourceType[] {
-  const unique = new Map<string, ResourceType>()
-  for (const type of types) {
-    const key = `${type.group}/${type.version}/${type.plural}`
-    if (!unique.has(key)) unique.set(key, type)
-  }
-  return [...unique.values()]
+  return types.filter((type, index) => types.findIndex((other) => isSameType(other, type)) === index)
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock, Timer } from '../api/clock.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
+import { permissionAdvice } from '../client/missing-rule.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ControllerMetrics } from '../telemetry/metrics.ts'
@@ -45,6 +46,8 @@ export class Controller {
   readonly #options: ControllerOptions
   /** The signals of the reconciles that run. */
   readonly #running = new Set<AbortController>()
+  /** No reconcile starts any more. */
+  #stopping = false
   /** Why running reconciles were told to end, once they were. */
   #ended: ProreusError | undefined
 
@@ -53,30 +56,35 @@ export class Controller {
   }
 
   /**
-   * Reconciles until `signal` aborts; resolves when the last running reconcile has ended.
-   * What is still queued then is dropped: the next start lists everything anew.
+   * Reconciles until `signal` aborts; resolves when the last running reconcile has ended. Rejects then with what one of the workers
+   * failed with, which stops the others as the signal does. What is still queued is dropped: the next start lists everything anew.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { queue, workers, clock, graceMs, metrics } = this.#options
     let grace: Timer | undefined
     const stop = (): void => {
+      this.#stopping = true
       queue.shutDown()
-      grace = clock.after(graceMs, () => this.#abortRunning())
+      grace ??= clock.after(graceMs, () => this.#abortRunning())
     }
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
     metrics.maxWorkers(workers)
-    await Promise.all(Array.from({ length: workers }, () => this.#work(signal)))
+    const ends = await Promise.allSettled(Array.from({ length: workers }, () => this.#work().finally(stop)))
+    signal.removeEventListener('abort', stop)
     grace?.cancel()
+    const failed = ends.find((end) => end.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
+  /** Ends when the queue does. */
+  async #work(): Promise<void> {
     const { queue, clock } = this.#options
-    for (let key = await queue.get(signal); key !== undefined; key = await queue.get(signal)) {
+    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
       // With the key in hand: all workers take one before the first of them reconciles.
       for (let over = nextTurn(clock); over !== undefined; over = nextTurn(clock)) await over
       try {
-        if (!signal.aborted) await this.#process(key)
+        if (!this.#stopping) await this.#process(key)
       } catch (error) {
         this.#sayPlainly(key, error)
       } finally {
@@ -156,13 +164,19 @@ export class Controller {
         queue.forget(key)
         metrics.failedTerminally()
         metrics.reconciled('error', seconds)
-        logger.error({ err: outcome.error, seconds }, 'the reconcile failed and is not tried again until the object changes')
+        logger.error(
+          { err: outcome.error, seconds },
+          `the reconcile failed and is not tried again until the object changes${permissionAdvice(outcome.error, 'controller')}`,
+        )
         return
       case 'error':
         queue.addRateLimited(key)
         if (isProgrammingError(outcome.error)) metrics.panicked()
         metrics.reconciled('error', seconds)
-        logger.error({ err: outcome.error, seconds }, 'the reconcile failed and is tried again')
+        logger.error(
+          { err: outcome.error, seconds },
+          `the reconcile failed and is tried again${permissionAdvice(outcome.error, 'controller')}`,
+        )
         return
       case 'aborted':
         metrics.reconciled('error', seconds)
@@ -179,12 +193,7 @@ export class Controller {
 
 function outcomeOf(result: Result): Outcome {
   const requeue = requeueOf(result)
-  if (typeof requeue !== 'number') return { kind: requeue }
-  if (Number.isFinite(requeue)) return { kind: 'requeue_after', ms: requeue }
-  return {
-    kind: 'error',
-    error: new TypeError(`the reconciler returned requeueAfter: ${requeue}; it must be a number of milliseconds`),
-  }
+  return typeof requeue === 'number' ? { kind: 'requeue_after', ms: requeue } : { kind: requeue }
 }
 
 function plainTextOf(error: unknown): string {

@@ -6,6 +6,8 @@ import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { ProreusError } from '../api/errors.ts'
+import { quote } from '../api/field-error.ts'
+import { isObject } from '../api/json.ts'
 
 export type { CacheReader }
 
@@ -13,19 +15,33 @@ export type { CacheReader }
 export type ReconcileRequest = ObjectKey
 
 /**
- * Nothing: done until something changes. `requeueAfter`: again in so many milliseconds. `requeue`: again, with back-off: after 5 ms, 10 ms,
+ * Nothing, or `{}`: done until something changes. `requeueAfterMs`: again in so many milliseconds. `requeue`: again, with back-off: after 5 ms, 10 ms,
  * 20 ms, … until a reconcile ends in another way.
  *
- * A `requeueAfter` of 0 or less, as `expiry - now` is when that has passed, means as soon as is fair: the same as `requeue`, so that a
+ * A `requeueAfterMs` of 0 or less, as `expiry - now` is when that has passed, means as soon as is fair: the same as `requeue`, so that a
  * reconciler that always gives it takes no more of the process than one that fails. (In controller-runtime 0 means not at all.)
  */
 export type Result = void | { readonly requeueAfterMs: number } | { readonly requeue: true }
 
-/** What becomes of an object after a reconcile: a number is the time until the next one in milliseconds, if it is one. */
+/**
+ * What becomes of an object after a reconcile: a number is the time until the next one in milliseconds.
+ *
+ * @throws {TypeError} for what is no result, as a program without types may return it: a misspelled wish must not count as none.
+ */
 export function requeueOf(result: Result): 'success' | 'requeue' | number {
   if (result === undefined) return 'success'
-  if ('requeue' in result) return result.requeue ? 'requeue' : 'success'
-  return result.requeueAfterMs <= 0 ? 'requeue' : result.requeueAfterMs
+  if (!isObject(result)) throw wrongResult(String(result))
+  const { requeue = false, requeueAfterMs, ...others } = result as Readonly<Record<string, unknown>>
+  const [other] = Object.keys(others)
+  if (other !== undefined) throw wrongResult(`an object with ${quote(other)}`)
+  if (typeof requeue !== 'boolean') throw wrongResult(`requeue: ${String(requeue)}`)
+  if (requeue || requeueAfterMs === undefined) return requeue ? 'requeue' : 'success'
+  if (!Number.isFinite(requeueAfterMs)) throw wrongResult(`requeueAfterMs: ${String(requeueAfterMs)}`)
+  return (requeueAfterMs as number) <= 0 ? 'requeue' : (requeueAfterMs as number)
+}
+
+function wrongResult(found: string): TypeError {
+  return new TypeError(`The reconciler returned ${found}; expected is nothing, { requeueAfterMs: milliseconds } or { requeue: true }.`)
 }
 
 /** What a reconcile works with. */

@@ -2,6 +2,7 @@
 import { connect } from 'node:tls'
 import type { Clock } from '../api/clock.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
+import { trust } from '../client/trust.ts'
 import type { Check } from './health.ts'
 import { messageOf } from '../api/errors.ts'
 
@@ -48,7 +49,7 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
 /** One handshake with our own port; undefined when it succeeds, otherwise why it did not. */
 function dial({ host, port, serverName }: WebhookCheckOptions, ca: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const socket = connect({ host: loopbackFor(host), port, ca, servername: serverName, timeout: timeoutMs })
+    const socket = connect({ ...trust(ca), host: loopbackFor(host), port, servername: serverName, timeout: timeoutMs })
     const fail = (problem: string): void => {
       resolve(problem)
       socket.destroy()

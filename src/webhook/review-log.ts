@@ -1,4 +1,5 @@
 /** The log line of a review: who asked for what, and how it ended; never the object. */
+import { permissionAdvice } from '../client/missing-rule.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Decision } from './decision.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
@@ -39,7 +40,10 @@ export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions)
         logger.warn({ ...facts(path, request, ms), code: 504 }, response.status?.message ?? '')
         return
       case 'errored':
-        logger.error({ ...facts(path, request, ms), code: 500, err: error }, `the webhook for ${reviewed} failed`)
+        logger.error(
+          { ...facts(path, request, ms), code: 500, err: error },
+          `the webhook for ${reviewed} failed${permissionAdvice(error, 'webhook')}`,
+        )
         return
       case 'abandoned':
         logger.debug({ ...facts(path, request, ms), err: error }, 'a review was given up: its sender has gone')

@@ -181,7 +181,81 @@ t.test('watches on from its place when the connection breaks, with growing pause
   t.same(log.told().slice(1), ['info: widgets.example.com can be listed and watched again'])
 })
 
-t.test('lists again after other failures of a watch', async (t) => {
+const status = (code: number, reason: string): ApiError => new ApiError(failure(code, reason, `${code} of a proxy`))
+
+t.test('watches on from its place when a watch is refused: the server still knows where it was', async (t) => {
+  const refusals: [string, Error][] = [
+    ['401', status(401, 'Unauthorized')],
+    ['403', status(403, 'Forbidden')],
+    ['429', status(429, 'TooManyRequests')],
+    ['500', status(500, 'InternalError')],
+    ['502', status(502, 'Unknown')],
+    ['503', status(503, 'ServiceUnavailable')],
+    ['504', status(504, 'Timeout')],
+    ['a token file that cannot be read', Object.assign(new Error('no such file: token'), { code: 'ENOENT' })],
+    ['credentials that cannot be had', new ProreusError('PRO_KUBECONFIG', 'the exec plugin failed')],
+  ]
+  for (const [name, refusal] of refusals) {
+    t.test(name, async (t) => {
+      const { script, clock, reflector } = setUp(t)
+      await eventually(() => script.watches.length === 1)
+      script.lastWatch.send('ADDED', object('a', 5))
+      await eventually(() => script.lastWatch.drained)
+      script.watchErrors.push(refusal, refusal)
+      script.lastWatch.fail(unreachable)
+      for (const [watches, pause] of [
+        [2, 800],
+        [3, 1600],
+        [4, 3200],
+      ] as const) {
+        await eventually(() => clock.nextDue === clock.now() + pause)
+        t.not(reflector.lastError, undefined)
+        await clock.advance(pause)
+        await eventually(() => script.watches.length === watches)
+        t.equal(script.lastWatch.options.resourceVersion, '5')
+      }
+      t.equal(script.lists.length, 1)
+    })
+  }
+})
+
+t.test('lists again when the server finds fault with its place', async (t) => {
+  const tooLarge = failure(504, 'Timeout', 'Too large resource version: 9, current: 1', {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+  })
+  for (const refusal of [status(400, 'BadRequest'), status(422, 'Invalid'), new ApiError(tooLarge)]) {
+    const { script, clock } = setUp(t)
+    script.watchErrors.push(refusal)
+    await eventually(() => clock.nextDue === clock.now() + 800)
+    await clock.advance(800)
+    await eventually(() => script.watches.length === 2)
+    t.equal(script.lists.length, 2)
+  }
+})
+
+t.test('a watch that only connects does not work yet', async (t) => {
+  const { script, clock, log, reflector } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.answersWatches = false
+  script.lastWatch.fail(unreachable)
+  for (const [watches, pause] of [
+    [2, 800],
+    [3, 1600],
+    [4, 3200],
+  ] as const) {
+    await eventually(() => clock.nextDue === clock.now() + pause)
+    await clock.advance(pause)
+    await eventually(() => script.watches.length === watches)
+    await clock.advance(10_000)
+    t.equal(reflector.lastError, 'Nothing answers at https://x.', 'after the time in which a watch that works has settled')
+    if (watches < 4) script.lastWatch.fail(unreachable)
+  }
+  script.lastWatch.end()
+  await eventually(() => clock.nextDue === clock.now() + 6400)
+  t.strictSame(log.told(), ['warn: Nothing answers at https://x.'])
+})
+
+t.test('lists again after a watch that was open has failed by something else than its connection', async (t) => {
   const { script, clock } = setUp(t)
   await eventually(() => script.watches.length === 1)
   script.lastWatch.fail(new ApiError(failure(500, 'InternalError', 'etcd')))
@@ -232,7 +306,7 @@ t.test('names the permission that is missing, once', async (t) => {
   await eventually(() => script.watches.length === 1)
 })
 
-t.test('does not tell of a forbidden watch after each list that works', async (t) => {
+t.test('tells of a forbidden watch once, and lists no more for it', async (t) => {
   const forbidden = new ApiError(failure(403, 'Forbidden', 'cannot watch'))
   const { script, clock, log } = setUp(t)
   script.watchErrors.push(forbidden, forbidden, forbidden)
@@ -241,7 +315,7 @@ t.test('does not tell of a forbidden watch after each list that works', async (t
     await clock.advance(pause)
   }
   await eventually(() => script.watches.length === 4)
-  t.equal(script.lists.length, 4)
+  t.equal(script.lists.length, 1)
   t.equal(log.told().length, 1)
   t.match(log.told()[0], /^error: Not allowed to watch widgets\.example\.com in all namespaces/)
 })

@@ -9,6 +9,7 @@ import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import type { RefreshingCertificateSource } from '../../src/certs/serving-certificate.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { servedNames, trustShapes } from '../support/trust-shapes.ts'
 
 const day = 86_400_000
 const names = { names: ['localhost'], ips: ['127.0.0.1'] }
@@ -209,6 +210,49 @@ t.test('show and verify', async (t) => {
   t.match(await verifyCertificates(directory, names, clock.now() + 10 * day), [/expired on 2026-01-08/])
   writeFileSync(join(directory, 'ca.crt'), (await issueAuthority(clock.now())).cert)
   t.match(await verifyCertificates(directory, names, clock.now()), [/not signed by .*ca\.crt/])
+})
+
+t.test("a pair of somebody else's is trusted as the API server trusts it", async (t) => {
+  const { served, bare, trusted, untrusted } = trustShapes()
+  const { logger } = recordingLogger()
+  const clock = new FakeClock(Date.now())
+  const folderOf = (ca: string, { cert, key } = served): string => t.testdir({ 'ca.crt': ca, 'tls.crt': cert, 'tls.key': key })
+  const asked = { names: [...servedNames], ips: [...names.ips] }
+  const open = (directory: string): Promise<unknown> => openFileCertificates({ directory, ...asked, clock, logger })
+  for (const [name, ca] of trusted) {
+    const directory = folderOf(ca)
+    t.strictSame(await verifyCertificates(directory, asked, clock.now()), [], name)
+    await t.resolves(open(directory), name)
+  }
+  const [[, root] = []] = trusted
+  const refused = [...untrusted.map(([name, ca]) => ({ name, ca, pair: served })), { name: 'a chain with a gap', ca: root!, pair: bare }]
+  for (const { name, ca, pair } of refused) {
+    const directory = folderOf(ca, pair)
+    t.strictSame(
+      await verifyCertificates(directory, asked, clock.now()),
+      [`${join(directory, 'tls.crt')}: not signed by ${join(directory, 'ca.crt')}.`],
+      name,
+    )
+    await t.rejects(open(directory), { code: 'PRO_CERTIFICATE', message: /it is not signed by .*ca\.crt/ }, name)
+  }
+})
+
+t.test('of a bundle in which one certificate has expired, the others are enough', async (t) => {
+  const now = Date.now()
+  const [old, authority] = [await issueAuthority(now - 400 * day), await issueAuthority(now)]
+  const leaf = await issueLeaf(authority, { ...names, now })
+  const folderOf = (ca: string): string => t.testdir({ 'ca.crt': ca, 'tls.crt': leaf.cert, 'tls.key': leaf.key })
+  t.strictSame(await verifyCertificates(folderOf(old.cert + authority.cert), names, now), [])
+  const stillSigned = await verifyCertificates(
+    folderOf(authority.cert + (await issueAuthority(now + 400 * day)).cert),
+    names,
+    now + 400 * day,
+  )
+  t.match(stillSigned[1], /ca\.crt: the certificate expired on/, 'one that did not sign is not enough')
+  const expired = await verifyCertificates(folderOf(authority.cert), names, now + 400 * day)
+  t.equal(expired.length, 2)
+  t.match(expired[0], /tls\.crt: the certificate expired on/)
+  t.match(expired[1], /ca\.crt: the certificate expired on/)
 })
 
 /** Moves time on in steps until something holds; after each, the source finishes its look at the files, which takes real time. */

@@ -143,10 +143,18 @@ t.test('waits for what is not there yet, saying so once', async (t) => {
 })
 
 t.test('stands down where cert-manager is asked to inject', async (t) => {
-  const { clock, server, lines } = await running(t, (server) => configurations(server, { 'cert-manager.io/inject-ca-from': 'ns/cert' }))
-  await clock.advance(60_000)
-  t.equal(server.writes.length, 0)
-  t.equal(lines.filter((line) => line.includes('left to cert-manager')).length, 2)
+  for (const [annotation, value] of [
+    ['cert-manager.io/inject-ca-from', 'ns/cert'],
+    ['cert-manager.io/inject-ca-from-secret', 'ns/secret'],
+    ['cert-manager.io/inject-apiserver-ca', 'true'],
+  ] as const) {
+    t.test(`by ${annotation}`, async (t) => {
+      const { clock, server, lines } = await running(t, (server) => configurations(server, { [annotation]: value }))
+      await clock.advance(60_000)
+      t.strictSame(server.writes, [])
+      t.equal(lines.filter((line) => line.includes(`left to cert-manager (annotation ${annotation})`)).length, 2)
+    })
+  }
 })
 
 t.test('reads again when the configuration changes in between', async (t) => {

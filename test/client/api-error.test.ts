@@ -29,6 +29,19 @@ t.test('a 410 without a reason is expired too', async (t) => {
   t.ok(errors.isExpired(new errors.ApiError(errors.statusOf(410, 'gone', { method: 'GET', path: '/x' }))))
 })
 
+t.test('a 409 without a reason is a conflict, but for a create an object that is there already', async (t) => {
+  const bare = (method: string): errors.ApiError => {
+    const request = { method, path: '/x' }
+    return new errors.ApiError(errors.statusOf(409, 'no', request), request)
+  }
+  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'])
+    t.strictSame([bare(method).reason, errors.isConflict(bare(method))], ['Conflict', true])
+  t.strictSame([bare('POST').reason, errors.isAlreadyExists(bare('POST'))], ['AlreadyExists', true])
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 409 } as const
+  t.equal(new errors.ApiError(status, { method: 'POST', path: '/x' }).reason, 'AlreadyExists', 'also in a Status that says no reason')
+  t.equal(new errors.ApiError(status, { method: 'PUT', path: '/x' }).reason, 'Conflict')
+})
+
 t.test('isTooLargeResourceVersion looks at the causes', async (t) => {
   const status = failure(504, 'Timeout', 'Too large resource version: 9, current: 5', { causes: [{ reason: 'ResourceVersionTooLarge' }] })
   t.ok(errors.isTooLargeResourceVersion(new errors.ApiError(status)))

@@ -227,16 +227,18 @@ t.test('says whose credentials were refused', async (t) => {
 
 t.test('reports warnings and how requests went', async (t) => {
   const warnings: string[] = []
+  const warned: unknown[] = []
   const reports: RequestReport[] = []
   const { server, transport } = await setUp(
     t,
     ({ url }) =>
       url === '/gone' ? { status: 404, body: 'gone' } : { headers: { warning: ['299 - "one \\"quoted\\""', '299 - "two"'] }, body: {} },
-    { onWarning: (text) => warnings.push(text), onRequest: (report) => reports.push(report) },
+    { onWarning: (text, request) => (warnings.push(text), warned.push(request)), onRequest: (report) => reports.push(report) },
   )
   await transport.request({ ...get, verb: 'list' })
   await failureOf(transport.request({ method: 'GET', path: '/gone' }))
   t.same(warnings, ['one "quoted"', 'two'])
+  t.strictSame(warned[0], { method: get.method, path: get.path })
   const host = new URL(server.url).host
   t.match(reports, [
     { method: 'GET', verb: 'list', code: 200, host },
@@ -321,6 +323,21 @@ t.test('rejects with the reason of the abort', async (t) => {
   abort.abort(new Error('enough'))
   await answer
   await t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'), 'also before it began')
+})
+
+t.test('rejects with the reason of the abort, whatever that is', async (t) => {
+  const { server, transport } = await setUp(t, () => undefined)
+  for (const reason of [null, 'enough', 0]) {
+    const before = server.requests.length
+    const abort = new AbortController()
+    const answer = transport.request({ ...get, signal: abort.signal }).then(
+      () => 'an answer',
+      (thrown: unknown) => ({ thrown }),
+    )
+    await eventually(() => server.requests.length > before)
+    abort.abort(reason)
+    t.strictSame(await answer, { thrown: reason })
+  }
 })
 
 t.test('says in one sentence why a server cannot be reached', async (t) => {
@@ -471,6 +488,20 @@ t.test('close lets a request end, and cuts off one that does not within a second
   await clock.advance(1000)
   await cut
   t.match(await hung, { code: 'PRO_ABORTED', message: /was closed while this request ran/ })
+})
+
+t.test('close ends a request that waits for its next try', async (t) => {
+  const clock = new FakeClock()
+  const busy = { status: 429, headers: { 'retry-after': '30' }, body: failure(429, 'TooManyRequests', 'too busy') }
+  const { transport } = await setUp(t, () => busy, { clock })
+  const started = clock.now()
+  const abort = new AbortController()
+  const waiting = [failureOf(transport.request(get)), failureOf(transport.request({ ...post, signal: abort.signal }))]
+  await eventually(() => clock.pending === 2 && clock.nextDue === started + 30_000)
+  await transport.close()
+  for (const failed of await Promise.all(waiting))
+    t.match(failed, { code: 'PRO_ABORTED', message: /was closed while this request waited for its next try/ })
+  t.equal(clock.pending, 0)
 })
 
 t.test('watches do not take the connections that requests need', async (t) => {

@@ -9,8 +9,16 @@ import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import type { RateLimiter } from '../../src/controller/rate-limiter.ts'
 import { exponentialBackoff } from '../../src/controller/rate-limiter.ts'
+import { failure } from '../../src/api/status.ts'
+import { ApiError } from '../../src/client/api-error.ts'
+import type { Client } from '../../src/client/client.ts'
+import { TerminalError } from '../../src/controller/reconciler.ts'
+import type { LogContext } from '../../src/telemetry/log-context.ts'
+import { logContext } from '../../src/telemetry/log-context.ts'
 import type { MapFunction } from '../../src/index.ts'
 import { controllerWorld, objectOf, part, thing, type ControllerWorld } from '../support/controller-fakes.ts'
+
+const other = resourceType({ group: 'example.com', version: 'v1', kind: 'Other', plural: 'others' })
 
 interface World extends ControllerWorld {
   /** Keys in the order in which they were reconciled; `-key` for one that was gone. */
@@ -21,9 +29,9 @@ interface World extends ControllerWorld {
 
 async function start(
   settings: Partial<ControllerSettings<KubernetesObject>> = {},
-  options: { type?: ResourceType; prepare?: (world: ControllerWorld) => void; synced?: boolean } = {},
+  options: { type?: ResourceType; prepare?: (world: ControllerWorld) => void; synced?: boolean; client?: Partial<Client> } = {},
 ): Promise<World> {
-  const world = controllerWorld()
+  const world = controllerWorld(options.client)
   const { cache, clock, environment, stop } = world
   const seen: string[] = []
   const definition = defineController(options.type ?? thing, {
@@ -142,7 +150,11 @@ t.test('an owned object asks for its controller', async (t) => {
     ],
     ['owned, not controlled', objectOf(part, 'p', { ownerReferences: [{ ...controllerReference(owner), controller: false }] }), []],
     ['another group', objectOf(part, 'p', { ownerReferences: [controllerReference(objectOf(other, 'owner'))] }), []],
-    ['a former owner of that name', objectOf(part, 'p', { ownerReferences: [{ ...controllerReference(owner), uid: 'former' }] }), []],
+    [
+      'a former owner of that name',
+      objectOf(part, 'p', { ownerReferences: [{ ...controllerReference(owner), uid: 'former' }] }),
+      ['ns/owner'],
+    ],
     ['an owner that is gone', objectOf(part, 'p', { ownerReferences: [controllerReference(objectOf(thing, 'gone'))] }), ['-ns/gone']],
     ['nobody', objectOf(part, 'p'), []],
   ]
@@ -154,6 +166,111 @@ t.test('an owned object asks for its controller', async (t) => {
     t.same(world.seen, expected, name)
     await world.end()
   }
+})
+
+t.test('an owner that was made anew is reconciled when a child of the former one goes', async (t) => {
+  const former = objectOf(thing, 'a', { uid: 'former' })
+  const world = await start(
+    { owns: [part] },
+    {
+      prepare: ({ cache }) => {
+        cache.of(thing).set(former)
+        cache.of(part).set(objectOf(part, 'p', { ownerReferences: [controllerReference(former)] }))
+      },
+    },
+  )
+  world.cache.of(thing).delete({ namespace: 'ns', name: 'a' })
+  world.cache.of(thing).set(objectOf(thing, 'a', { uid: 'present' }))
+  await world.clock.advance(0)
+  world.seen.length = 0
+  world.cache.of(part).delete({ namespace: 'ns', name: 'p' })
+  await world.clock.advance(0)
+  t.strictSame(world.seen, ['ns/a'])
+  await world.end()
+})
+
+t.test('an object that the cache does not have yet is not called gone', async (t) => {
+  const owner = objectOf(thing, 'a')
+  const requests: string[] = []
+  const client: Partial<Client> = {
+    get: ((_: ResourceType, key: ObjectKey) => {
+      requests.push(formatKey(key))
+      return Promise.resolve(owner)
+    }) as Client['get'],
+  }
+  const world = await start({ owns: [part] }, { client })
+  world.cache.of(part).set(objectOf(part, 'p', { ownerReferences: [controllerReference(owner)] }))
+  await world.clock.advance(300)
+  t.strictSame(world.seen, [])
+  t.ok(requests.length > 1 && requests.length < 10, `${requests.length} requests, with back-off`)
+  world.cache.of(thing).set(owner)
+  await world.clock.advance(0)
+  t.strictSame(world.seen, ['ns/a'])
+  t.notOk(world.log.some(({ level }) => level === 'error'))
+
+  await t.test('and one whose deletion was seen is, without a request', async (t) => {
+    requests.length = world.seen.length = 0
+    world.cache.of(thing).delete({ namespace: 'ns', name: 'a' })
+    await world.clock.advance(0)
+    t.strictSame([world.seen, requests], [['-ns/a'], []])
+  })
+  await t.test('but not when another of its name was made since', async (t) => {
+    world.cache.of(thing).set(objectOf(thing, 'a', { uid: 'new' }))
+    await world.clock.advance(0)
+    world.seen.length = 0
+    world.cache.of(thing).objects.clear()
+    world.cache.of(part).delete({ namespace: 'ns', name: 'p' })
+    await world.clock.advance(0)
+    t.strictSame([world.seen, requests], [[], ['ns/a']])
+  })
+  await world.end()
+})
+
+t.test('an object of which the API server cannot say whether it is there is tried again', async (t) => {
+  const client: Partial<Client> = { get: () => Promise.reject(new Error('the API server is away')) }
+  const world = await start({ owns: [part] }, { client })
+  world.cache.of(part).set(objectOf(part, 'p', { ownerReferences: [controllerReference(objectOf(thing, 'a'))] }))
+  await world.clock.advance(10)
+  t.strictSame(world.seen, [])
+  t.equal(world.log.filter(({ level }) => level === 'error').length, 2)
+  await world.end()
+})
+
+t.test('a type that only another controller watches is not read', async (t) => {
+  const errors: string[] = []
+  const read = (what: () => unknown): void => {
+    try {
+      what()
+    } catch (error) {
+      errors.push((error as Error).message)
+    }
+  }
+  const world = await start(
+    {
+      watches: [
+        {
+          type: part,
+          map: (_, { cache }) => {
+            read(() => cache.list(other))
+            return []
+          },
+        },
+      ],
+      reconcile: async (_, { cache }) => {
+        read(() => cache.get(other, { namespace: 'ns', name: 'x' }))
+        read(() => cache.get(resourceType({ ...thing, version: 'v2' }), { namespace: 'ns', name: 'x' }))
+        cache.get(resourceType({ ...part }), { namespace: 'ns', name: 'x' })
+      },
+    },
+    { prepare: ({ cache }) => void cache.of(other) },
+  )
+  world.cache.of(part).set(objectOf(part, 'p'))
+  world.cache.of(thing).set(objectOf(thing, 'a'))
+  await world.clock.advance(0)
+  const text = (type: string): string =>
+    `${type} is not watched by the controller "thing": name it in its \`owns\` or \`watches\`, or read it with the client.`
+  t.strictSame(errors, [text('others.example.com'), text('others.example.com'), text('things.example.com')])
+  await world.end()
 })
 
 t.test('an object that changes hands asks for both', async (t) => {
@@ -231,6 +348,130 @@ t.test('a map function that throws is reported and disturbs no other event', asy
     { controller: 'thing', object: 'ns/bad', err: { message: 'cannot map' } },
   )
   await world.end()
+})
+
+t.test('what a map function that throws would have asked for is reconciled when it succeeds', async (t) => {
+  const broken = new Set(['one', 'two'])
+  const map: MapFunction = ({ metadata }) => {
+    const name = metadata.labels?.['for'] ?? ''
+    if (broken.has(name)) throw new Error(`cannot map ${name}`)
+    return [{ namespace: 'ns', name }]
+  }
+  const labelled = (name: string): KubernetesObject => objectOf(part, 'p', { labels: { for: name } })
+  const world = await start({ watches: [{ type: part, map }] }, { prepare: ({ cache }) => cache.of(part).set(labelled('one')) })
+  world.cache.of(part).set(labelled('zero'))
+  await world.clock.advance(0)
+  t.strictSame(world.seen, ['-ns/zero'], 'what is known is enqueued')
+  world.cache.of(part).set(labelled('two'))
+  await world.clock.advance(2_000)
+  t.strictSame(world.seen, ['-ns/zero', '-ns/zero'])
+  broken.clear()
+  await world.clock.advance(4_000)
+  t.strictSame(world.seen.slice(2), ['-ns/two', '-ns/one'], 'the oldest and the newest state that could not be mapped')
+  await world.clock.advance(3_600_000)
+  t.equal(world.seen.length, 4)
+  t.strictSame(
+    world.log.filter(({ level }) => level === 'error').map(({ msg }) => msg),
+    ['the map function for parts.example.com threw: what it would have asked for is reconciled when it succeeds'],
+  )
+  await world.end()
+})
+
+t.test('a map function that throws for ever is given up, and leaves nothing behind', async (t) => {
+  let calls = 0
+  const map = (): never => {
+    calls += 1
+    throw new Error('cannot map')
+  }
+  const world = await start({ watches: [{ type: part, map }] })
+  world.cache.of(part).set(objectOf(part, 'p'))
+  await world.clock.advance(3_600_000)
+  t.equal(calls, 11)
+  t.equal(world.clock.pending, 0)
+  t.match(
+    world.log.findLast(({ level }) => level === 'error'),
+    { object: 'ns/p', msg: 'the map function for parts.example.com has thrown 10 times more and is not called again for this change' },
+  )
+  world.cache.of(part).set(objectOf(part, 'p'))
+  await world.end()
+  t.equal(world.clock.pending, 0, 'nor after the end')
+})
+
+t.test('one wrong key of several is left out, the others are enqueued', async (t) => {
+  const wrong = [{ namespace: 'ns', name: 'a' }, { name: 'no-namespace' }, null, { namespace: 'ns' }, { namespace: 'ns', name: 'b' }]
+  const world = await start({ watches: [{ type: part, map: () => wrong as ObjectKey[] }] })
+  world.cache.of(part).set(objectOf(part, 'p'))
+  await world.clock.advance(0)
+  t.strictSame(world.seen, ['-ns/a', '-ns/b'])
+  t.strictSame(
+    world.log.filter(({ level }) => level === 'error').map(({ err }) => (err as Error).message),
+    [
+      'The key of "no-namespace" has no namespace: things.example.com have one, which the map function must name.',
+      'A key of things.example.com has no name: the map function must name an object.',
+      'A key of things.example.com has no name: the map function must name an object.',
+    ],
+  )
+  t.equal(world.clock.pending, 0, 'a wrong key is not tried again')
+  await world.end()
+})
+
+t.test('an event about which a predicate throws counts', async (t) => {
+  const predicate = (): never => {
+    throw new Error('cannot tell')
+  }
+  const world = await start({ predicates: [predicate] })
+  world.cache.of(thing).set(objectOf(thing, 'a'))
+  await world.clock.advance(0)
+  t.strictSame(world.seen, ['ns/a'])
+  t.match(
+    world.log.find(({ level }) => level === 'error'),
+    { object: 'ns/a', err: { message: 'cannot tell' }, msg: 'a predicate for things.example.com threw; the event counts' },
+  )
+  await world.end()
+})
+
+t.test('what a reconcile does, also later, is known to be of its controller and object', async (t) => {
+  const found: (LogContext | undefined)[] = []
+  const reconcile = async (): Promise<void> => {
+    await Promise.resolve()
+    found.push(logContext())
+  }
+  const world = await start({ name: 'things', reconcile }, { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
+  found[0]?.logger.info('a line')
+  t.equal(found[0]?.owner, 'things')
+  t.match(world.log.at(-1), { controller: 'things', controllerKind: 'Thing', namespace: 'ns', name: 'a', msg: 'a line' })
+  t.equal(logContext(), undefined)
+  await world.end()
+})
+
+t.test('a reconcile that lacks a permission is told with the rule that is missing', async (t) => {
+  const message = 'parts.example.com is forbidden: User "u" cannot create resource "parts" in API group "example.com" in the namespace "ns"'
+  const refused = new ApiError(failure(403, 'Forbidden', message))
+  const advice =
+    ": it lacks a permission; add { apiGroups: ['example.com'], resources: ['parts'], verbs: ['create'] } to the `rbac` of the controller, and apply its RBAC anew"
+  for (const [error, text] of [
+    [refused, 'the reconcile failed and is tried again'],
+    [new TerminalError('no part', { cause: refused }), 'the reconcile failed and is not tried again until the object changes'],
+  ] as const) {
+    const reconcile = (): Promise<never> => Promise.reject(error)
+    const world = await start({ reconcile }, { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
+    t.equal(world.log.find(({ level }) => level === 'error')?.msg, text + advice)
+    await world.end()
+  }
+})
+
+t.test('a number out of its range is refused where the controller is defined', async (t) => {
+  const reconcile = async (): Promise<void> => undefined
+  for (const workers of [0, -1, 1.5, NaN, Infinity])
+    t.throws(() => defineController(thing, { reconcile, workers }), {
+      code: 'PRO_CONFIG_INVALID',
+      message: `The controller "thing" is not well defined: workers: ${workers} is not a whole number of at least 1.`,
+    })
+  for (const reconciliationTimeoutMs of [0, -1, NaN])
+    t.throws(() => defineController(thing, { reconcile, reconciliationTimeoutMs }), {
+      code: 'PRO_CONFIG_INVALID',
+      message: new RegExp(`: reconciliationTimeoutMs: ${reconciliationTimeoutMs} is not a number of milliseconds above 0\\.$`),
+    })
 })
 
 t.test('a map function may read the cache, from the first event on', async (t) => {

@@ -149,8 +149,35 @@ t.test('requeueAfter of a time that has passed comes again with back-off, and a 
   )
   t.ok(await world.measured(total('requeue', 2)))
   t.ok(await world.measured(total('requeue_after', 0)))
-  t.match(world.log[2], { level: 'error', err: { message: /requeueAfter: NaN/ } })
-  t.match(world.log[3], { level: 'error', err: { message: /requeueAfter: Infinity/ } })
+  t.match(world.log[2], { level: 'error', err: { message: /returned requeueAfterMs: NaN;/ } })
+  t.match(world.log[3], { level: 'error', err: { message: /returned requeueAfterMs: Infinity;/ } })
+  await world.end()
+})
+
+t.test('an empty result is a success, and what is no result is an error', async (t) => {
+  const success = [{}, { requeueAfterMs: undefined }, { requeue: false }]
+  const wrong: [unknown, string][] = [
+    [null, 'null'],
+    [true, 'true'],
+    [[], ''],
+    [{ requeueAfter: 5 }, 'an object with "requeueAfter"'],
+    [{ requeue: 1 }, 'requeue: 1'],
+    [{ requeueAfterMs: '5' }, 'requeueAfterMs: 5'],
+  ]
+  const results: unknown[] = [...success, ...wrong.map(([result]) => result)]
+  const world = run(async () => results.shift() as Result)
+  for (const index of results.keys()) world.queue.add(`key-${index}`)
+  const counts = [results.length, success.length]
+  await world.clock.advance(0)
+  t.equal(counts[0], 9)
+  t.ok(await world.measured(total('success', 3)))
+  t.ok(await world.measured(total('error', 6)))
+  t.strictSame(
+    world.log.filter(({ level }) => level === 'error').map(({ err }) => (err as Error).message),
+    wrong.map(
+      ([, found]) => `The reconciler returned ${found}; expected is nothing, { requeueAfterMs: milliseconds } or { requeue: true }.`,
+    ),
+  )
   await world.end()
 })
 
@@ -369,6 +396,34 @@ t.test('a logger that always throws ends the controller for all to see', async (
   const world = run(async () => undefined, { logger })
   world.queue.add('a')
   await t.rejects(world.done, { message: 'the disk is full' })
+})
+
+t.test('a worker that fails stops the others, and the failure is told when the last of them has ended', async (t) => {
+  const logger = { child: () => logger, debug: () => undefined } as unknown as ControllerOptions['logger']
+  const slow = Promise.withResolvers<void>()
+  const started: string[] = []
+  let running = 0
+  const world = run(
+    async ({ name }) => {
+      started.push(name)
+      if (name === 'bad') throw new Error('logged by a logger that cannot')
+      running += 1
+      await slow.promise
+      running -= 1
+    },
+    { logger, workers: 2 },
+  )
+  let ended = false
+  const done = t.rejects(world.done, TypeError).finally(() => (ended = true))
+  for (const key of ['slow', 'bad', 'later']) world.queue.add(key)
+  await world.clock.advance(10)
+  t.strictSame([started, running, ended], [['slow', 'bad'], 1, false])
+  slow.resolve()
+  await done
+  t.equal(running, 0)
+  t.equal(world.clock.pending, 0)
+  world.stop.abort()
+  t.equal(world.clock.pending, 0, 'a later stop finds nothing to do')
 })
 
 t.test('a controller that is stopped before it starts does nothing', async (t) => {

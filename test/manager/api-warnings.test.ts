@@ -1,15 +1,43 @@
 import t from 'tap'
 import { warningLog } from '../../src/manager/api-warnings.ts'
+import { withLogContext } from '../../src/telemetry/log-context.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 
-function setUp(): { clock: FakeClock; warn: (text: string) => void; count: (level: string) => number } {
-  const clock = new FakeClock()
-  const levels: string[] = []
-  const destination = { write: (line: string) => void levels.push((JSON.parse(line) as { level: string }).level) }
-  const warn = warningLog(createLogger({ level: 'debug', destination }), clock)
-  return { clock, warn, count: (level) => levels.filter((each) => each === level).length }
+interface Line {
+  readonly level: string
+  readonly msg: string
 }
+
+function setUp(): { clock: FakeClock; logger: Logger; lines: Line[]; warn: (text: string) => void; count: (level: string) => number } {
+  const clock = new FakeClock()
+  const lines: Line[] = []
+  const logger = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(JSON.parse(line) as Line) } })
+  const log = warningLog(logger, clock)
+  const warn = (text: string): void => log(text, { method: 'PATCH', path: '/apis/example.com/v1/namespaces/ns/things/a' })
+  return { clock, logger, lines, warn, count: (level) => lines.filter((line) => line.level === level).length }
+}
+
+t.test('a warning names the request, and the controller and object whose reconcile made it', async (t) => {
+  const { logger, lines, warn } = setUp()
+  warn('unknown field "spec.a"')
+  const reconcile = async (name: string): Promise<void> => {
+    await Promise.resolve()
+    warn('unknown field "spec.a"')
+    t.equal(lines.at(-1)?.msg.includes('unknown field'), true, name)
+  }
+  for (const owner of ['one', 'two', 'two'])
+    await withLogContext({ owner, logger: logger.child({ controller: owner, namespace: 'ns', name: 'a' }) }, () => reconcile(owner))
+  const msg = 'the API server warns: unknown field "spec.a" (PATCH /apis/example.com/v1/namespaces/ns/things/a)'
+  t.match(lines, [
+    { level: 'warn', msg, controller: undefined },
+    { level: 'warn', msg, controller: 'one', namespace: 'ns', name: 'a' },
+    { level: 'warn', msg, controller: 'two' },
+    { level: 'debug', msg: msg.replace('warns:', 'warns again:'), controller: 'two' },
+  ])
+  t.equal(lines.length, 4)
+})
 
 t.test('each warning is said once an hour, and at debug level in between', async (t) => {
   const { clock, warn, count } = setUp()

@@ -6,6 +6,7 @@ import { ProreusError } from '../../src/api/errors.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import type { Client } from '../../src/client/client.ts'
+import type { TransportOptions } from '../../src/client/transport.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import type { ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
@@ -350,7 +351,7 @@ t.test('whoever installs gets the client of the process', async (t) => {
 
 t.test('what the API server warns of is logged once', async (t) => {
   const lines: string[] = []
-  let warn: ((text: string) => void) | undefined
+  let warn: TransportOptions['onWarning']
   const life = start(
     t,
     complete,
@@ -363,7 +364,7 @@ t.test('what the API server warns of is logged once', async (t) => {
     }),
   )
   await life.started
-  for (let time = 0; time < 3; time += 1) warn?.('things v1 is deprecated')
+  for (let time = 0; time < 3; time += 1) warn?.('things v1 is deprecated', { method: 'GET', path: '/apis/example.com/v1/things' })
   t.equal(lines.length, 1)
   t.match(lines[0], /the API server warns: things v1 is deprecated/)
 })

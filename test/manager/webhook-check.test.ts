@@ -6,6 +6,7 @@ import type { ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import { webhookCheck } from '../../src/manager/webhook-check.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { servedNames, trustShapes } from '../support/trust-shapes.ts'
 
 async function certificate(now = Date.now()): Promise<ServingCertificate> {
   const authority = await issueAuthority(now)
@@ -13,8 +14,8 @@ async function certificate(now = Date.now()): Promise<ServingCertificate> {
   return { ...leaf, caBundle: authority.cert, notAfter: new Date(now + 1000) }
 }
 
-async function setUp(t: Tap, serverName = 'proreus-webhook.proreus-system.svc'): Promise<World> {
-  const served = await certificate()
+async function setUp(t: Tap, serverName = 'proreus-webhook.proreus-system.svc', own?: ServingCertificate): Promise<World> {
+  const served = own ?? (await certificate())
   let current = served
   let dials = 0
   const server = createServer({ cert: served.cert, key: served.key }, (socket) => {
@@ -72,4 +73,15 @@ t.test('a port that does not speak TLS is not ready', async (t) => {
   const { port } = server.address() as AddressInfo
   const check = webhookCheck({ port, serverName: 'localhost', certificates: { current: () => current }, clock: new FakeClock() })
   t.match(await check.problem(), /does not answer/)
+})
+
+t.test('a bundle is trusted as the API server trusts it', async (t) => {
+  const { served, trusted, untrusted } = trustShapes()
+  const notAfter = new Date(Date.now() + 1000)
+  const problemWith = async (caBundle: string): Promise<string | undefined> => {
+    const { check } = await setUp(t, servedNames[0], { ...served, caBundle, notAfter })
+    return check.problem()
+  }
+  for (const [name, caBundle] of trusted) t.equal(await problemWith(caBundle), undefined, name)
+  for (const [name, caBundle] of untrusted) t.match(await problemWith(caBundle), /that caBundle trusts/, name)
 })

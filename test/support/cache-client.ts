@@ -80,6 +80,8 @@ export class ScriptedClient {
   answers: ListAnswer[] = [{ items: [], resourceVersion: '1' }]
   /** What the next watches fail with before they begin. */
   readonly watchErrors: Error[] = []
+  /** Whether watches that begin are answered; one that is not still connects. */
+  answersWatches = true
 
   /** As the part of `Client` that a cache needs. */
   get client(): Pick<Client, 'list' | 'watch'> {
@@ -104,6 +106,7 @@ export class ScriptedClient {
     this.watches.push(watch)
     const error = this.watchErrors.shift()
     if (error !== undefined) throw error
+    if (this.answersWatches) options.onOpen?.()
     yield* watch.events()
   }
 }

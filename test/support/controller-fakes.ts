@@ -6,10 +6,12 @@ import type { CacheIndex } from '../../src/cache/cache-index.ts'
 import type { ControllerCache, ControllerEnvironment } from '../../src/controller/builder.ts'
 import type { WatchedInformer } from '../../src/controller/sync.ts'
 import type { Client } from '../../src/client/client.ts'
+import { ApiError } from '../../src/client/api-error.ts'
 import { pino } from 'pino'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import { deepFreeze } from '../../src/api/json.ts'
 import { formatKey } from '../../src/api/object.ts'
+import { failure } from '../../src/api/status.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 
@@ -132,7 +134,7 @@ export interface ControllerWorld {
   measured(line: string): Promise<boolean>
 }
 
-/** Everything that a controller is started with; `client` is what a test wants of it. */
+/** Everything that a controller is started with; `client` is what a test wants of it. The API server has no object, unless it says so. */
 export function controllerWorld(client: Partial<Client> = {}): ControllerWorld {
   const clock = new FakeClock()
   const cache = new FakeCache()
@@ -143,7 +145,7 @@ export function controllerWorld(client: Partial<Client> = {}): ControllerWorld {
     { write: (line: string) => void log.push(JSON.parse(line) as LogLine) },
   )
   const environment: ControllerEnvironment = {
-    client: client as Client,
+    client: { get: () => Promise.reject(new ApiError(failure(404, 'NotFound', 'not found'))), ...client } as Client,
     cache,
     logger,
     metrics,

@@ -5,6 +5,7 @@ import type { Clock } from '../../api/clock.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { stringifyJson } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
+import { trust } from '../../client/trust.ts'
 import type { ExchangeContext, Target } from './exchange.ts'
 import { post, serverNameOf } from './exchange.ts'
 import { StatusError } from '../registry/status-error.ts'
@@ -50,7 +51,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       // Each new connection verifies the certificate anew: a resumed TLS session would not.
       maxCachedSessions: 0,
       connect: {
-        ...(caBundle === undefined || caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64').toString('utf8') }),
+        ...trust(caBundle === undefined || caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString('utf8')),
         // TLS has no server name for an address.
         ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
       },

@@ -11,6 +11,7 @@ import type { WebhookCaller } from '../../../src/devcluster/admission/caller.ts'
 import { createWebhookCaller } from '../../../src/devcluster/admission/caller.ts'
 import { mappedServices } from '../../../src/devcluster/admission/service-resolver.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { trustShapes } from '../../support/trust-shapes.ts'
 
 const now = Date.now()
 const authority = await issueAuthority(now)
@@ -70,6 +71,20 @@ t.test('posts the review over HTTP/1.1, with the deadline as a parameter, on one
   await setImmediate()
   t.strictSame(await caller.call(config, {}, options), expected)
   t.equal(server.connections(), 1)
+})
+
+t.test('trusts every certificate of a caBundle, as Go does', async (t) => {
+  const { served, trusted, untrusted } = trustShapes()
+  const server = await serve(t, echo, served)
+  const caller = callerFor(t, { 'system/hooks': server.url })
+  const call = (bundle: string): Promise<unknown> =>
+    caller.call(
+      { service: { namespace: 'system', name: 'hooks', path: '/convert' }, caBundle: Buffer.from(bundle).toString('base64') },
+      {},
+      options,
+    )
+  for (const [name, bundle] of trusted) t.match(await call(bundle), { url: '/convert?timeout=10s' }, name)
+  for (const [name, bundle] of untrusted) await t.rejects(call(bundle), /x509: certificate signed by unknown authority/, name)
 })
 
 t.test('calls a service by its name, and verifies that name', async (t) => {

@@ -1,0 +1,49 @@
+/** From a reconciler by object, as an operator writes it, to the one by key that workers call. */
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import type { ObjectKey } from '../api/object.ts'
+import { formatKey } from '../api/object.ts'
+import { isNotFound } from '../client/api-error.ts'
+import type { ControllerSettings } from './builder.ts'
+import type { ReconcileContext, Reconciler } from './reconciler.ts'
+
+/**
+ * Calls `deleted` only for what is gone. An object that the cache lacks may be one that it does not have yet, as when the event of a
+ * dependent overtakes that of its owner: unless its deletion was seen, the API server is requested.
+ *
+ * @param seenGone the keys of objects whose deletion was seen; what has been dealt with is taken out.
+ */
+export function objectReconciler<R extends ResourceType>(
+  type: R,
+  { reconcile, deleted }: Pick<ControllerSettings<ObjectOf<R>>, 'reconcile' | 'deleted'>,
+  seenGone: Set<string>,
+): Reconciler {
+  return async (request, context) => {
+    const key = formatKey(request)
+    const object = context.cache.get(type, request)
+    if (object !== undefined) {
+      seenGone.delete(key)
+      return reconcile(object, context)
+    }
+    if (deleted === undefined) {
+      seenGone.delete(key)
+      return undefined
+    }
+    if (!seenGone.has(key) && (await isThere(type, request, context))) {
+      context.logger.debug('the object is there, and the cache does not have it yet')
+      return { requeue: true }
+    }
+    const result = await deleted(request, context)
+    seenGone.delete(key)
+    return result
+  }
+}
+
+async function isThere(type: ResourceType, key: ObjectKey, { client }: ReconcileContext): Promise<boolean> {
+  try {
+    await client.get(type, key)
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
