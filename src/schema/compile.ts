@@ -3,11 +3,12 @@ import type { ValidateFunction } from 'ajv'
 import { ProreusError } from '../api/errors.ts'
 import type { FieldError, FieldErrorReason } from '../api/field-error.ts'
 import { formatFieldError, invalid } from '../api/field-error.ts'
-import type { JsonObject } from '../api/json.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { compileRules } from './cel/rules.ts'
 import { coerceResources, holdsResources } from './coerce.ts'
 import { applyDefaults, dropNulls } from './default.ts'
+import type { SchemaNode } from './node.ts'
 import { buildRootNode } from './node.ts'
 import { prune } from './prune.ts'
 import { explainRefusal } from './refusal.ts'
@@ -43,6 +44,11 @@ export interface CompiledSchema {
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /** Its structure alone. */
   validateStructure(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
+  /**
+   * The structure of the object's status alone, as a write of that subresource is validated. Nothing is wrong where there is no status,
+   * or no schema of one.
+   */
+  validateStatus(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /**
    * Its rules alone, the `x-kubernetes-validations`. They are skipped, with an error that says so, where one of the errors `found`
    * before makes them meaningless. `warn` gets what an update left as it was.
@@ -98,8 +104,6 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
   const prunable = { ...root, embeddedResource: true }
   const hasResources = holdsResources(root)
   const hasBuiltins = holdsBuiltins(root)
-  // Compiling for ajv is the dear part, and a process that only reads never needs it.
-  let check: ValidateFunction | undefined
   const pruneObject: CompiledSchema['prune'] = (object) => {
     const { value, unknown } = prune(prunable, object)
     const sorted = unknown.length > 1 ? unknown.toSorted() : unknown
@@ -108,10 +112,7 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
     const malformed = coerced.error === undefined ? {} : { malformed: coerced.error }
     return { object: coerced.value, unknown: [...sorted, ...coerced.unknown], ...malformed }
   }
-  const validateStructure: CompiledSchema['validateStructure'] = (object, oldObject) => {
-    check ??= compileCheck(root)
-    return check(object) ? nothingWrong : explainRefusal(root, check.errors?.[0], object, oldObject)
-  }
+  const validateStructure = structureCheck(root)
   const rules = compileRules(schema)
   const validateRules: CompiledSchema['validateRules'] = (object, oldObject, found, warn) => {
     if (rules === undefined) return nothingWrong
@@ -124,6 +125,7 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
     convert: (object) => dropNulls(root, pruneObject(object).object) as JsonObject,
     default: (object) => applyDefaults(root, object) as JsonObject,
     validateStructure,
+    validateStatus: statusCheck(root),
     validateRules,
     validate: (object, oldObject) => {
       const found = validateStructure(object, oldObject)
@@ -132,4 +134,20 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
       return found.length === 0 ? broken : [...found, ...broken]
     },
   } satisfies CompiledSchema)
+}
+
+/** Compiling for ajv is the dear part, and a process that only reads never needs it: it happens with the first value. */
+function structureCheck(node: SchemaNode, field = ''): (value: JsonValue, oldValue?: JsonValue) => readonly FieldError[] {
+  let check: ValidateFunction | undefined
+  return (value, oldValue) => {
+    check ??= compileCheck(node)
+    return check(value) ? nothingWrong : explainRefusal(node, check.errors?.[0], value, oldValue, field)
+  }
+}
+
+function statusCheck(root: SchemaNode): CompiledSchema['validateStatus'] {
+  const node = root.properties.get('status')
+  if (node === undefined) return () => nothingWrong
+  const check = structureCheck(node, 'status')
+  return ({ status }, oldObject) => (status === undefined ? nothingWrong : check(status, oldObject?.status))
 }

@@ -41,10 +41,13 @@ interface Place {
   readonly field: string
 }
 
-/** Everything that is wrong with a value. What an update has left as it was in `old` is not told. */
-export function explain(root: SchemaNode, value: JsonValue, old?: OldValue): Explanation {
+/**
+ * Everything that is wrong with a value. What an update has left as it was in `old` is not told. `field` is the value's place in the
+ * object, from which errors of lists and embedded resources are named; schema errors are named from the value.
+ */
+export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, field = ''): Explanation {
   const found: Explanation = { errors: [], lists: [], resources: [] }
-  explainValue(root, value, { path: '', field: '' }, found, old)
+  explainValue(root, value, { path: '', field }, found, old)
   return found
 }
 
@@ -62,7 +65,7 @@ function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Expl
 /** `old` matters below the value alone. */
 function explainAnew(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {
-    found.errors.push(tooDeep(at.field, value))
+    found.errors.push(tooDeep(at.path, value))
     return 0
   }
   const hasType = explainType(node, value, at.path, found)

@@ -2,32 +2,40 @@
 import type { ErrorObject } from 'ajv'
 import type { FieldError } from '../api/field-error.ts'
 import { formatFieldError, invalid } from '../api/field-error.ts'
-import type { JsonObject } from '../api/json.ts'
+import type { JsonValue } from '../api/json.ts'
 import { holdsBigint } from '../api/json.ts'
 import { explain } from './explain.ts'
 import type { SchemaNode } from './node.ts'
-import { childPath, fieldOf, indexPath } from './path.ts'
+import { childPath, fieldOf, indexPath, noField } from './path.ts'
 
 /** The renderer's errors; and if it finds none, ajv's own, so that nothing that was refused passes. */
 export function explainRefusal(
   root: SchemaNode,
   refusal: RefusalReason | undefined,
-  object: JsonObject,
-  oldObject: JsonObject | undefined,
+  value: JsonValue,
+  oldValue: JsonValue | undefined,
+  /** The place of the value in the object; empty: it is the object. */
+  field = '',
 ): readonly FieldError[] {
-  const old = oldObject === undefined ? undefined : { value: oldObject }
-  const { errors, lists, resources } = explain(root, object, old)
+  const old = oldValue === undefined ? undefined : { value: oldValue }
+  const { errors, lists, resources } = explain(root, value, old, field)
   if (errors.length + lists.length + resources.length === 0) {
     // What ajv does not like may be as it was.
-    if (old !== undefined && explain(root, object).errors.length > 0) return []
+    if (old !== undefined && explain(root, value).errors.length > 0) return []
     // Nor what is an integer beyond 2^53.
-    if (holdsBigint(object)) return []
+    if (holdsBigint(value)) return []
     // The two disagree, which is a defect of ours.
     const path = pathOf(refusal?.instancePath ?? '')
-    return [invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`)]
+    return [within(field, invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`))]
   }
-  const tolerated = lists.length > 0 && oldObject !== undefined && explain(root, oldObject).lists.length > 0
-  return unique([...errors, ...resources, ...(tolerated ? [] : lists)])
+  const tolerated = lists.length > 0 && oldValue !== undefined && explain(root, oldValue).lists.length > 0
+  return unique([...errors.map((error) => within(field, error)), ...resources, ...(tolerated ? [] : lists)])
+}
+
+/** A schema error is named from the object; its text goes on to name the place from the value, as that of the API server does. */
+function within(field: string, error: FieldError): FieldError {
+  if (field === '') return error
+  return { ...error, path: error.path === '' || error.path === noField ? field : `${field}.${error.path}` }
 }
 
 /** What is used of ajv's own error. */

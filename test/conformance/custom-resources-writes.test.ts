@@ -1,6 +1,6 @@
 /** Writes of custom resources: status and scale subresources, unknown and duplicate fields, and who may own what. */
 import t from 'tap'
-import type { JsonObject } from '../../src/api/json.ts'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { apiOf } from '../support/api-request.ts'
 import {
   applyPatch,
@@ -117,6 +117,66 @@ t.test('writes of custom resources', async (t) => {
     const shown = (await api('GET', scale, { accept: table })).body as unknown as { rows: { cells: unknown[] }[] }
     t.strictSame(shown.rows[0]!.cells.slice(0, 3), ['scaled', 5, 2])
     t.match((await api('GET', `${gear('nobody')}/scale`)).body, { code: 404, message: `gears.${group} "nobody" not found` })
+  })
+
+  t.test('a status or spec that may be null, and one that is no object, is written and judged by its own schema', async (t) => {
+    const size = { type: 'integer', minimum: 0 }
+    const nullable = { nullable: true }
+    const replicas = { type: 'integer', ...nullable }
+    const nullables = object({ spec: object({ size, replicas }, nullable), status: object({ size, observed: replicas }, nullable) })
+    const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.observed' }
+    await define(t, api, definition('blanks', 'blanks', nullables, { subresources: { status: {}, scale } }))
+    const blank = objects('blanks', 'a')
+    await create(api, 'blanks', custom('blanks', 'a', { spec: null }))
+    const status = `${blank}/status`
+    t.match((await merge(status, { status: { size: 1 } })).body, { status: { size: 1 } })
+    const refused = async (path: string, body: JsonObject, ...causes: string[]): Promise<void> => {
+      const [, kind = ''] = /\/([a-z]+)\/a(?:\/|$)/.exec(path)!
+      t.strictSame(ordered(await merge(path, body)), invalid(kind, 'a', causes))
+    }
+    await refused(status, { status: { size: -1 } }, 'status.size: Invalid value: -1: size in body should be greater than or equal to 0')
+    await refused(
+      status,
+      { status: [] },
+      'status: Invalid value: "array":  in body must be of type object: "array"',
+      '.status.observed: Invalid value: 0: .status.observed accessor error: [] is of the type []interface {}, expected map[string]interface{}',
+    )
+    const emptied = await api('PATCH', status, { contentType: jsonPatch, body: [{ op: 'replace', path: '/status', value: null }] })
+    t.strictSame([emptied.status, emptied.body.status, emptied.body.spec], [200, null, null])
+    t.match((await merge(status, { status: { size: 1 } })).body, { status: { size: 1 } })
+    const inTheWay = { code: 500, message: 'value cannot be set because .spec is not a map[string]interface{}' }
+    t.match((await merge(`${blank}/scale`, { spec: { replicas: 1 } })).body, inTheWay)
+    t.match((await api('PUT', `${blank}/scale`, { body: scaleOf('a', { replicas: 1 }) })).body, inTheWay)
+    await refused(blank, { spec: { size: -1 } }, 'spec.size: Invalid value: -1: spec.size in body should be greater than or equal to 0')
+    t.match((await merge(blank, { spec: { size: 1 } })).body, { spec: { size: 1 } })
+    t.match((await merge(`${blank}/scale`, { spec: { replicas: 1 } })).body, { spec: { replicas: 1 } })
+    const nothing = await api('PATCH', blank, { contentType: jsonPatch, body: [{ op: 'replace', path: '/spec/replicas', value: null }] })
+    const cause = '.spec.replicas: Invalid value: 0: .spec.replicas accessor error: <nil> is of the type <nil>, expected int64'
+    t.strictSame(nothing.body, invalid('blanks', 'a', [cause]))
+
+    const set = { type: 'array', items: string, 'x-kubernetes-list-type': 'set' }
+    for (const [name, statusSchema, good, bad, message] of [
+      ['texts', { ...string, maxLength: 2 }, 'ab', 'abc', 'status: Too long: may not be more than 2 bytes'],
+      [
+        'lists',
+        { type: 'array', items: string },
+        ['a'],
+        [1],
+        'status.[0]: Invalid value: "integer": [0] in body must be of type string: "integer"',
+      ],
+      ['sets', { ...set, maxItems: 2 }, ['a'], ['b', 'b'], 'status[1]: Duplicate value: "b"'],
+      ['maps', { type: 'object', additionalProperties: set }, { a: ['a'] }, { a: ['b', 'b'] }, 'status[a][1]: Duplicate value: "b"'],
+    ] as const) {
+      await define(
+        t,
+        api,
+        definition(name, name, object({ spec: object({ size }), status: { ...statusSchema } }), { subresources: { status: {} } }),
+      )
+      await create(api, name, custom(name, 'a', { spec: { size: 1 } }))
+      const written = await merge(`${objects(name, 'a')}/status`, { status: good as JsonValue })
+      t.strictSame(written.body.status, good)
+      await refused(`${objects(name, 'a')}/status`, { status: bad as JsonValue }, message)
+    }
   })
 
   t.test('unknown and duplicate fields are refused, warned of or dropped, as the request says', async (t) => {

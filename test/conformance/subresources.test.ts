@@ -163,6 +163,71 @@ t.test('what a kind of its own has, is of the right type', async (t) => {
   t.match((await eviction!({ apiVersion: 'policy/v1beta1' })).body, { status: 'Success' }, 'an eviction of older days')
 })
 
+t.test('an eviction is a dry run when its body says so, or its query', async (t) => {
+  t.equal((await api('POST', `${core}/pods`, { body: { metadata: { name: 'stays' }, spec: { containers } } })).status, 201)
+  const path = `${core}/pods/stays/eviction`
+  const evict = (deleteOptions: JsonObject, query = '', name = 'stays') =>
+    api('POST', path + query, { body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name }, deleteOptions } })
+  const all = { dryRun: ['All'] }
+  for (const [deleteOptions, query] of [
+    [all, ''],
+    [{}, '?dryRun=All'],
+    [{ dryRun: [] as string[] }, '?dryRun=All'],
+    [all, '?dryRun=All'],
+  ] as const) {
+    const { status, body } = await evict({ ...deleteOptions }, query)
+    t.strictSame([status, body.status], [201, 'Success'], JSON.stringify([deleteOptions, query]))
+    const left = await api('GET', `${core}/pods/stays`)
+    t.equal(left.status, 200, 'the Pod is still there')
+    t.notOk(Object.hasOwn(left.body.metadata as JsonObject, 'deletionTimestamp'))
+  }
+  t.match((await evict({ dryRun: ['Some'] }, '?dryRun=All')).body, {
+    code: 500,
+    message: 'Non-matching dry-run options in request and content: [All] and [Some]',
+  })
+  t.match((await evict({ dryRun: ['Some'] })).body, {
+    code: 422,
+    message: 'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
+  })
+  t.match((await evict({ ignoreStoreReadErrorWithClusterBreakingPotential: true })).body, {
+    code: 422,
+    message: /deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: can not be set for pod eviction/,
+  })
+  const nowhere = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'other' } }
+  t.equal((await api('POST', `${core}/pods/nowhere/eviction`, { body: nowhere })).status, 400, 'the name is looked at first')
+  t.equal((await evict({})).status, 201)
+  t.equal((await api('GET', `${core}/pods/stays`)).status, 404, 'what is no dry run evicts')
+})
+
+t.test('no dry run on a subresource, and none that deletes a collection, changes anything', async (t) => {
+  const accounts = `${core}/serviceaccounts`
+  for (const name of ['pod', 'bound']) {
+    const labels = { dry: 'yes' }
+    const { status } = await api('POST', `${core}/pods`, { body: { metadata: { name: `dry-${name}`, labels }, spec: { containers } } })
+    t.equal(status, 201)
+  }
+  const before = (await api('GET', `${core}/pods/dry-pod`)).body
+  const target = { kind: 'Node', name: 'n' }
+  const bound = await api('POST', `${core}/pods/dry-bound/binding?dryRun=All`, { body: { metadata: { name: 'dry-bound' }, target } })
+  t.equal(bound.status, 201)
+  const status = await api('PATCH', `${core}/pods/dry-pod/status?dryRun=All`, {
+    body: { status: { message: 'dry' } },
+    contentType: 'application/merge-patch+json',
+  })
+  t.match(status.body, { status: { message: 'dry' } })
+  const token = await api('POST', `${accounts}/it/token?dryRun=All`, { body: { spec: {} } })
+  t.equal(token.status, 201)
+  for (const [query, body] of [
+    ['', { dryRun: ['All'] }],
+    ['&dryRun=All', undefined],
+  ] as const) {
+    const answer = await api('DELETE', `${core}/pods?labelSelector=dry%3Dyes${query}`, { body })
+    t.equal((answer.body.items as unknown[]).length, 2)
+  }
+  t.strictSame((await api('GET', `${core}/pods/dry-pod`)).body, before)
+  t.notOk(Object.hasOwn((await api('GET', `${core}/pods/dry-bound`)).body.spec as JsonObject, 'nodeName'))
+})
+
 t.test('so it is with a scale', async (t) => {
   const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'it', namespace }, spec: { replicas: 2 } }
   const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`

@@ -1,10 +1,8 @@
-/** Merging an applied configuration into an object, and taking out of it what is applied no longer. */
+/** Merging an applied configuration into an object. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
-import type { FieldSet } from './field-set.ts'
-import { emptySet, isEmptySet } from './field-set.ts'
 import type { Typing } from './typing.ts'
-import { elementOf, itemsByElement } from './typing.ts'
+import { itemsByElement } from './typing.ts'
 
 /** `live` with every field of `config` laid over it. */
 export function mergeConfig(live: JsonValue | undefined, config: JsonValue, typing: Typing): JsonValue {
@@ -65,50 +63,4 @@ function mergedOrder(live: readonly string[], applied: readonly string[]): strin
     }
   }
   return order
-}
-
-/**
- * The value without the fields that the manager owned (`last`), claims no more (`next`), and that nobody else owns (`others`).
- * Undefined when nothing is left of it.
- */
-export function pruneFields(value: JsonValue, last: FieldSet, next: FieldSet, others: FieldSet, typing: Typing): JsonValue | undefined {
-  if (isObject(value)) {
-    let pruned: JsonObject | undefined
-    for (const [element, child] of last.children) {
-      const key = element.slice(2)
-      const field = element.startsWith('f:') ? getOwn(value, key) : undefined
-      if (field === undefined) continue
-      const left = pruneChild(field, child, next.children.get(element), others.children.get(element), typing.field(key))
-      if (left === field) continue
-      pruned ??= { ...value }
-      if (left === undefined) delete pruned[key]
-      else setOwn(pruned, key, left)
-    }
-    if (pruned === undefined) return value
-    return Object.keys(pruned).length === 0 && !next.member && !others.member ? undefined : pruned
-  }
-  if (!Array.isArray(value)) return value
-  const item = typing.item()
-  let removed = false
-  const items = value.flatMap((entry) => {
-    const element = elementOf(entry, typing)
-    const child = element === undefined ? undefined : last.children.get(element)
-    if (element === undefined || child === undefined) return [entry]
-    const left = pruneChild(entry, child, next.children.get(element), others.children.get(element), item)
-    if (left !== entry) removed = true
-    return left === undefined ? [] : [left]
-  })
-  if (!removed) return value
-  return items.length === 0 && !next.member && !others.member ? undefined : items
-}
-
-function pruneChild(
-  value: JsonValue,
-  last: FieldSet,
-  next: FieldSet = emptySet,
-  others: FieldSet = emptySet,
-  typing: Typing,
-): JsonValue | undefined {
-  if (last.member && isEmptySet(next) && isEmptySet(others)) return undefined
-  return pruneFields(value, last, next, others, typing)
 }

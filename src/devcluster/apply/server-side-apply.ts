@@ -9,7 +9,7 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 import { appliedFields, compare } from './compare.ts'
 import { Comparisons } from './comparisons.ts'
 import type { FieldSet } from './field-set.ts'
-import { difference, emptySet, formatElement, intersection, isEmptySet, pathsOf } from './field-set.ts'
+import { difference, emptySet, formatElement, intersection, isEmptySet, pathsOf, union } from './field-set.ts'
 import type { ManagerEntry, Writer } from './managed-fields.ts'
 import { lastAppliedFields, lastAppliedManager, withLastApplied } from './last-applied.ts'
 import { readManagers, sameManager, writeManagers } from './managed-fields.ts'
@@ -47,7 +47,9 @@ export function applyConfiguration({ info, live, config, named, force, writer, v
 
   const base = live ?? startOf(config)
   const merged = mergeConfig(base, withoutManagedFields(config), typing) as JsonObject
-  const changes = new Comparisons(info, live, merged, writer, view)
+  const applied =
+    own === undefined ? merged : pruneApplied({ info, merged, last: own, next: { ...writer, fields: claimed }, others: foreign, view })
+  const changes = new Comparisons(info, live, applied, writer, view)
   const others = foreign.filter((entry) => changes.of(entry) !== undefined)
   const conflicts = others
     .map((entry) => ({ entry, fields: intersection(entry.fields, changes.of(entry)!.changed) }))
@@ -60,16 +62,14 @@ export function applyConfiguration({ info, live, config, named, force, writer, v
     if (left.length > 0) throw conflictError(left)
   }
 
-  const left = others.map((entry) => ({ ...entry, fields: difference(entry.fields, changes.of(entry)!.changed) }))
-  const applied =
-    own === undefined ? merged : pruneApplied({ info, merged, last: own, next: { ...writer, fields: claimed }, others: left, view })
-  // What went with a pruned parent belongs to nobody any more.
-  const losses = new Comparisons(info, merged, applied, writer, view)
-  const kept = left.map((entry) => ({ ...entry, fields: difference(entry.fields, losses.of(entry)!.removed) }))
+  const kept = others.map((entry) => {
+    const { changed, removed } = changes.of(entry)!
+    return { ...entry, fields: difference(entry.fields, union(changed, removed)) }
+  })
 
   // Only who changes something is noted with a time.
-  const isSame = isEmptySet(changes.of(writer)!.changed) && isEmptySet(losses.of(writer)!.removed)
-  const time = isSame ? own?.time : formatTime(writer.now)
+  const { changed, removed } = changes.of(writer)!
+  const time = isEmptySet(changed) && isEmptySet(removed) ? own?.time : formatTime(writer.now)
   const managedFields = writeManagers([...kept, { ...writer, time, fields: claimed }])
   const metadata = isObject(applied.metadata) ? applied.metadata : {}
   const tracked = { ...applied, metadata: { ...metadata, managedFields } }

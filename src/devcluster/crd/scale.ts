@@ -1,12 +1,12 @@
 /** The scale subresource of custom resources: an `autoscaling/v1 Scale` over paths of the object. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { getOwn, isObject, setOwn, stringifyJson } from '../../api/json.ts'
+import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid } from '../../api/field-error.ts'
 import type { StatusError } from '../registry/status-error.ts'
-import { internalError } from '../registry/status-error.ts'
+import { bareError, internalError } from '../registry/status-error.ts'
 import type { SubresourceInfo } from '../resources/resource-info.ts'
-import { goTypeName } from '../types/go-text.ts'
+import { goText, goTypeName } from '../types/go-text.ts'
 import type { DefinitionScale } from './definition.ts'
 import { plainFields } from './json-path.ts'
 
@@ -72,14 +72,13 @@ function lookup(object: JsonObject, path: string, type: 'int64' | 'string'): { v
     if (!isObject(value)) return { problem: accessorProblem(path, value, 'map[string]interface{}') }
     value = getOwn(value, field)
   }
-  if (value === undefined || value === null) return {}
+  if (value === undefined) return {}
   const fits = type === 'string' ? typeof value === 'string' : typeof value === 'number' && Number.isInteger(value)
   return fits ? { value } : { problem: accessorProblem(path, value, type) }
 }
 
 function accessorProblem(path: string, value: JsonValue, expected: string): string {
-  const text = typeof value === 'string' ? value : stringifyJson(value)!
-  return `${path} accessor error: ${text} is of the type ${goTypeName(value)}, expected ${expected}`
+  return `${path} accessor error: ${goText(value)} is of the type ${goTypeName(value)}, expected ${expected}`
 }
 
 /** The API server's own words; its answer has no better code than 500 either. */
@@ -98,10 +97,19 @@ function valueAt(object: JsonObject, fields: readonly string[]): JsonValue | und
   return value
 }
 
-function withValueAt(object: JsonObject, [field, ...rest]: readonly string[], value: JsonValue): JsonObject {
+/** A null stands in the way as every other value does that is no object (apimachinery `unstructured`: SetNestedField). */
+function withValueAt(object: JsonObject, [field, ...rest]: readonly string[], value: JsonValue, at = ''): JsonObject {
   if (field === undefined) return object
-  const child = getOwn(object, field)
   const copy = { ...object }
-  setOwn(copy, field, rest.length === 0 ? value : withValueAt(isObject(child) ? child : {}, rest, value))
+  if (rest.length === 0) {
+    setOwn(copy, field, value)
+    return copy
+  }
+  const path = `${at}.${field}`
+  const child = getOwn(object, field)
+  if (child !== undefined && !isObject(child)) {
+    throw bareError(`value cannot be set because ${path} is not a map[string]interface{}`)
+  }
+  setOwn(copy, field, withValueAt(child ?? {}, rest, value, path))
   return copy
 }

@@ -4,6 +4,7 @@ import { forbidden, invalid, notSupported, required, tooLong } from '../../api/f
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
+import { dryRunErrors, validateDeleteOptions } from '../registry/delete-options.ts'
 import type { RequestContext, UserInfo } from '../registry/request-context.ts'
 import type { StatusError } from '../registry/status-error.ts'
 import { badRequest, invalidObject, notANumber } from '../registry/status-error.ts'
@@ -17,7 +18,6 @@ export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | '
 /** The API server's limit for names of field managers. */
 const maxFieldManager = 128
 const fieldValidations = ['Ignore', 'Strict', 'Warn'] as const
-const propagationPolicies = ['Foreground', 'Background', 'Orphan']
 
 /**
  * The context of a write, from its query.
@@ -93,16 +93,7 @@ function managerOf(userAgent: string): string {
 export function deleteOptions(exchange: Exchange, user: UserInfo, body: Buffer): { options: JsonObject; context: RequestContext } {
   const options = body.length > 0 ? optionsIn(body, exchange) : optionsOf(exchange.query)
   const dryRun = options.dryRun ?? []
-  const policy = options.propagationPolicy
-  refuse('DeleteOptions', [
-    ...dryRunErrors(Array.isArray(dryRun) ? dryRun : [dryRun]),
-    ...(policy !== undefined && policy !== null && !propagationPolicies.includes(String(policy))
-      ? [notSupported('propagationPolicy', policy, [...propagationPolicies, 'nil'])]
-      : []),
-    ...(policy !== undefined && policy !== null && options.orphanDependents !== undefined && options.orphanDependents !== null
-      ? [invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')]
-      : []),
-  ])
+  validateDeleteOptions(options)
   const context = writeContext(exchange, user, 'DeleteOptions')
   const isDry = Array.isArray(dryRun) && dryRun.length > 0
   return { options, context: { ...context, dryRun: isDry, options: { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...options } } }
@@ -150,10 +141,6 @@ function optionsOf(query: URLSearchParams): JsonObject {
 export function integer(text: string): number {
   if (!/^[-+]?\d+$/.test(text)) throw badRequest(notANumber('ParseInt', text))
   return Number(text)
-}
-
-function dryRunErrors(values: readonly JsonValue[]): FieldError[] {
-  return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])]
 }
 
 function refuse(kind: OptionsKind, errors: readonly FieldError[]): void {

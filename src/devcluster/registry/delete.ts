@@ -1,19 +1,18 @@
 /** DELETE: at once, or by a mark that finalizers and grace periods keep the object behind. */
 import { formatTime } from '../../api/conditions.ts'
-import { invalid, notSupported } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { admitAll } from '../admission/admission.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo, SubresourceInfo } from '../resources/resource-info.ts'
+import { validateDeleteOptions } from './delete-options.ts'
 import type { Environment } from './environment.ts'
 import { finalizersOf, metadataOf, metadataText, withMetadata } from './metadata.ts'
 import type { RequestContext } from './request-context.ts'
-import { StatusError, conflict, invalidObject, notFound } from './status-error.ts'
+import { StatusError, conflict, notFound } from './status-error.ts'
 import { mayBeRemoved } from './update.ts'
 
 const attempts = 5
-const policies = ['Foreground', 'Background', 'Orphan']
 const policyFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' }
 
 export interface Deletion {
@@ -32,7 +31,7 @@ export async function deleteObject(
   /** What webhooks are told: the name on the URL, none for one of a collection. */
   requestName: string = key.name,
 ): Promise<Deletion> {
-  validateOptions(options)
+  validateDeleteOptions(options)
   for (const text of info.strategy.deletionWarnings?.(options) ?? []) context.warn(text)
   const { store, representation, admission } = environment
   for (let attempt = 1; ; attempt += 1) {
@@ -83,16 +82,15 @@ export async function deleteBySubresource(
   subresource: string,
   object: JsonObject,
   context: RequestContext,
-  optionsOf: (object: JsonObject, asked: JsonObject) => JsonObject,
+  optionsOf: NonNullable<SubresourceInfo['deletes']>,
 ): Promise<JsonObject> {
-  const stored = environment.store.get(info.storageKey, key)
-  if (stored === undefined) throw notFound(info, key.name)
-  const options = optionsOf(stored, object)
   const namespace = key.namespace === undefined ? {} : { namespace: key.namespace }
   const attributes = { info, subresource, operation: 'CREATE' as const, ...namespace, name: key.name, context }
   const admitted = (await environment.admission.mutate({ ...attributes, object }, (changed) => changed)) ?? object
+  const options = optionsOf(key.name, admitted, context)
   await environment.admission.validate({ ...attributes, object: admitted })
-  return (await deleteObject({ ...environment, admission: admitAll }, info, key, options, context)).object
+  const dryRun = context.dryRun || (Array.isArray(options.dryRun) && options.dryRun.length > 0)
+  return (await deleteObject({ ...environment, admission: admitAll }, info, key, options, { ...context, dryRun })).object
 }
 
 function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
@@ -164,19 +162,6 @@ function checkPreconditions(info: ResourceInfo, object: JsonObject, options: Jso
 function refuseDeletion(info: ResourceInfo, object: JsonObject): void {
   const refusal = info.strategy.canDelete?.(object)
   if (refusal !== undefined) throw new StatusError(refusal)
-}
-
-function validateOptions(options: JsonObject): void {
-  const { propagationPolicy, orphanDependents } = options
-  const errors = [
-    ...(propagationPolicy === undefined || propagationPolicy === null || policies.includes(String(propagationPolicy))
-      ? []
-      : [notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil'])]),
-    ...(typeof orphanDependents === 'boolean' && typeof propagationPolicy === 'string'
-      ? [invalid('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set')]
-      : []),
-  ]
-  if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors)
 }
 
 /** DELETE of a collection: deletes one after the other. */

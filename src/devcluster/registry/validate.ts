@@ -4,7 +4,6 @@ import { formatFieldError } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { pathSegmentName } from '../../api/names.ts'
 import { validateObjectMeta } from '../../api/object-meta.ts'
-import { compileSchema } from '../../schema/compile.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { metadataText, validateMetadataUpdate } from './metadata.ts'
 import { invalidObject } from './status-error.ts'
@@ -30,33 +29,11 @@ export function validateForWrite(
     }),
     ...(old === undefined ? [] : validateMetadataUpdate(object, old)),
     ...(info.strategy.validate?.(object, old, subresource) ?? []),
-    ...structureErrors(info, object, old, subresource),
+    ...((subresource === 'status' ? info.schema?.validateStatus(object, old) : info.schema?.validateStructure(object, old)) ?? []),
   ]
   errors.push(...(info.schema?.validateRules(object, old, errors, (found) => warn(formatFieldError(found))) ?? []))
   if (errors.length === 0) return
   // What is shown in several groups is refused by the name of the one in which it is stored.
   const [group = ''] = info.storageKey.split('/')
   throw invalidObject({ group, kind: info.kind }, metadataText(object, 'name'), errors)
-}
-
-/** What the schema says. A write of the status is judged by the status' part of it alone, and told from there. */
-function structureErrors(info: ResourceInfo, object: JsonObject, old: JsonObject | undefined, subresource: string): readonly FieldError[] {
-  const { schema } = info
-  if (schema === undefined) return []
-  const statusSchema = schema.schema.properties?.status
-  if (subresource !== 'status' || statusSchema?.type !== 'object') return schema.validateStructure(object, old)
-  const { status } = object
-  if (status === undefined) return []
-  return compileSchema(statusSchema)
-    .validateStructure(status as JsonObject, old?.status as JsonObject | undefined)
-    .map((error) => ({
-      ...error,
-      // What is said of no field is said of the status.
-      path:
-        error.path === '' || error.path === '<nil>'
-          ? 'status'
-          : error.path.startsWith('[')
-            ? `status${error.path}`
-            : `status.${error.path}`,
-    }))
 }

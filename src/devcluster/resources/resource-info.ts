@@ -40,8 +40,8 @@ export interface SubresourceInfo {
   readonly write?: (object: JsonObject, written: JsonObject, context: { readonly now: number }) => JsonObject
   /** What a POST answers; default: the written object. */
   readonly created?: (object: JsonObject) => JsonObject
-  /** A POST that deletes the object: the `DeleteOptions` that the body stands for. Throws a `StatusError` to refuse. */
-  readonly deletes?: (object: JsonObject, asked: JsonObject) => JsonObject
+  /** A POST that deletes the object of this name: the `DeleteOptions` that the body stands for. Throws a `StatusError` to refuse. */
+  readonly deletes?: (name: string, asked: JsonObject, context: Pick<RequestContext, 'options'>) => JsonObject
   /** Writes leave `metadata.generation` as it is, whatever they change. */
   readonly keepsGeneration?: boolean
   /** A POST that writes nothing: what is answered about the stored object. */

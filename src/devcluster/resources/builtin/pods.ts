@@ -2,10 +2,12 @@
 import type { Condition } from '../../../api/conditions.ts'
 import { mergeConditions } from '../../../api/conditions.ts'
 import type { FieldError } from '../../../api/field-error.ts'
-import { forbidden, formatFieldError, notSupported, required } from '../../../api/field-error.ts'
+import { forbidden, formatFieldError, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
-import { isObject } from '../../../api/json.ts'
-import { badRequest, bareError, conflict } from '../../registry/status-error.ts'
+import { isObject, jsonEqual } from '../../../api/json.ts'
+import type { RequestContext } from '../../registry/request-context.ts'
+import { badRequest, bareError, conflict, invalidObject } from '../../registry/status-error.ts'
+import { goText } from '../../types/go-text.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { at, listAt, textAt } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaults.ts'
@@ -121,9 +123,26 @@ function bindingErrors(binding: JsonObject): FieldError[] {
 }
 
 /** POST to `pods/eviction`. Nothing keeps the status of disruption budgets here, so that these are not asked. */
-function evict(pod: JsonObject, eviction: JsonObject): JsonObject {
-  checkName(textAt(pod, 'metadata', 'name'), eviction, 'Eviction')
-  return isObject(eviction.deleteOptions) ? eviction.deleteOptions : {}
+function evict(name: string, eviction: JsonObject, { options }: Pick<RequestContext, 'options'>): JsonObject {
+  checkName(name, eviction, 'Eviction')
+  const given = isObject(eviction.deleteOptions) ? eviction.deleteOptions : {}
+  if (given.ignoreStoreReadErrorWithClusterBreakingPotential === true) {
+    const error = invalid(
+      'deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential',
+      true,
+      'can not be set for pod eviction, try after removing the option',
+    )
+    throw invalidObject({ group: 'policy', kind: 'Eviction' }, name, [error])
+  }
+  return { ...given, dryRun: commonDryRun([...listAt(options, 'dryRun')], [...listAt(given, 'dryRun')]) }
+}
+
+/** The request may say that it is a dry run, and so may the options in its body; both must not say different things. */
+function commonDryRun(request: JsonValue[], body: JsonValue[]): JsonValue[] {
+  if (request.length > 0 && body.length > 0 && !jsonEqual(request, body)) {
+    throw bareError(`Non-matching dry-run options in request and content: ${goText(request)} and ${goText(body)}`)
+  }
+  return body.length > 0 ? body : request
 }
 
 function checkName(name: string, asked: JsonObject, kind: string): void {

@@ -1,0 +1,43 @@
+/** Taking fields out of an object by the set of their paths (structured-merge-diff `typed/remove.go`). */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject, setOwn } from '../../api/json.ts'
+import type { FieldSet } from './field-set.ts'
+import type { Typing } from './typing.ts'
+import { elementOf } from './typing.ts'
+
+/** The value without the fields of the set, each of which goes with all that is below it. Null: nothing is left. */
+export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing): JsonValue {
+  if (isObject(value)) {
+    if (typing.atomicMap) return null
+    const left: JsonObject = {}
+    for (const [key, field] of Object.entries(value)) {
+      const below = fields.children.get(`f:${key}`)
+      if (field === undefined || below?.member === true) continue
+      setOwn(left, key, below === undefined ? field : removeFields(field, below, typing.field(key)))
+    }
+    return Object.keys(left).length === 0 ? null : left
+  }
+  if (!Array.isArray(value)) return value
+  if (typing.list === 'atomic') return null
+  const items = value.flatMap((item) => {
+    const element = elementOf(item, typing)
+    const below = element === undefined ? undefined : fields.children.get(element)
+    if (below === undefined) return [item]
+    return below.member ? [] : [removeFields(item, below, typing.item())]
+  })
+  return items.length === 0 ? null : items
+}
+
+/**
+ * The set with every named field on the way to one of its members: who owns a field of a struct has a part in the struct, but not in the
+ * entry of a map or the item of a list (structured-merge-diff `fieldpath/set.go`: EnsureNamedFieldsAreMembers).
+ */
+export function withNamedFields({ member, children }: FieldSet, typing: Typing): FieldSet {
+  const named = [...children].map(([element, child]) => {
+    const name = element.startsWith('f:') ? element.slice(2) : undefined
+    const below = withNamedFields(child, name === undefined ? typing.item() : typing.field(name))
+    const isNamed = name !== undefined && typing.has(name) === 'field'
+    return [element, isNamed ? { ...below, member: true } : below] as const
+  })
+  return { member, children: new Map(named) }
+}
