@@ -22,7 +22,7 @@ t.test('each reconcile is a trace of its own', async (t) => {
   })
   const around = registeredTracer()!
   const result = await around.startActiveSpan('start', () => reconcile({ namespace: 'ns', name: 'a' }, reconcileContext))
-  t.strictSame(result, { requeueAfter: 10 })
+  t.strictSame(result, { requeueAfterMs: 10 })
   const [, span, inner] = spans
   t.match(span, {
     name: 'reconcile thing',
