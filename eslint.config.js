@@ -1,4 +1,5 @@
 import tseslint from 'typescript-eslint'
+import { assertions } from './scripts/lint/assertions.ts'
 
 /**
  * The arrows of the architecture: which folders under src/ a folder may import from.
@@ -102,6 +103,11 @@ export default tseslint.config(
       ],
       '@typescript-eslint/require-await': 'off',
     },
+  },
+  {
+    files: ['test/**/*.ts', 'docs/examples/**/*.test.ts'],
+    plugins: { proreus: { rules: { assertions } } },
+    rules: { 'proreus/assertions': 'error' },
   },
   {
     // What runners give for a test need not be waited for.

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { dns1035Label, dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../../src/api/names.ts'
 import { maxAnnotationBytes, validateObjectMeta } from '../../src/api/object-meta.ts'
+import { processorTimeMs } from '../support/turns.ts'
 
 t.test('names that Kubernetes accepts', async (t) => {
   for (const name of ['a', 'a-1', '1a', 'a'.repeat(63)]) t.same(dns1123Label(name), [], name)
@@ -26,10 +27,10 @@ t.test('names that it refuses, in its words', async (t) => {
 })
 
 t.test('a long run of wrong characters is refused at once', async (t) => {
-  const started = performance.now()
+  const started = processorTimeMs()
   t.ok(dns1123Subdomain(`${'a-'.repeat(200_000)}!`).length > 0)
   t.ok(labelValue(`${'a.'.repeat(200_000)}!`).length > 0)
-  t.ok(performance.now() - started < 1000)
+  t.ok(processorTimeMs() - started < 1000)
 })
 
 t.test('metadata of a new object', async (t) => {

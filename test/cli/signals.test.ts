@@ -6,8 +6,8 @@ import { finished, repository } from '../support/process.ts'
 
 const source = join(repository, 'src')
 
-/** Runs a module that waits for its termination, and gives what it said. */
-async function run(t: Test, body: string): ReturnType<typeof finished> {
+/** Runs a module that waits for its termination and then for `end`, and gives what it said. */
+async function run(t: Test, body: string, end = ''): ReturnType<typeof finished> {
   const file = join(t.testdir(), 'main.ts')
   writeFileSync(
     file,
@@ -18,6 +18,7 @@ const ended = new Promise((resolve) => signal.addEventListener('abort', resolve,
 const keepAlive = setInterval(() => undefined, 1000)
 ${body}
 await ended
+${end}
 clearInterval(keepAlive)
 release()
 process.stdout.write('ended in order')
@@ -28,6 +29,17 @@ process.stdout.write('ended in order')
 
 t.test('SIGTERM ends in order', async (t) => {
   t.match(await run(t, "process.kill(process.pid, 'SIGTERM')"), { code: 0, stdout: 'ended in order' })
+})
+
+t.test('a second signal ends at once what does not end in order', async (t) => {
+  const never = 'await new Promise(() => undefined)'
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
+    const kill = `process.kill(process.pid, '${signal}')`
+    t.match(await run(t, kill, `${kill}\n${never}`), { code, stdout: /^$/ }, signal)
+  }
 })
 
 t.test('a promise that nobody waits for is logged and ends nothing', async (t) => {

@@ -98,9 +98,13 @@ t.test('answers that are odd and good enough', needsOwnControlPlane, async (t) =
     server.answer('odd', answer)
     t.equal((await create('Fail')).status, 201, what)
   }
-  t.match(
-    server.take().map(({ path }) => path),
-    ['odd', 'elsewhere', 'odd', 'elsewhere'],
+  const called = server.take().map(({ path }) => path)
+  t.strictSame(called.slice(0, 4), ['odd', 'elsewhere', 'odd', 'elsewhere'])
+  t.strictSame(
+    called.slice(4),
+    Object.keys(good)
+      .slice(2)
+      .map(() => 'odd'),
   )
   let calls = 0
   server.answer('odd', (call, response) => (++calls === 1 ? raw(503, '', { 'retry-after': '0' })(call, response) : { allowed: true }))

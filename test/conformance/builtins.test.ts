@@ -236,13 +236,14 @@ t.test('events are the same in both of their groups', async (t) => {
   const fields = { reason: 'R', type: 'Normal', eventTime: time, action: 'A', reportingController: 'example.com/c', reportingInstance: 'i' }
   const body = { metadata: { name: 'new' }, regarding: { kind: 'ConfigMap', name: 'a', namespace }, note: 'm', ...fields }
   t.equal((await api('POST', events, { body })).status, 201)
-  t.match((await api('GET', `${core}/events/new`)).body, {
+  const { body: inCore } = await api('GET', `${core}/events/new`)
+  t.match(inCore, {
     apiVersion: 'v1',
     involvedObject: { kind: 'ConfigMap', name: 'a' },
     message: 'm',
     reportingComponent: 'example.com/c',
-    firstTimestamp: null,
   })
+  t.equal(inCore.firstTimestamp, null)
   const old = { involvedObject: { kind: 'ConfigMap', name: 'b', namespace }, message: 'n', source: { component: 'c' }, count: 2 }
   t.equal((await api('POST', `${core}/events`, { body: { metadata: { name: 'old' }, ...old } })).status, 201)
   t.match((await api('GET', `${events}/old`)).body, {

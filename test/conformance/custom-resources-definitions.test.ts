@@ -38,7 +38,7 @@ t.test('CustomResourceDefinitions', async (t) => {
     t.strictSame((body.spec as JsonObject).names, { plural: 'lives', singular: 'life', kind: 'Life', listKind: 'LifeList' })
     t.strictSame((body.spec as JsonObject).conversion, { strategy: 'None' })
     t.strictSame(body.status, { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] })
-    await until('it is established', async () => 'Established' in (await conditions('lives')))
+    await until('it is established', async () => (await conditions('lives'))['Established']?.startsWith('True'))
     t.strictSame(await conditions('lives'), {
       NamesAccepted: 'True NoConflicts: no conflicts found',
       Established: 'True InitialNamesAccepted: the initial names have been accepted',
@@ -60,7 +60,7 @@ t.test('CustomResourceDefinitions', async (t) => {
     const body = definition('seconds', 'First', sound, {}, { names: { plural: 'seconds', kind: 'First', shortNames: ['fst'] } })
     t.equal((await api('POST', definitions, { body })).status, 201)
     t.teardown(() => api('DELETE', definitionPath('seconds')))
-    await until('it is judged', async () => 'NamesAccepted' in (await conditions('seconds')))
+    await until('it is judged', async () => (await conditions('seconds'))['NamesAccepted']?.startsWith('False'))
     t.strictSame(await conditions('seconds'), {
       NamesAccepted: 'False ListKindConflict: "FirstList" is already in use',
       Established: 'False NotAccepted: not all names are accepted',
@@ -150,7 +150,9 @@ t.test('CustomResourceDefinitions', async (t) => {
     }
     t.strictSame(columnDefinitions[1], { name: 'Size', type: 'integer', format: '', description: 'How big', priority: 0 })
     t.match(columnDefinitions[2], { description: 'Custom resource definition column (in JSONPath format): .status.conditions[?(@.type=="Ready")].status' }) // prettier-ignore
-    t.match(rows[0]!.cells, ['a', 2, null, '1', '[{"a":"1"},{"a":"2"}]', '{"a":"x"}', null, 2, null, '2', 'labelled', /^2\dy$/, null])
+    const [age] = rows[0]!.cells.splice(11, 1)
+    t.match(age, /^2\dy$/)
+    t.strictSame(rows[0]!.cells, ['a', 2, null, '1', '[{"a":"1"},{"a":"2"}]', '{"a":"x"}', null, 2, null, '2', 'labelled', null])
     t.strictSame(rows[1]!.cells, ['b', ...columns.map(() => null)])
     t.match(rows[0]!.object, { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' }, spec: undefined })
     const names = async (selector: string): Promise<unknown> => {
@@ -165,7 +167,11 @@ t.test('CustomResourceDefinitions', async (t) => {
     await create(api, 'plains', custom('Plain', 'a'))
     const plain = (await api('GET', `${objects('plains')}?includeObject=None`, { accept: table })).body as unknown as { columnDefinitions: JsonObject[]; rows: JsonObject[] } // prettier-ignore
     t.strictSame(plain.columnDefinitions.map(({ name, type }) => [name, type]), [['Name', 'string'], ['Age', 'date']]) // prettier-ignore
-    t.match(plain.rows, [{ cells: ['a', /^\d+s$/], object: null }])
+    t.match(plain.rows, [{ cells: ['a', /^\d+s$/] }])
+    t.strictSame(
+      plain.rows.map(({ object }) => object),
+      [null],
+    )
   })
 
   t.test('are told in discovery and OpenAPI', async (t) => {

@@ -247,7 +247,10 @@ t.test('imperative commands', needsKubectl, async (t) => {
     const user = `system:serviceaccount:${namespace}:robot`
     const { code, stdout } = await robot('auth whoami')
     t.equal(code, 0)
-    const rows = stdout.split('\n').map((line) => line.trim().split(/ {2,}/))
+    const rows = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trim().split(/ {2,}/))
     t.match(rows, [
       ['ATTRIBUTE', 'VALUE'],
       ['Username', user],

@@ -85,12 +85,15 @@ for (const { path, kind, bodyOf } of collections) {
 }
 
 t.test('an empty list is a list', async (t) => {
-  t.match(await api('GET', `${secrets}?labelSelector=nobody`), {
-    status: 200,
-    body: { kind: 'SecretList', apiVersion: 'v1', metadata: { resourceVersion: /^\d+$/ }, items: [] },
-  })
-  t.match(await api('GET', `${foos.path}?labelSelector=nobody`), { status: 200, body: { kind: 'FooList', items: [] } })
-  t.match(await api('GET', '/api/v1/namespaces/conformance-nowhere/secrets'), { status: 200, body: { items: [] } })
+  for (const [path, kind] of [
+    [`${secrets}?labelSelector=nobody`, 'SecretList'],
+    [`${foos.path}?labelSelector=nobody`, 'FooList'],
+    ['/api/v1/namespaces/conformance-nowhere/secrets', 'SecretList'],
+  ] as const) {
+    const list = await api('GET', path)
+    t.match(list, { status: 200, body: { kind, apiVersion: /./, metadata: { resourceVersion: /^\d+$/ } } })
+    t.strictSame(list.body.items, [])
+  }
 })
 
 t.test('selects by labels', async (t) => {
@@ -138,7 +141,7 @@ t.test('lists of metadata alone, and tables', async (t) => {
   t.match(table.body, {
     kind: 'Table',
     metadata: { continue: /./, resourceVersion: /./ },
-    rows: [{ cells: ['a', 'Opaque', 0], object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } }],
+    rows: [{ cells: ['a', 'Opaque', 0, /^\d+s$/], object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } }],
   })
 })
 

@@ -72,8 +72,8 @@ t.test('its requests are told as its own', needsRequests, async (t) => {
   await worker.list(configMap, { namespace })
   const user = `system:serviceaccount:${namespace}:worker`
   const path = `/api/v1/namespaces/${namespace}/configmaps`
-  await until('it is told', async () =>
+  const told = until('it is told', async () =>
     (await controlPlane.requests()).some((request) => request.user === user && request.verb === 'list' && request.path === path),
   )
-  t.pass()
+  await t.resolves(told)
 })

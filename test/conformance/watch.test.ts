@@ -156,7 +156,7 @@ t.test('tables and metadata of what changes', async (t) => {
   )
   t.match(rows[0]!.object, { kind: 'Table', columnDefinitions: [{ name: 'Name' }, { name: 'Type' }, { name: 'Data' }, { name: 'Age' }] })
   for (const { object } of rows)
-    t.match(object, { kind: 'Table', rows: [{ cells: ['shown', 'Opaque', 0], object: { metadata: { name: 'shown' } } }] })
+    t.match(object, { kind: 'Table', rows: [{ cells: ['shown', 'Opaque', 0, /^\d+s$/], object: { metadata: { name: 'shown' } } }] })
   const partial = await watch(`${secrets}?resourceVersion=${since}`, {
     accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
   })

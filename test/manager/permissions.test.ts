@@ -28,6 +28,7 @@ interface Attributes {
 function check(
   answer: (attributes: Attributes) => boolean,
   namespaces?: readonly string[],
+  operators = [operator],
 ): { done: Promise<void>; asked: string[]; log: { level: number; msg: string }[] } {
   const asked: string[] = []
   const log: { level: number; msg: string }[] = []
@@ -41,7 +42,7 @@ function check(
   } as unknown as Pick<Client, 'create'>
   const logger = pino({}, { write: (line: string) => void log.push(JSON.parse(line) as { level: number; msg: string }) })
   return {
-    done: checkPermissions({ operators: [operator], client, namespaces, connection: { describe: 'kubeconfig a, context b' }, logger }),
+    done: checkPermissions({ operators, client, namespaces, connection: { describe: 'kubeconfig a, context b' }, logger }),
     asked,
     log,
   }
@@ -81,6 +82,19 @@ t.test('a primary kind that may not be read is one clear sentence', async (t) =>
       message: /may not watch things\.example\.com in the namespace "b", which/,
     },
   )
+})
+
+t.test('a kind that one controller reconciles and another owns is a primary kind', async (t) => {
+  const things = defineController(kind, { reconcile: async () => undefined })
+  const pods = defineController(pod, { reconcile: async () => undefined, owns: [kind] })
+  for (const controllers of [
+    [things, pods],
+    [pods, things],
+  ]) {
+    const both = defineOperator({ name: 'both', kinds: [kind], controllers })
+    const { done } = check(({ resource }) => resource !== 'things', undefined, [both])
+    await t.rejects(done, { code: 'PRO_PERMISSION', message: /may not list and watch things\.example\.com in all namespaces, which/ })
+  }
 })
 
 t.test('what else is missing is a warning', async (t) => {

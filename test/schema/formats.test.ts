@@ -1,5 +1,6 @@
 import t from 'tap'
 import { formatOf } from '../../src/schema/formats.ts'
+import { processorTimeMs } from '../support/turns.ts'
 
 /** Which of the texts are of a format, as kube-apiserver 1.36 has it. */
 const cases: Readonly<Record<string, { readonly valid: readonly string[]; readonly invalid: readonly string[] }>> = {
@@ -105,7 +106,7 @@ t.test('a format that the API server does not know is none', async (t) => {
 t.test('no text takes longer than its length', async (t) => {
   for (const name of Object.keys(cases)) {
     const format = formatOf(name)!
-    const started = performance.now()
+    const started = processorTimeMs()
     for (const unit of ['1', 'a', ' ', '.', '%', '1a', '1 ', ':', '"', 'YWFh']) {
       for (const [before, after] of [
         ['', ''],
@@ -114,6 +115,6 @@ t.test('no text takes longer than its length', async (t) => {
       ] as const)
         format.test(before + unit.repeat(100_000) + after)
     }
-    t.ok(performance.now() - started < 5000, name)
+    t.ok(processorTimeMs() - started < 5000, name)
   }
 })

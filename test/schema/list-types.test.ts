@@ -3,6 +3,7 @@ import type { JsonValue } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { isProperList, listErrors } from '../../src/schema/list-types.ts'
 import { buildNode } from '../../src/schema/node.ts'
+import { processorTimeMs } from '../support/turns.ts'
 
 function told(schema: StructuralSchema, list: JsonValue[]): string[] {
   return listErrors(buildNode({ type: 'array', ...schema }), list, 'l').map(({ path, message }) => `${path}: ${message}`)
@@ -78,7 +79,7 @@ t.test('other lists may repeat', async (t) => {
 
 t.test('takes time in proportion to the list', async (t) => {
   const list = Array.from({ length: 100_000 }, (_, index) => ({ a: `${index}` }))
-  const started = performance.now()
+  const started = processorTimeMs()
   t.same(told(mapBy('a'), list), [])
-  t.ok(performance.now() - started < 5000)
+  t.ok(processorTimeMs() - started < 5000)
 })

@@ -2,6 +2,7 @@ import { RE2JS } from 're2js'
 import t from 'tap'
 import { compilePattern, isSimple, patternProblem } from '../../src/schema/patterns.ts'
 import { fc } from '../support/property.ts'
+import { processorTimeMs } from '../support/turns.ts'
 
 t.test('patterns have the meaning of RE2', async (t) => {
   const cases: readonly (readonly [pattern: string, text: string, matches: boolean])[] = [
@@ -123,9 +124,9 @@ t.test('the native engine and RE2 agree on every pattern that goes to the native
 t.test('a hostile text takes no longer than its length', async (t) => {
   for (const source of ['^(a+)+$', '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', '^a*b', '(x+x+)+y']) {
     const compiled = compilePattern(source)
-    const started = performance.now()
+    const started = processorTimeMs()
     for (const unit of ['a', '-', 'x', 'a-']) compiled.test(`${unit.repeat(50_000)}!`)
     // Backtracking would take years; the limit only has to tell the two apart on a busy machine.
-    t.ok(performance.now() - started < 5000, source)
+    t.ok(processorTimeMs() - started < 5000, source)
   }
 })

@@ -192,7 +192,7 @@ const certificate = testCertificate()
 export async function startTestServer(
   test: Test,
   options: { registry?: RegistryScript; catalog?: Catalog; grants?: readonly Grant[] } & Partial<
-    Pick<ApiServerOptions, 'onRequest' | 'port' | 'logger'>
+    Pick<ApiServerOptions, 'onRequest' | 'port' | 'logger' | 'clock'>
   > = {},
 ): Promise<TestServer> {
   const authorizer = ruleAuthorizer([...everybody, ...(options.grants ?? [])])
@@ -203,7 +203,7 @@ export async function startTestServer(
     tls: certificate,
     tokens: tokenAuthenticator(users),
     authorizer,
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     logger: options.logger ?? silentLogger(),
     port: options.port ?? 0,
     ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),

@@ -25,7 +25,9 @@ export const kubectlPath: string | undefined = await findProgram('kubectl', proc
 
 /** Options for a tap test that needs kubectl: skipped with the reason without one, but a failure in CI. */
 export const needsKubectl: { skip?: string } =
-  kubectlPath !== undefined || process.env.CI !== undefined ? {} : { skip: 'kubectl is not here, and there is no Go to build it' }
+  kubectlPath !== undefined || process.env.CI !== undefined
+    ? {}
+    : { skip: 'kubectl is not here: "npm test" without arguments builds it, where there is Go' }
 
 /** Runs a program to its end. */
 export async function finished(

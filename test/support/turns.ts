@@ -5,9 +5,9 @@ export class Turns {
   readonly #timer: NodeJS.Timeout
 
   constructor() {
-    let before = used()
+    let before = processorTimeMs()
     this.#timer = setInterval(() => {
-      const now = used()
+      const now = processorTimeMs()
       this.longest = Math.max(this.longest, now - before)
       before = now
     }, 1)
@@ -20,7 +20,8 @@ export class Turns {
   }
 }
 
-function used(): number {
+/** The processor time of this thread until now, in milliseconds: what a limit is about that must hold on a busy machine. */
+export function processorTimeMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }

@@ -108,6 +108,36 @@ t.test('one object cannot flood the server', async (t) => {
   t.equal(writes.length, 27)
 })
 
+t.test('an object that speaks more often than it earns is heard once in five minutes, however often it tries', async (t) => {
+  const { recorder, writes, clock } = setUp()
+  for (let i = 0; i < 25; i++) recorder.event(object('a', 'ns'), 'Normal', 'A', `message ${i}`)
+  for (let minute = 1; minute <= 30; minute++) {
+    await clock.advance(60_000)
+    recorder.event(object('a', 'ns'), 'Normal', 'A', `minute ${minute}`)
+  }
+  await recorder.flush()
+  const heard = writes.map((write) => (write.verb === 'create' ? write.object.message : '')).slice(25)
+  t.strictSame(heard, ['minute 5', 'minute 10', 'minute 15', 'minute 20', 'minute 25', 'minute 30'])
+})
+
+t.test('the allowances of 4,096 objects are remembered, the longest silent is forgotten first', async (t) => {
+  const { recorder, writes } = setUp()
+  /** Waits each time, because of more than a thousand that wait some are dropped. */
+  const say = async (name: string): Promise<number> => {
+    const before = writes.length
+    recorder.event(object(name, 'ns'), 'Normal', 'A', `message ${before}`)
+    await recorder.flush()
+    return writes.length - before
+  }
+  for (let i = 0; i < 25; i++) await say('first')
+  for (let i = 0; i < 25; i++) await say('second')
+  for (let i = 0; i < 4094; i++) await say(`other-${i}`)
+  t.equal(await say('first'), 0, 'it has spoken enough, and is the youngest now')
+  await say('one-more')
+  t.equal(await say('first'), 0, 'it is still remembered')
+  t.equal(await say('second'), 1, 'it has been forgotten')
+})
+
 t.test('a write that fails disturbs nobody, and the next event of its kind starts anew', async (t) => {
   let refuse = true
   const { recorder, writes } = setUp(() => refuse)

@@ -116,8 +116,7 @@ t.test('objects of a type that comes later are collected, too', async (t) => {
   await createWidgetDefinition(client)
   await client.create(widgetType, { metadata: { ...inDefault('late'), ownerReferences: [ownedBy(owner)] }, spec: { size: 1 } })
   await client.delete(configMap, inDefault('owner'))
-  await untilGone(client, widgetType, inDefault('late'))
-  t.pass()
+  await t.resolves(untilGone(client, widgetType, inDefault('late')))
 })
 
 t.test('what custom resources owned goes when their definition is deleted', async (t) => {

@@ -10,6 +10,7 @@ import { ProreusError } from '../../../src/api/errors.ts'
 import { failure } from '../../../src/api/status.ts'
 import type { RequestRecord } from '../../../src/devcluster/http/handle.ts'
 import { StatusError } from '../../../src/devcluster/registry/status-error.ts'
+import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingLogger } from '../../support/certs-recording-logger.ts'
 import { admin, bob, foo, startTestServer } from '../../support/http-server.ts'
 
@@ -249,6 +250,8 @@ t.test('a connection that cannot be accepted does not end the process', async (t
 
 t.test('close ends open connections and watches at once', async (t) => {
   const { ask, server, ca } = await startTestServer(t, {
+    // No time passes, so `close` waits in vain for what it does not end itself.
+    clock: new FakeClock(),
     registry: {
       async *watch(_info, _options, signal) {
         await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -261,10 +264,8 @@ t.test('close ends open connections and watches at once', async (t) => {
     [1, 2, 3].map(() => request(`${server.url}${foos}?watch=true`, { dispatcher: agent, headers: { authorization: `Bearer ${admin}` } })),
   )
   const ends = watches.map(async ({ body }) => body.text())
-  const start = performance.now()
   await server.close()
   t.same(await Promise.all(ends), ['', '', ''])
-  t.ok(performance.now() - start < 250, `took ${performance.now() - start} ms`)
   await t.rejects(ask('/version'))
   await server.close()
   await agent.destroy()

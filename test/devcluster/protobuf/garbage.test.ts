@@ -5,6 +5,7 @@ import { StatusError } from '../../../src/devcluster/registry/status-error.ts'
 import { bytes, object, varint } from '../../support/protobuf-bytes.ts'
 import { recorded } from '../../support/protobuf-recorded.ts'
 import { fc } from '../../support/property.ts'
+import { processorTimeMs } from '../../support/turns.ts'
 
 const bodies = recorded.map(([, base64]) => Buffer.from(base64, 'base64'))
 const kinds: readonly (readonly [apiVersion: string, kind: string])[] = [
@@ -77,9 +78,9 @@ t.test('as much and as deep as a body can be', (t) => {
     object('apiextensions.k8s.io/v1', 'CustomResourceDefinition', bytes(2, bytes(7, bytes(4, content))))
   const pieces = Buffer.from(Array.from({ length: megabytes / 2 }, () => [0x0a, 0x00]).flat())
   for (const body of [crd(bytes(1, deep)), crd(pieces), object('v1', 'ConfigMap', pieces), Buffer.concat([Buffer.from('k8s\0'), pieces])]) {
-    const started = performance.now()
+    const started = processorTimeMs()
     t.ok(checked(body))
-    t.ok(performance.now() - started < 10_000, 'in a time that is bounded')
+    t.ok(processorTimeMs() - started < 10_000, 'in a time that is bounded')
   }
   t.end()
 })

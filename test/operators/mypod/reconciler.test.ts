@@ -79,7 +79,9 @@ t.test('a foreign Pod of that name is never touched', async (t) => {
       verbs.filter((verb) => verb !== 'create'),
       ['patchStatus'],
     )
-    t.match(writes.at(-1)?.[2], { status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'NameConflict' }] } })
+    t.match(writes.at(-1)?.[2], {
+      status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'NameConflict' }, { type: 'Progressing' }, { type: 'Ready' }] },
+    })
     t.same(events, ['NameConflict'])
     t.same(result, { requeue: true })
   }
@@ -100,7 +102,13 @@ t.test('a Pod that the API server refuses is told in the status and tried again 
       refuse: apiError(code, reason, 'violates PodSecurity "restricted:latest"'),
     })
     t.match(writes.at(-1)?.[2], {
-      status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'PodCreateFailed', message: /PodSecurity/ }] },
+      status: {
+        conditions: [
+          { type: 'Degraded', status: 'True', reason: 'PodCreateFailed', message: /PodSecurity/ },
+          { type: 'Progressing' },
+          { type: 'Ready' },
+        ],
+      },
     })
     t.same(events, ['PodCreateFailed'])
     t.strictSame(result, { requeueAfterMs: 30_000 })

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'
 import { checkRules, compileRules } from '../../../src/schema/cel/rules.ts'
+import { processorTimeMs } from '../../support/turns.ts'
 
 function listSchema(rule: string, items: StructuralSchema, limits: StructuralSchema = {}): StructuralSchema {
   const list: StructuralSchema = { type: 'array', items, ...limits }
@@ -55,7 +56,7 @@ t.test('rules that may cost too much together are named', (t) => {
 t.test('a rule that costs too much on an object ends the evaluation', (t) => {
   const schema = listSchema('self.list.all(x, self.list.all(y, x == y || x != y))', { type: 'integer' })
   const list = Array.from({ length: 3000 }, (_, index) => index)
-  const before = performance.now()
+  const before = processorTimeMs()
   t.strictSame(compileRules(schema)!.evaluate({ list }), [
     {
       path: '<nil>',
@@ -64,7 +65,7 @@ t.test('a rule that costs too much on an object ends the evaluation', (t) => {
         'Invalid value: "object": \'operation cancelled: actual cost limit exceeded\': no further validation rules will be run due to call cost exceeds limit for rule: self.list.all(x, self.list.all(y, x == y || x != y))',
     },
   ])
-  t.ok(performance.now() - before < 5000)
+  t.ok(processorTimeMs() - before < 5000)
   t.end()
 })
 

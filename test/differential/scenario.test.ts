@@ -1,8 +1,8 @@
 /** How scenario files are read, and the values in them replaced. */
 import t from 'tap'
-import { valueAt } from './path.ts'
-import { allSteps, parseScenario, readScenarios } from './scenario.ts'
-import { substitute } from './variables.ts'
+import { valueAt } from '../real/differential/path.ts'
+import { allSteps, parseScenario, readScenarios } from '../real/differential/scenario.ts'
+import { substitute } from '../real/differential/variables.ts'
 
 t.test('the scenarios can be read, and there are many requests', async (t) => {
   const steps = readScenarios().flatMap((scenario) => allSteps(scenario.steps))

@@ -1,12 +1,12 @@
 /** How differences are found and judged by the reviewed list, and how the list is rendered. */
 import t from 'tap'
-import type { JsonObject } from '../../../src/api/json.ts'
-import type { AcceptedDifference } from './accepted.ts'
-import { judge, matches, readAccepted } from './accepted.ts'
-import { differencesOf } from './compare.ts'
-import type { Comparison } from './player.ts'
-import { renderDifferences } from './render.ts'
-import { allSteps, readScenarios } from './scenario.ts'
+import type { JsonObject } from '../../src/api/json.ts'
+import type { AcceptedDifference } from '../real/differential/accepted.ts'
+import { judge, matches, readAccepted } from '../real/differential/accepted.ts'
+import { differencesOf } from '../real/differential/compare.ts'
+import type { Comparison } from '../real/differential/player.ts'
+import { renderDifferences } from '../real/differential/render.ts'
+import { allSteps, readScenarios } from '../real/differential/scenario.ts'
 
 const comparison = (id: string, real: JsonObject, embedded: JsonObject): Comparison => ({
   scenario: 'one',
@@ -41,7 +41,12 @@ t.test('a pattern is the whole text, in which a star stands for anything', async
 
 t.test('a difference is accepted for its scenario, request and path alone', async (t) => {
   const found = [comparison('a', { x: 1, y: 1 }, { x: 2, y: 1 }), comparison('b', { x: 1 }, { x: 2 }), comparison('c', { x: 1 }, { x: 1 })]
-  t.match(judge(found, [entry(['a'], ['x'])]), { compared: 3, equal: 1, accepted: 1, failed: [{ comparison: { id: 'b' } }], stale: [] })
+  const { failed, ...others } = judge(found, [entry(['a'], ['x'])])
+  t.strictSame(
+    failed.map(({ comparison }) => comparison.id),
+    ['b'],
+  )
+  t.strictSame(others, { compared: 3, equal: 1, accepted: 1, stale: [] })
   t.equal(judge(found, [entry(['a', 'b'], ['x'], 'two')]).failed.length, 2)
   t.equal(judge([comparison('a', { x: 1, y: 1 }, { x: 2, y: 2 })], [entry(['a'], ['x'])]).failed.length, 1)
 })

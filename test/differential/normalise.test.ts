@@ -1,7 +1,7 @@
 /** What is taken out of answers before they are compared, and what stays. */
 import t from 'tap'
-import type { JsonValue } from '../../../src/api/json.ts'
-import { Normaliser } from './normalise.ts'
+import type { JsonValue } from '../../src/api/json.ts'
+import { Normaliser } from '../real/differential/normalise.ts'
 
 const now = new Date().toISOString()
 const uid = (digit: number): string => `a${digit}b2c3d4-0000-4000-8000-00000000000${digit}`

@@ -1,0 +1,49 @@
+/**
+ * Assertions that cannot fail where their reader expects it. tap compares patterns loosely: an absent field matches `null`, and any
+ * array matches `[]`, because arrays are compared by prefix; `same` takes '1' for 1; and `pass` compares nothing at all.
+ */
+import type { Rule } from 'eslint'
+import type { Node } from 'estree'
+
+/** Assertions whose second argument is a pattern. */
+const patterns: ReadonlySet<string> = new Set(['match', 'notMatch', 'matchOnly', 'notMatchOnly', 'has', 'notHas', 'throws', 'rejects'])
+/** Loose comparisons, and their strict counterparts. */
+const strict: ReadonlyMap<string, string> = new Map([
+  ['same', 'strictSame'],
+  ['notSame', 'strictNotSame'],
+])
+
+export const assertions: Rule.RuleModule = {
+  meta: {
+    type: 'problem',
+    schema: [],
+    messages: {
+      null: 'An absent field matches null in t.{{assertion}}: compare the value alone with t.equal(value, null), or the whole with t.strictSame.',
+      empty: 'Any array matches [] in t.{{assertion}}: compare the list alone with t.strictSame(list, []).',
+      loose: "t.{{assertion}} takes '1' for 1 and null for undefined: use t.{{strict}}.",
+      pass: 't.pass asserts nothing: assert what the test shows; for a wait, t.resolves(promise).',
+    },
+  },
+  create(context) {
+    /** Reports what matches more than it says; a function inside a pattern is not part of it. */
+    function checkPattern(node: Node, assertion: string): void {
+      if (node.type === 'Literal' && node.raw === 'null') context.report({ node, messageId: 'null', data: { assertion } })
+      if (node.type === 'ArrayExpression' && node.elements.length === 0) context.report({ node, messageId: 'empty', data: { assertion } })
+      if (node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression') return
+      for (const key of context.sourceCode.visitorKeys[node.type] ?? []) {
+        const children = node[key as keyof Node] as unknown as Node | null | undefined | readonly (Node | null)[]
+        for (const child of [children].flat()) if (child) checkPattern(child as Node, assertion)
+      }
+    }
+    return {
+      CallExpression({ callee, arguments: [, pattern] }) {
+        if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier' || callee.property.type !== 'Identifier') return
+        const node = callee.property
+        const assertion = node.name
+        if (strict.has(assertion)) context.report({ node, messageId: 'loose', data: { assertion, strict: strict.get(assertion)! } })
+        if (assertion === 'pass') context.report({ node, messageId: 'pass' })
+        if (pattern !== undefined && patterns.has(assertion)) checkPattern(pattern, assertion)
+      },
+    }
+  },
+}

@@ -1,0 +1,27 @@
+import { Linter } from 'eslint'
+import t from 'tap'
+import { assertions } from '../../../scripts/lint/assertions.ts'
+
+const config: Linter.Config = { plugins: { proreus: { rules: { assertions } } }, rules: { 'proreus/assertions': 'error' } }
+/** Which messages a piece of a test is given. */
+const problems = (code: string): (string | undefined)[] => new Linter().verify(code, config).map(({ messageId }) => messageId)
+
+t.test('null and the empty list are refused anywhere in a pattern', async (t) => {
+  t.strictSame(problems('t.match(found, null)'), ['null'])
+  t.strictSame(problems('t.match(found, { a: [{ b: null }], ...{ c: [] } })'), ['null', 'empty'])
+  t.strictSame(problems('t.has(found, { a: [] }, "what")'), ['empty'])
+  t.strictSame(problems('t.rejects(() => act(), { cause: null })'), ['null'])
+  t.strictSame(problems('sub.notMatch(found, wide ? [] : { a: 1 })'), ['empty'])
+})
+
+t.test('what compares exactly, or is no pattern, is accepted', async (t) => {
+  t.strictSame(problems('t.match({ a: null, b: [] }, { a: 1 })'), [], 'the first argument is what was found')
+  t.strictSame(problems('t.strictSame(found, { a: null, b: [] }); t.equal(found, null)'), [])
+  t.strictSame(problems('t.match(found, { a: () => null })'), [])
+  t.strictSame(problems('text.match(/null/); set.has(null)'), [])
+})
+
+t.test('a loose comparison is refused, and so is one that compares nothing', async (t) => {
+  t.strictSame(problems('t.same(found, wanted); t.notSame(found, wanted)'), ['loose', 'loose'])
+  t.strictSame(problems('t.pass(); t.pass("done")'), ['pass', 'pass'])
+})
