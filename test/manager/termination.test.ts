@@ -11,7 +11,7 @@ async function run(t: Test, body: string): ReturnType<typeof finished> {
   const file = join(t.testdir(), 'main.ts')
   writeFileSync(
     file,
-    `import { onTermination } from '${source}/cli/signals.ts'
+    `import { onTermination } from '${source}/manager/termination.ts'
 import { createLogger } from '${source}/telemetry/logger.ts'
 const { signal, release } = onTermination(createLogger())
 const ended = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
