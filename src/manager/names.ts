@@ -47,9 +47,16 @@ export function labelsOf(installation: string): Record<string, string> {
   return { 'app.kubernetes.io/name': installation, 'app.kubernetes.io/part-of': installation }
 }
 
+const installer = /-install(-conversion)?$/
+
 /** Whether a field manager is the installer of some installation. */
 export function isInstaller(fieldManager: string): boolean {
-  return fieldManager.endsWith('-install') || fieldManager.endsWith('-install-conversion')
+  return installer.test(fieldManager)
+}
+
+/** The installation of which a field manager is the installer. */
+export function installationOf(fieldManager: string): string {
+  return fieldManager.replace(installer, '')
 }
 
 /** The longest suffix of an object's name is `-webhook-ca`, or `-validating`: what is derived fits into the 63 characters of a label. */

@@ -7,7 +7,7 @@ import { ApiError, isConflict, isForbidden } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { InstallationNames } from '../manager/names.ts'
-import { installationName, isInstaller, namesOf } from '../manager/names.ts'
+import { installationName, installationOf, isInstaller, namesOf } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import type { RunOptions } from '../manager/run-options.ts'
 import { serviceOf } from '../manager/run-options.ts'
@@ -62,20 +62,33 @@ async function applyDefinition(
     await apply(forceConflicts)
   } catch (error) {
     if (!isConflict(error)) throw error
-    const others = conflictingManagers(error).filter(isInstaller)
-    if (others.length === 0) return void (await apply(true))
-    const installations = [...new Set(others.map((manager) => `"${manager.replace(/-install(-conversion)?$/, '')}"`))].join(' and ')
-    const problem = `The installation ${installations} defines the CRD ${nameOf(crd)} differently: ${error.message}`
-    const advice =
-      'install the same version of the operator in both, give your kind another group, or take the CRD over with --force-conflicts'
-    throw new ProreusError('PRO_CONFIG_INVALID', `${problem.replace(/\.$/, '')}: ${advice}.`, { cause: error })
+    const conflicts = conflictsOf(error).filter(({ manager }) => isInstaller(manager))
+    if (conflicts.length === 0) return void (await apply(true))
+    throw definedByOthers(nameOf(crd), conflicts, error)
   }
 }
 
+interface Conflict {
+  readonly manager: string
+  readonly field: string
+}
+
 /** The field managers that a refused apply names (k8s.io/apimachinery `pkg/util/managedfields/internal`: `NewConflictError`). */
-function conflictingManagers(error: unknown): readonly string[] {
+function conflictsOf(error: unknown): readonly Conflict[] {
   const causes = error instanceof ApiError ? error.causes : []
-  return causes.flatMap(({ message }) => /^conflict with "([^"]+)"/.exec(message ?? '')?.[1] ?? [])
+  return causes.flatMap(({ message = '', field = '' }) => {
+    const manager = /^conflict with "([^"]+)"/.exec(message)?.[1]
+    return manager === undefined ? [] : [{ manager, field }]
+  })
+}
+
+function definedByOthers(crd: string, conflicts: readonly Conflict[], cause: unknown): ProreusError {
+  const fields = [...new Set(conflicts.map(({ field }) => field))].join(', ')
+  const others = [...new Set(conflicts.map(({ manager }) => `"${installationOf(manager)}"`))].sort().join(', ')
+  const advice =
+    'install the same version of the operator everywhere, give your kind a group of its own, or take the CRD over with --force-conflicts'
+  const problem = `The CRD ${crd} is installed with another definition by ${others} (they differ in ${fields})`
+  return new ProreusError('PRO_CONFIG_INVALID', `${problem}: ${advice}.`, { cause })
 }
 
 function nameOf({ metadata }: JsonObject): string {
