@@ -52,15 +52,14 @@ function loadError(file: string, path: string, cause: unknown): LoadError {
 
 /** The lines of a stack in the user's files, with paths as the user would write them. */
 function framesOf(stack: string): readonly string[] {
-  const lines = stack.split('\n').filter((line) => /^\s+at .*file:\/\//.test(line) || /^\s+at .*\(?\/.*:\d+:\d+\)?$/.test(line))
-  return lines
-    .filter((line) => !line.includes(ownFiles) && !line.includes('/node_modules/'))
-    .map((line) => line.trim().replace(/file:\/\/[^\s)]+/, shortened))
+  const lines = stack.split('\n').filter((line) => /^ +at .*(file:\/\/|[( ]\/).*:\d+:\d+\)?$/.test(line))
+  const own = lines.filter((line) => !line.includes(ownFiles) && !line.includes('/node_modules/') && !/[( ]node:/.test(line))
+  return own.map((line) => line.trim().replace(/(file:\/\/)?\/[^\s)]+/, shortened))
 }
 
-/** A syntax error has its place in the first line of its stack, then the line of code and a mark below its column. */
+/** A syntax error has its place in the first line of its stack, then lines of code and a mark below its column. */
 function syntaxErrorAt(stack: string): string | undefined {
-  const match = /^(file:\/\/\S+|\/\S+):(\d+)\n(?:.*\n( *)\^)?/.exec(stack)
+  const match = /^(file:\/\/\S+|\/\S+):(\d+)\n(?:.+\n)*?(?:( *)\^+\n|\n)/.exec(stack)
   if (match === null) return undefined
   const [, file, line, indent] = match
   return `${shortened(file!)}:${line}${indent === undefined ? '' : `:${indent.length + 1}`}`

@@ -145,7 +145,7 @@ function targetOf(names: InstallationNames, running: RunOptions): WebhookTarget 
   const { connection, webhook } = running
   if (webhook?.url !== undefined) return { url: webhook.url }
   if (connection.inCluster === true || webhook?.service !== undefined) return { service: serviceOf(names, running) }
-  const advice = `--webhook-url https://HOST:${webhook?.port ?? 9443} with a HOST at which the API server reaches this machine, --webhook-service with a Service that leads here, or --enable-webhooks false`
+  const advice = `--webhook-url https://HOST:PORT with an address at which the API server reaches this machine, --webhook-service with a Service that leads here, or --enable-webhooks false`
   throw new ProreusError(
     'PRO_CONFIG_INVALID',
     `--install outside a cluster cannot tell how the API server reaches the webhooks: add ${advice}.`,

@@ -44,3 +44,8 @@ t.test('an exception that nobody caught ends in order, with exit code 1', async 
   t.match({ code, stdout }, { code: 1, stdout: 'ended in order' })
   t.match(stderr, /"level":"fatal".*an exception that nobody caught: broken/)
 })
+
+t.test('a second signal ends at once', async (t) => {
+  const body = "process.kill(process.pid, 'SIGINT')\nawait ended\nprocess.kill(process.pid, 'SIGINT')\nawait new Promise(() => undefined)"
+  t.strictSame(await run(t, body), { code: 130, stdout: '', stderr: '' })
+})
