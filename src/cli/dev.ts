@@ -8,17 +8,20 @@ import { version } from '../api/version.ts'
 import { createClient, type Client } from '../client/client.ts'
 import { startDevCluster, type DevCluster } from '../devcluster/dev-cluster.ts'
 import type { Operator } from '../manager/operator.ts'
+import { installationName } from '../manager/names.ts'
 import { run } from '../manager/run.ts'
 import type { Endpoints } from '../manager/run-options.ts'
+import { onTermination } from '../manager/termination.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
 import { parsePort } from './configuration.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
-import { operatorsHelp, selectOperators } from './operators.ts'
+import { ownStateFolder } from './dev-owner.ts'
+import { nameOption, operatorsOption, selectOperators } from './operators.ts'
 import { paint, terminalProgress, type Progress } from './progress.ts'
-import { onTermination } from './signals.ts'
 
 interface Options extends LogOptions {
-  operators: string
+  operators?: string
+  name?: string
   port?: number
   stateDir: string
   certDir: string
@@ -27,11 +30,12 @@ interface Options extends LogOptions {
 export function devCommand(): Command {
   const command = new Command('dev')
     .description('Start an embedded Kubernetes API with a simulated node and the operators, for development. Everything is in memory.')
-    .addOption(new Option('--operators <list>', operatorsHelp).default('all').env('PROREUS_OPERATORS'))
+    .addOption(operatorsOption())
+    .addOption(nameOption())
     .addOption(new Option('--port <port>', 'port of the API (default: 6443, or the next free one); 0: any free one').argParser(parsePort))
     .option(
       '--state-dir <folder>',
-      'where the kubeconfig appears when all is ready; its certificate authority and token stay valid across restarts',
+      'where the kubeconfig is from when all is ready until the end; its certificate authority and token stay valid across restarts',
       '.proreus',
     )
     .option('--cert-dir <folder>', 'where the certificates of the webhooks are', 'certs')
@@ -44,17 +48,26 @@ async function dev(options: Options): Promise<void> {
   // On a terminal the steps tell what is going on, until all is ready.
   let starting = process.stderr.isTTY === true && options.logLevel === 'info'
   const logger = loggerOf(options, () => starting)
-  const operators = await selectOperators(options.operators)
+  const { operators, name: given } = await selectOperators(options)
+  // This API serves nobody else: several operators need no name that tells their installation from others.
+  const name = installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined))
   const termination = onTermination(logger)
   progress.say(`proreus ${version}\n`)
+  const disown = await ownStateFolder(options.stateDir)
   // Its appearance means that all is ready, so an old one goes first.
   const kubeconfig = join(options.stateDir, 'kubeconfig')
-  await removeOld(kubeconfig)
-  const cluster = await startDevCluster({
-    directory: options.stateDir,
-    logger,
-    ...(options.port !== undefined && { port: options.port, portRequired: true }),
-  })
+  let cluster: DevCluster
+  try {
+    await removeOld(kubeconfig)
+    cluster = await startDevCluster({
+      directory: options.stateDir,
+      logger,
+      ...(options.port !== undefined && { port: options.port, portRequired: true }),
+    })
+  } catch (error) {
+    await disown()
+    throw error
+  }
   progress.done('Kubernetes API', cluster.url)
   const client = createClient(cluster.connection)
   const ready = async (): Promise<void> => {
@@ -64,19 +77,21 @@ async function dev(options: Options): Promise<void> {
     sayReady(progress, kubeconfig, operators, (performance.now() - started) / 1000)
   }
   try {
-    await installKinds(client, operators, systemClock, termination.signal)
+    await installKinds(client, operators, systemClock, { name, signal: termination.signal })
     if (operators.length === 0) {
       await ready()
       await aborted(termination.signal)
     } else {
       progress.done('custom resources', operators.flatMap(({ kinds }) => kinds.map(({ kind, group }) => `${kind}.${group}`)).join(', '))
-      await runOperators(operators, { cluster, client, options, progress, ready, logger, signal: termination.signal })
+      await runOperators(operators, { cluster, client, name, options, progress, ready, logger, signal: termination.signal })
     }
   } catch (error) {
     if (!termination.signal.aborted) throw error
   } finally {
     await client.close()
     await cluster.close()
+    await rm(kubeconfig, { force: true })
+    await disown()
     termination.release()
   }
 }
@@ -93,6 +108,8 @@ async function removeOld(kubeconfig: string): Promise<void> {
 interface Environment {
   readonly cluster: DevCluster
   readonly client: Client
+  /** That of the installation. */
+  readonly name: string
   readonly options: Options
   readonly progress: Progress
   readonly logger: ReturnType<typeof loggerOf>
@@ -103,10 +120,11 @@ interface Environment {
 /** Runs the operators as `proreus run` would; the API server calls their webhooks over TLS on loopback. */
 function runOperators(
   operators: readonly Operator[],
-  { cluster, client, options, progress, ready, logger, signal }: Environment,
+  { cluster, client, name, options, progress, ready, logger, signal }: Environment,
 ): Promise<void> {
   return run(operators, {
     connection: cluster.connection,
+    name,
     logger,
     signal,
     certificates: { kind: 'files', directory: options.certDir },
@@ -116,11 +134,11 @@ function runOperators(
     drainDelayMs: 0,
     async onServing({ webhook }: Endpoints) {
       if (webhook === undefined) return
-      await installWebhooks(client, operators, { url: webhook.url }, signal)
+      await installWebhooks(client, operators, { url: webhook.url }, { name, signal })
       progress.done('webhooks', webhook.url)
     },
     async onStarted({ webhook, metrics }: Endpoints) {
-      if (webhook !== undefined) await whenTrusted(client, operators, systemClock, signal)
+      if (webhook !== undefined) await whenTrusted(client, operators, systemClock, { name, signal })
       progress.done('controllers', operators.flatMap(({ controllers }) => controllers.map(({ name }) => name)).join(', '))
       if (metrics !== undefined) progress.done('metrics', `http://${metrics.host}:${metrics.port}/metrics`)
       await ready()

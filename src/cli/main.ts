@@ -7,6 +7,7 @@ import { withoutAliases } from './configuration.ts'
 import { devCommand } from './dev.ts'
 import { Exit } from './exit.ts'
 import { generateCommand } from './generate.ts'
+import { LoadError } from './load-operator.ts'
 import { runCommand } from './run.ts'
 import { validateCommand } from './validate.ts'
 
@@ -38,7 +39,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof Exit) return error.exitCode
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    if (error instanceof ProreusError) process.stderr.write(`proreus: ${oneLine(error.message)}\n`)
+    if (error instanceof ProreusError) process.stderr.write(`proreus: ${oneLine(error.message)}\n${framesBelow(error)}`)
     else
       process.stderr.write(
         `proreus: an unexpected error, please report it: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`,
@@ -51,6 +52,11 @@ export async function main(argv: readonly string[]): Promise<number> {
 function inheritSettings(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent)
   for (const child of command.commands) inheritSettings(child, command)
+}
+
+/** Where in the user's own files an operator failed to load. */
+function framesBelow(error: ProreusError): string {
+  return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}\n`).join('') : ''
 }
 
 /** Messages of others, quoted in ours, can have several lines. */

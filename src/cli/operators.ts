@@ -1,55 +1,71 @@
-/** The operators that a command runs: the shipped ones by name, others by file. */
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { ProreusError, messageOf } from '../api/errors.ts'
+/** The operators that a command is about: the shipped ones by name, others by file. */
+import { Option } from 'commander'
+import { ProreusError } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
-import { isOperator } from '../manager/operator.ts'
 import { shippedOperators } from '../operators/index.ts'
+import { loadOperator } from './load-operator.ts'
+import { readProject } from './project.ts'
 
-/** Help text for `--operators`. */
-export const operatorsHelp = `which operators: names (${shippedOperators.map(({ name }) => name).join(', ')}), files that export "operator", "all" or "none"`
+const shippedNames = shippedOperators.map(({ name }) => name).join(', ')
 
-/** Resolves `mypod,./my-operator.ts`; `all` is every shipped one. */
-export async function selectOperators(text: string): Promise<Operator[]> {
-  const selected: Operator[] = []
-  for (const item of text
+/** The name of an installation of all shipped operators. */
+const shippedInstallation = 'proreus'
+
+/** `--operators`. */
+export function operatorsOption(): Option {
+  const description = `which operators: files that export "operator", names of shipped ones (${shippedNames}), "all" of these, or "none" (default: "proreus.operators" in package.json)`
+  return new Option('--operators <list>', description).env('PROREUS_OPERATORS')
+}
+
+/** `--name`. */
+export function nameOption(): Option {
+  const description =
+    'name of the installation, from which its webhook configurations, namespace and so on have theirs (default: "proreus.name" in package.json, else the operator\'s name)'
+  return new Option('--name <name>', description).env('PROREUS_NAME')
+}
+
+/** What the options of a command say; what they leave out, the project says. */
+export interface Selected {
+  readonly operators: readonly Operator[]
+  /** The name of the installation, where one is given or follows from the selection. */
+  readonly name: string | undefined
+}
+
+/**
+ * Resolves `mypod,./my-operator.ts`; `all` are the shipped ones.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when nothing says which operators, there is none of that name, or one cannot be loaded.
+ */
+export async function selectOperators(options: {
+  readonly operators?: string | undefined
+  readonly name?: string | undefined
+}): Promise<Selected> {
+  const project = readProject()
+  const items = (options.operators ?? project.operators ?? refuse())
     .split(',')
     .map((part) => part.trim())
-    .filter((part) => part !== '')) {
-    if (item === 'none') continue
-    if (item === 'all') selected.push(...shippedOperators)
-    else if (/[./\\]/.test(item)) selected.push(await loadOperator(item))
-    else selected.push(shippedOperator(item))
-  }
-  return [...new Set(selected)]
+    .filter((part) => part !== '')
+  const operators: Operator[] = []
+  for (const item of items) operators.push(...(await operatorsNamed(item)))
+  const onlyShipped = items.length > 0 && items.every((item) => item === 'all')
+  // The project's name is that of the project's operators.
+  const given = options.name ?? (options.operators === undefined ? project.name : undefined)
+  return { operators: [...new Set(operators)], name: given ?? (onlyShipped ? shippedInstallation : undefined) }
 }
 
-function shippedOperator(name: string): Operator {
-  const found = shippedOperators.find((operator) => operator.name === name)
-  if (found !== undefined) return found
-  const names = shippedOperators.map((operator) => operator.name).join(', ')
+async function operatorsNamed(item: string): Promise<readonly Operator[]> {
+  if (item === 'none') return []
+  if (item === 'all') return shippedOperators
+  if (/[./\\]/.test(item)) return [await loadOperator(item)]
+  const found = shippedOperators.find(({ name }) => name === item)
+  if (found !== undefined) return [found]
+  const advice = 'for one of your own give its file, e.g. ./my-operator.ts'
+  throw new ProreusError('PRO_CONFIG_INVALID', `There is no operator "${item}". The shipped ones are: ${shippedNames}; ${advice}.`)
+}
+
+function refuse(): never {
   throw new ProreusError(
     'PRO_CONFIG_INVALID',
-    `There is no operator "${name}". The shipped ones are: ${names}; for one of your own give its file, e.g. ./my-operator.ts.`,
+    `Nothing says which operators: add --operators with your file, e.g. --operators ./my-operator.ts, or put "proreus": { "operators": "./my-operator.ts" } into package.json; "--operators all" takes those that come with Proreus (${shippedNames}).`,
   )
-}
-
-async function loadOperator(file: string): Promise<Operator> {
-  const path = resolve(file)
-  if (!existsSync(path)) {
-    throw new ProreusError('PRO_CONFIG_INVALID', `The operator ${file} does not exist: give a file that exports "operator".`)
-  }
-  let loaded: { operator?: unknown }
-  try {
-    loaded = (await import(pathToFileURL(path).href)) as { operator?: unknown }
-  } catch (cause) {
-    throw new ProreusError('PRO_CONFIG_INVALID', `The operator ${file} cannot be loaded: ${messageOf(cause).replace(/\.$/, '')}.`, {
-      cause,
-    })
-  }
-  if (!isOperator(loaded.operator)) {
-    throw new ProreusError('PRO_CONFIG_INVALID', `${file} exports no "operator" made with defineOperator.`)
-  }
-  return loaded.operator
 }

@@ -1,15 +1,15 @@
 /** `proreus run`: operators against an existing API. */
 import { Command, Option } from 'commander'
-import { systemClock } from '../api/clock.ts'
 import { serviceAccountDirectory } from '../client/in-cluster.ts'
 import { loadConnection } from '../client/kubeconfig.ts'
 import type { Connection } from '../client/connection.ts'
-import { caSecretName, operatorNamespace, webhookServiceName } from '../manager/names.ts'
+import type { CertificateOptions } from '../manager/certificates.ts'
+import { installationName, namesOf } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import type { RunOptions } from '../manager/run-options.ts'
-import { installKinds, installWebhooks } from '../manifests/install.ts'
-import type { WebhookTarget } from '../manifests/webhook-configuration.ts'
+import { onTermination } from '../manager/termination.ts'
+import { installOnServing } from '../manifests/install.ts'
 import {
   applyConfigFile,
   defaultConfigFile,
@@ -21,11 +21,11 @@ import {
   parseWebhookUrl,
 } from './configuration.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
-import { operatorsHelp, selectOperators } from './operators.ts'
-import { onTermination } from './signals.ts'
+import { nameOption, operatorsOption, selectOperators } from './operators.ts'
 
 interface Options extends LogOptions {
-  operators: string
+  operators?: string
+  name?: string
   kubeconfig?: string
   context?: string
   serviceAccountDir: string
@@ -35,24 +35,23 @@ interface Options extends LogOptions {
   webhookHost?: string
   webhookPort: number
   webhookUrl?: string
-  webhookService: string
+  webhookService?: string
   reviewLogSampling: number
   certDir?: string
-  certSecret: string
-  healthProbeBindAddress: string
-  metricsBindAddress: string
-  drainDelay: number
+  certSecret?: string
+  healthProbeBindAddress?: string
+  metricsBindAddress?: string
+  drainDelay?: number
   drainDeadline: number
   install?: boolean
+  forceConflicts?: boolean
 }
-
-/** Where a run outside a cluster keeps its certificates. */
-const localCertDir = 'certs'
 
 export function runCommand(): Command {
   const command = new Command('run')
     .description('Run operators against an existing API: admission webhooks, controllers, and the certificates in between.')
-    .addOption(new Option('--operators <list>', operatorsHelp).default('all').env('PROREUS_OPERATORS'))
+    .addOption(operatorsOption())
+    .addOption(nameOption())
     .option('--kubeconfig <file>', 'kubeconfig to use; without it $KUBECONFIG, the cluster that this runs in, ~/.kube/config')
     .option('--context <name>', 'context of the kubeconfig')
     .addOption(
@@ -63,7 +62,7 @@ export function runCommand(): Command {
     .addOption(
       new Option(
         '--namespace <name>',
-        `the operator's own namespace (default: that of the service account in a cluster, else ${operatorNamespace})`,
+        "the operator's own namespace (default: that of the service account in a cluster, else NAME-system)",
       ).env('POD_NAMESPACE'),
     )
     .addOption(
@@ -83,9 +82,10 @@ export function runCommand(): Command {
         .env('WEBHOOK_URL'),
     )
     .addOption(
-      new Option('--webhook-service <name>', 'Service in front of the webhooks, for an operator in the cluster')
-        .default(webhookServiceName)
-        .env('WEBHOOK_SERVICE'),
+      new Option(
+        '--webhook-service <name>',
+        'Service in front of the webhooks, for an operator in the cluster (default: NAME-webhook)',
+      ).env('WEBHOOK_SERVICE'),
     )
     .addOption(
       new Option('--review-log-sampling <share>', 'share of allowed reviews that are logged, from 0 (none) to 1 (all)')
@@ -97,22 +97,23 @@ export function runCommand(): Command {
       new Option('--cert-dir <folder>', 'keep the certificates in files there; the default outside a cluster is certs').env('CERT_DIR'),
     )
     .addOption(
-      new Option('--cert-secret <name>', 'keep the certificates in this Secret; the default in a cluster')
-        .default(caSecretName)
-        .env('CERT_SECRET'),
+      new Option('--cert-secret <name>', 'keep the certificates in this Secret (default in a cluster: NAME-webhook-ca)').env('CERT_SECRET'),
     )
     .addOption(
-      new Option('--health-probe-bind-address <address>', 'where /healthz and /readyz are served; 0: nowhere')
-        .default(':8081')
-        .env('HEALTH_PROBE_BIND_ADDRESS'),
+      new Option(
+        '--health-probe-bind-address <address>',
+        'where /healthz and /readyz are served, to anybody; 0: nowhere (default: :8081 in a cluster, 127.0.0.1:8081 outside)',
+      ).env('HEALTH_PROBE_BIND_ADDRESS'),
     )
     .addOption(
-      new Option('--metrics-bind-address <address>', 'where /metrics is served; 0: nowhere').default(':8080').env('METRICS_BIND_ADDRESS'),
+      new Option(
+        '--metrics-bind-address <address>',
+        'where /metrics is served, to anybody; 0: nowhere (default: :8080 in a cluster, 127.0.0.1:8080 outside)',
+      ).env('METRICS_BIND_ADDRESS'),
     )
     .addOption(
-      new Option('--drain-delay <duration>', 'how long the webhooks go on accepting after SIGTERM')
+      new Option('--drain-delay <duration>', 'how long the webhooks go on accepting after SIGTERM (default: 10s in a cluster, 0s outside)')
         .argParser(parseDuration)
-        .default(10_000, '10s')
         .env('DRAIN_DELAY'),
     )
     .addOption(
@@ -121,12 +122,14 @@ export function runCommand(): Command {
         .default(30_000, '30s')
         .env('DRAIN_DEADLINE'),
     )
-    .option('--install', 'apply the CRDs and webhook configurations first')
+    .option('--install', 'apply the CRDs and webhook configurations first; outside a cluster with --webhook-url')
+    .option('--force-conflicts', 'with --install: take over CRDs that another installation has defined differently')
     .option('--config <file>', 'YAML file with options, by the names of the flags', defaultConfigFile)
   return addLogOptions(command).action(async () => {
     applyConfigFile(command)
     const options = command.opts<Options>()
-    const operators = await selectOperators(options.operators)
+    const { operators, name: given } = await selectOperators(options)
+    const name = installationName(operators, given)
     const connection = await loadConnection({
       env: process.env,
       inClusterRoot: options.serviceAccountDir,
@@ -135,13 +138,12 @@ export function runCommand(): Command {
     })
     const logger = loggerOf(options)
     const termination = onTermination(logger)
+    const { signal } = termination
     try {
-      await run(enabled(operators, options), {
-        ...runOptions(connection, options),
-        logger,
-        ...installation(connection, operators, options, termination.signal),
-        signal: termination.signal,
-      })
+      const runnable = enabled(operators, options)
+      const running: RunOptions = { ...runOptions(connection, name, options), logger, signal }
+      const { install = false, forceConflicts = false } = options
+      await run(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
     } finally {
       termination.release()
     }
@@ -152,50 +154,31 @@ function enabled(operators: readonly Operator[], { enableWebhooks }: Options): r
   return enableWebhooks ? operators : operators.map((operator) => ({ ...operator, webhooks: [], conversions: [] }))
 }
 
-function runOptions(connection: Connection, options: Options): Omit<RunOptions, 'signal' | 'logger'> {
-  const inCluster = connection.inCluster === true
-  const namespace = ownNamespace(connection, options)
-  const serviceName = options.webhookService
+function runOptions(connection: Connection, name: string, options: Options): Omit<RunOptions, 'signal' | 'logger'> {
+  const certificates = certificatesOf(connection, name, options)
   return {
     connection,
+    name,
     namespaces: options.watchNamespace,
-    probeBindAddress: options.healthProbeBindAddress,
-    metricsBindAddress: options.metricsBindAddress,
-    drainDelayMs: options.drainDelay,
+    ...(options.namespace !== undefined && { namespace: options.namespace }),
+    ...(options.healthProbeBindAddress !== undefined && { probeBindAddress: options.healthProbeBindAddress }),
+    ...(options.metricsBindAddress !== undefined && { metricsBindAddress: options.metricsBindAddress }),
+    ...(options.drainDelay !== undefined && { drainDelayMs: options.drainDelay }),
     drainDeadlineMs: options.drainDeadline,
-    certificates:
-      options.certDir === undefined && inCluster
-        ? { kind: 'secret', namespace, name: options.certSecret, serviceName }
-        : { kind: 'files', directory: options.certDir ?? localCertDir, names: [`${serviceName}.${namespace}.svc`] },
+    ...(certificates !== undefined && { certificates }),
     webhook: {
       port: options.webhookPort,
       reviewLogSampling: options.reviewLogSampling,
       ...(options.webhookHost !== undefined && { host: options.webhookHost }),
       ...(options.webhookUrl !== undefined && { url: options.webhookUrl }),
+      ...(options.webhookService !== undefined && { service: options.webhookService }),
     },
   }
 }
 
-function ownNamespace(connection: Connection, { namespace }: Options): string {
-  return namespace ?? (connection.inCluster === true ? connection.namespace : undefined) ?? operatorNamespace
-}
-
-/** With `--install`: CRDs and configurations are applied as soon as the webhooks are served. */
-function installation(
-  connection: Connection,
-  operators: readonly Operator[],
-  options: Options,
-  signal: AbortSignal,
-): Pick<RunOptions, 'onServing'> {
-  if (options.install !== true) return {}
-  const target: WebhookTarget =
-    options.webhookUrl === undefined
-      ? { service: { namespace: ownNamespace(connection, options), name: options.webhookService } }
-      : { url: options.webhookUrl }
-  return {
-    async onServing(_endpoints, client) {
-      await installKinds(client, operators, systemClock, signal)
-      if (options.enableWebhooks) await installWebhooks(client, operators, target, signal)
-    },
-  }
+/** Undefined: the defaults of `run`. */
+function certificatesOf({ inCluster, namespace: own }: Connection, name: string, options: Options): CertificateOptions | undefined {
+  if (options.certDir !== undefined) return { kind: 'files', directory: options.certDir }
+  if (options.certSecret === undefined || inCluster !== true) return undefined
+  return { kind: 'secret', namespace: options.namespace ?? own ?? namesOf(name).namespace, name: options.certSecret }
 }

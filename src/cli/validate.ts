@@ -3,11 +3,11 @@ import { Command, Option } from 'commander'
 import { readManifests, UnreadableInput } from './manifests-input.ts'
 import { Exit } from './exit.ts'
 import { kubectlText } from './kubectl-text.ts'
-import { operatorsHelp, selectOperators } from './operators.ts'
+import { operatorsOption, selectOperators } from './operators.ts'
 import { reviewOffline } from '../webhook/offline.ts'
 
 interface Options {
-  operators: string
+  operators?: string
   output: 'text' | 'json'
 }
 
@@ -15,11 +15,11 @@ export function validateCommand(): Command {
   return new Command('validate')
     .description("Check custom resources in files against defaults, schema and the kind's own rules, offline. Prints what kubectl would.")
     .argument('<file...>', 'YAML or JSON files, folders, or - for standard input')
-    .option('--operators <list>', operatorsHelp, 'all')
+    .addOption(operatorsOption())
     .addOption(new Option('-o, --output <format>', 'how results are printed').choices(['text', 'json']).default('text'))
     .addHelpText('after', '\nExit codes: 0 all valid, 1 an object is invalid, 2 input could not be read.')
     .action(async (files: string[], { operators, output }: Options) => {
-      const webhooks = (await selectOperators(operators)).flatMap((operator) => operator.webhooks)
+      const webhooks = (await selectOperators({ operators })).operators.flatMap((operator) => operator.webhooks)
       const results: object[] = []
       let code = 0
       for await (const input of readManifests(files)) {

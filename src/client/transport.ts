@@ -26,6 +26,8 @@ export interface ApiRequest {
   readonly accept?: string
   /** The Kubernetes verb, for metrics; default: the method in lower case. */
   readonly verb?: string
+  /** Default: that of the transport. */
+  readonly userAgent?: string
   readonly signal?: AbortSignal | undefined
 }
 
@@ -266,7 +268,7 @@ class HttpTransport implements Transport {
   #headers(request: ApiRequest, authorization: string | undefined): Record<string, string | string[]> {
     return {
       ...this.#connection.headers,
-      'user-agent': this.#userAgent,
+      'user-agent': request.userAgent ?? this.#userAgent,
       accept: request.accept ?? 'application/json',
       ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
       ...(authorization === undefined ? {} : { authorization }),

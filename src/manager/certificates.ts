@@ -6,7 +6,7 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { openFileCertificates } from '../certs/file-store.ts'
 import { openSecretCertificates } from '../certs/secret-store.ts'
-import { webhookServiceName } from './names.ts'
+import type { CompleteOptions } from './run-options.ts'
 
 interface CertificateNames {
   /** Further DNS names. */
@@ -18,16 +18,19 @@ interface CertificateNames {
 /** Files for a run outside the cluster; a Secret, shared by all replicas, inside. */
 export type CertificateOptions =
   | ({ readonly kind: 'files'; readonly directory: string } & CertificateNames)
-  | ({ readonly kind: 'secret'; readonly namespace: string; readonly name: string; readonly serviceName?: string } & CertificateNames)
+  | ({ readonly kind: 'secret'; readonly namespace: string; readonly name: string } & CertificateNames)
+
+type NamedOptions = Pick<CompleteOptions, 'certificates' | 'connection' | 'webhook' | 'service'>
 
 /** The names and addresses that the certificate is for; the first name is the one that the API server is told to expect. */
-export function certificateNames(options: CertificateOptions, url?: string): { names: readonly string[]; ips: readonly string[] } {
+export function certificateNames(options: NamedOptions): { names: readonly string[]; ips: readonly string[] } {
+  const { url } = options.webhook
   const urlHost = url === undefined ? undefined : new URL(url).hostname.replace(/^\[|\]$/g, '')
   const hosts = [
     ...(urlHost === undefined ? [] : [urlHost]),
     ...serviceHosts(options),
-    ...(options.names ?? []),
-    ...(options.ips ?? []),
+    ...(options.certificates.names ?? []),
+    ...(options.certificates.ips ?? []),
     'localhost',
     '127.0.0.1',
     '::1',
@@ -36,11 +39,11 @@ export function certificateNames(options: CertificateOptions, url?: string): { n
   return { names: unique.filter((host) => isIP(host) === 0), ips: unique.filter((host) => isIP(host) !== 0) }
 }
 
-/** The API server calls a Service as `name.namespace.svc`. */
-function serviceHosts(options: CertificateOptions): readonly string[] {
-  if (options.kind !== 'secret') return []
-  const service = `${options.serviceName ?? webhookServiceName}.${options.namespace}`
-  return [`${service}.svc`, `${service}.svc.cluster.local`, service]
+/** The API server calls a Service as `name.namespace.svc`. Files of others, such as cert-manager's, need not have its other names. */
+function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
+  const service = `${name}.${namespace}`
+  if (certificates.kind === 'secret') return [`${service}.svc`, `${service}.svc.cluster.local`, service]
+  return connection.inCluster === true || webhook.service !== undefined ? [`${service}.svc`] : []
 }
 
 export interface OpenOptions {

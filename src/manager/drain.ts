@@ -57,7 +57,7 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
     attempt('the cache', restMs, () => running.cache?.task.stop()),
     attempt('the caBundle injection', restMs, () => running.injection?.stop()),
     attempt('the certificates', restMs, () => running.certificates?.task.stop()),
-    attempt('the writing of events', restMs, () => running.events.flush()),
+    ...[...running.identities.values()].map(({ events }) => attempt('the writing of events', restMs, () => events.flush())),
   ])
   await attempt('the probes', closeMs, () => running.probes?.close())
   await attempt('the client', closeMs, () => running.client.close())

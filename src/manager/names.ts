@@ -1,16 +1,88 @@
-/** The names by which the manifests, the command line and a running process know the same objects. */
+/** Names of an installation: from its one name follow those of everything that belongs to it, so that several live in one cluster. */
+import { ProreusError } from '../api/errors.ts'
+import { dns1035Label } from '../api/names.ts'
 
-/** The namespace that the process is installed in. */
-export const operatorNamespace = 'proreus-system'
+/** The names of one installation. */
+export interface InstallationNames {
+  /** The name itself. Also the Deployment, the ServiceAccount, and the label `app.kubernetes.io/name`. */
+  readonly installation: string
+  readonly namespace: string
+  /** The Service in front of the webhooks. */
+  readonly webhookService: string
+  /** The Secret with the certificate authority of the webhooks, and the Role and RoleBinding for it. */
+  readonly caSecret: string
+  readonly mutatingConfiguration: string
+  readonly validatingConfiguration: string
+  /** The Lease by which replicas elect the one that reconciles. */
+  readonly lease: string
+  /** The ClusterRole of the process, and its binding. */
+  readonly managerRole: string
+  /** The field manager that owns what is installed; not that of the running process, which owns `caBundle`. */
+  readonly installer: string
+  /**
+   * The field manager that owns `spec.conversion`, which is known only when the webhooks are served: applying the CRDs again must not take it
+   * away even for a moment, in which objects would lose what their other versions do not have.
+   */
+  readonly conversionInstaller: string
+}
 
-/** The Service in front of the webhooks. */
-export const webhookServiceName = 'proreus-webhook'
+/** All names that follow from the name of an installation. */
+export function namesOf(installation: string): InstallationNames {
+  return {
+    installation,
+    namespace: `${installation}-system`,
+    webhookService: `${installation}-webhook`,
+    caSecret: `${installation}-webhook-ca`,
+    mutatingConfiguration: `${installation}-mutating`,
+    validatingConfiguration: `${installation}-validating`,
+    lease: installation,
+    managerRole: `${installation}-manager`,
+    installer: `${installation}-install`,
+    conversionInstaller: `${installation}-install-conversion`,
+  }
+}
 
-/** The Secret with the certificate authority of the webhooks. */
-export const caSecretName = 'proreus-webhook-ca'
+/** The labels of what belongs to an installation alone: not of CustomResourceDefinitions, which installations may share. */
+export function labelsOf(installation: string): Record<string, string> {
+  return { 'app.kubernetes.io/name': installation, 'app.kubernetes.io/part-of': installation }
+}
 
-/** The MutatingWebhookConfiguration. */
-export const mutatingName = 'proreus-mutating'
+const installer = /-install(-conversion)?$/
 
-/** The ValidatingWebhookConfiguration. */
-export const validatingName = 'proreus-validating'
+/** Whether a field manager is the installer of some installation. */
+export function isInstaller(fieldManager: string): boolean {
+  return installer.test(fieldManager)
+}
+
+/** The installation of which a field manager is the installer. */
+export function installationOf(fieldManager: string): string {
+  return fieldManager.replace(installer, '')
+}
+
+/** The longest suffix of an object's name is `-webhook-ca`, or `-validating`: what is derived fits into the 63 characters of a label. */
+const maxLength = 63 - '-webhook-ca'.length
+
+/**
+ * The name of the installation that these operators make up: the one that is given, else that of the only operator.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and no name, or when the name cannot be one.
+ */
+export function installationName(operators: readonly { readonly name: string }[], given?: string): string {
+  const [only, another] = operators
+  if (given === undefined && only !== undefined && another !== undefined) {
+    const names = operators.map(({ name }) => name).join(', ')
+    const advice =
+      'give it one with --name (`name` in the options of `run`), from which its webhook configurations, namespace and Secret have theirs'
+    throw new ProreusError('PRO_CONFIG_INVALID', `The installation of the operators ${names} has no name: ${advice}.`)
+  }
+  const name = given ?? only?.name ?? 'proreus'
+  const problems = [
+    ...dns1035Label(name),
+    ...(name.length > maxLength
+      ? [`must be no more than ${maxLength} characters, so that names like ${name}-webhook-ca have at most 63`]
+      : []),
+  ]
+  if (problems.length === 0) return name
+  const advice = given === undefined ? ': give another one with --name (`name` in the options of `run`)' : ''
+  throw new ProreusError('PRO_CONFIG_INVALID', `"${name}" cannot be the name of an installation: ${problems.join('; ')}${advice}.`)
+}

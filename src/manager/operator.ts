@@ -11,8 +11,13 @@ import { combineWebhooks } from '../webhook/combine.ts'
 import { missingConverters } from '../conversion/definition.ts'
 
 export interface OperatorDefinition {
-  /** Lower case, digits and dashes; how `--operators` names it. */
+  /**
+   * Lower case, digits and dashes; how `--operators` names it. It is the field manager of what the operator writes, its user agent and the
+   * source of its events.
+   */
   readonly name: string
+  /** The operator's version, for its user agent: letters, digits, `.`, `-`, `+` and `_`. */
+  readonly version?: string
   /** The custom kinds that it brings along. */
   readonly kinds: readonly Kind[]
   readonly webhooks?: readonly WebhookDefinition[]
@@ -26,6 +31,7 @@ export interface OperatorDefinition {
 /** An operator that is complete and does not change any more. */
 export interface Operator {
   readonly name: string
+  readonly version?: string
   readonly kinds: readonly Kind[]
   readonly webhooks: readonly WebhookDefinition[]
   readonly conversions: readonly ConversionDefinition[]
@@ -48,9 +54,10 @@ export interface Operator {
  * the versions of a kind have different fields and no conversion.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
-  const { name, kinds, webhooks = [], conversions = [], controllers = [], rbac = [] } = definition
+  const { name, version, kinds, webhooks = [], conversions = [], controllers = [], rbac = [] } = definition
   const problems = [
     ...dns1123Label(name).map((message) => `name: ${message}`),
+    ...(version === undefined || /^[\w.+-]+$/.test(version) ? [] : [`version: "${version}" has characters that a user agent cannot carry`]),
     ...duplicates(kinds.map(groupKindOf)).map((kind) => `kinds: ${kind} is there twice`),
     ...duplicates(conversions.map(({ kind }) => groupKindOf(kind))).map((kind) => `conversions: there are two for ${kind}: define one`),
     ...conversions
@@ -68,6 +75,7 @@ export function defineOperator(definition: OperatorDefinition): Operator {
   combineWebhooks(webhooks)
   return Object.freeze({
     name,
+    ...(version !== undefined && { version }),
     kinds: Object.freeze([...kinds]),
     webhooks: Object.freeze([...webhooks]),
     conversions: Object.freeze([...conversions]),

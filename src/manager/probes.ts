@@ -12,10 +12,10 @@ const probeFlag = '--health-probe-bind-address'
 const metricsFlag = '--metrics-bind-address'
 
 export interface ProbeOptions {
-  /** Default `:8081`; `0` switches the probes off. */
-  readonly probeBindAddress?: string | undefined
-  /** Default `:8080`; `0` switches the metrics off. The same text as the probes' address: one server for both. */
-  readonly metricsBindAddress?: string | undefined
+  /** `0` switches the probes off. */
+  readonly probeBindAddress: string
+  /** `0` switches the metrics off. The same text as the probes' address: one server for both. */
+  readonly metricsBindAddress: string
   readonly metrics: Metrics
   /** What `/healthz` looks at: when it fails, the kubelet starts the container anew. */
   readonly liveness: () => readonly Check[]
@@ -36,7 +36,7 @@ const ping: Check = { name: 'ping', problem: () => undefined }
 
 /** Starts the servers. Rejects with one sentence when an address is malformed or taken; what was started before is then closed. */
 export async function startProbes(options: ProbeOptions): Promise<Probes> {
-  const { probeBindAddress = ':8081', metricsBindAddress = ':8080', metrics, liveness, readiness, logger } = options
+  const { probeBindAddress, metricsBindAddress, metrics, liveness, readiness, logger } = options
   const probeAddress = parseListenAddress(probeBindAddress, probeFlag)
   const metricsAddress = parseListenAddress(metricsBindAddress, metricsFlag)
   const health: readonly Handler[] = [

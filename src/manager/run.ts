@@ -13,30 +13,37 @@ import { aborted } from '../api/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { Cache } from '../cache/cache.ts'
 import { injectCaBundle } from '../certs/injector.ts'
-import { createClient } from '../client/client.ts'
-import { createEventRecorder } from '../telemetry/event-recorder.ts'
+import { clientOver } from '../client/client.ts'
+import { createTransport } from '../client/transport.ts'
+import { userAgentOf } from '../client/user-agent.ts'
+import { withClient } from '../webhook/operator-context.ts'
 import { createWebhookServer } from '../webhook/server.ts'
 import { warningLog } from './api-warnings.ts'
 import { inBackground } from './background.ts'
 import { certificateNames, openCertificates } from './certificates.ts'
 import { drain } from './drain.ts'
+import { identitiesOf } from './identity.ts'
 import { checkOperators, convertedDefinitions } from './operator.ts'
 import { checkPermissions } from './permissions.ts'
 import { startProbes } from './probes.ts'
 import { withDefaults } from './run-options.ts'
 import { livenessChecks, readinessChecks } from './running.ts'
+import { checkSharedKinds } from './shared-kinds.ts'
+import { onTermination } from './termination.ts'
 import { webhookCheck } from './webhook-check.ts'
 
 export type { CertificateOptions } from './certificates.ts'
 export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
 /**
- * Runs operators: serves their webhooks, keeps the certificates and reconciles, until `signal` aborts; resolves after an ordered stop.
+ * Runs operators: serves their webhooks, keeps the certificates and reconciles, until `signal` aborts or, without one, the process is
+ * terminated; resolves after an ordered stop.
+ *
  * Once started it goes on whatever happens: a missing CRD or an API server that is away is waited for. A controller that has failed
  * is logged and fails the liveness probe, for only a new process starts it again.
  *
  * @example
- * await run([operator], { connection, signal, certificates: { kind: 'files', directory: 'certs' } })
+ * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
  * @throws {ProreusError} when it cannot start: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, `PRO_CONFIG_INVALID`.
  */
@@ -46,7 +53,7 @@ export function run(operators: readonly Operator[], options: RunOptions): Promis
 
 /** What is started; tests put others in their place. */
 export interface Parts {
-  readonly createClient: typeof createClient
+  readonly createTransport: typeof createTransport
   readonly checkPermissions: (options: PermissionOptions) => Promise<void>
   readonly openCertificates: (options: OpenOptions) => Promise<CertificateSource>
   readonly createWebhookServer: typeof createWebhookServer
@@ -59,7 +66,7 @@ export interface Parts {
 type OwnCache = ControllerCache & Pick<Cache, 'start' | 'status' | 'has'>
 
 const realParts: Parts = {
-  createClient,
+  createTransport,
   checkPermissions,
   openCertificates,
   createWebhookServer,
@@ -68,22 +75,39 @@ const realParts: Parts = {
   elected: () => Promise.resolve(),
 }
 
+/** With the signal that is waited for, whoever gave it. */
+type UntilAborted = CompleteOptions & { readonly signal: AbortSignal }
+
 /** A start that failed has nothing in flight that would be worth waiting for. */
 const failedStartDeadlineMs = 5_000
 
 /** Starts everything, waits for the abort, and stops everything. Rejects when the start fails; nothing is left running then. */
 export async function runWith(parts: Parts, operators: readonly Operator[], runOptions: RunOptions): Promise<void> {
   checkOperators(operators)
-  const options = withDefaults(runOptions)
-  const { signal, clock, logger, metrics, instance, connection } = options
-  const client = parts.createClient(connection, {
+  checkSharedKinds(operators)
+  const options = withDefaults(operators, runOptions)
+  if (options.signal !== undefined) return runUntil(options.signal, operators, options, parts)
+  const termination = onTermination(options.logger)
+  try {
+    await runUntil(termination.signal, operators, options, parts)
+  } finally {
+    termination.release()
+  }
+}
+
+async function runUntil(signal: AbortSignal, operators: readonly Operator[], given: CompleteOptions, parts: Parts): Promise<void> {
+  const options = { ...given, signal }
+  const { clock, logger, metrics, instance, connection, names } = options
+  const [only, another] = operators
+  const transport = parts.createTransport(connection, {
     clock,
+    userAgent: userAgentOf({ name: names.installation, version: another === undefined ? only?.version : undefined }),
     onRequest: (report) => metrics.clientRequest(report),
     onWarning: warningLog(logger, clock),
   })
   const running: Running = {
-    client,
-    events: createEventRecorder(client, { component: 'proreus', instance, logger, clock }),
+    client: clientOver(transport, { fieldManager: names.installation }),
+    identities: identitiesOf(operators, transport, { instance, logger, clock }),
     draining: false,
     controllers: new Map(),
   }
@@ -103,7 +127,7 @@ export async function runWith(parts: Parts, operators: readonly Operator[], runO
  * Probes first: they answer "not ready" from the beginning. Webhooks before the cache: a list may need their conversion.
  * The cache before controllers, which wait for what they watch.
  */
-async function start(operators: readonly Operator[], options: CompleteOptions, parts: Parts, running: Running): Promise<void> {
+async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
   const { signal, metrics, logger, connection, namespaces } = options
   const hasWebhooks = operators.some(({ webhooks, conversions }) => webhooks.length + conversions.length > 0)
   const { probeBindAddress, metricsBindAddress } = options
@@ -125,7 +149,7 @@ async function start(operators: readonly Operator[], options: CompleteOptions, p
   signal.throwIfAborted()
   running.injection = startInjection(operators, options, parts, running)
   startCache(cache, options, running)
-  if (cache !== undefined) startControllers(operators, cache, options, parts, running)
+  if (cache !== undefined) startControllers(cache, options, parts, running)
   logger.info({ operators: operators.map(({ name }) => name), ...addresses(endpoints) }, 'started')
   await options.onStarted?.(endpoints, running.client)
 }
@@ -146,19 +170,19 @@ function createCache(operators: readonly Operator[], options: CompleteOptions, p
 async function startWebhooks(
   operators: readonly Operator[],
   cache: OwnCache | undefined,
-  options: CompleteOptions,
+  options: UntilAborted,
   parts: Parts,
   running: Running,
 ): Promise<Endpoints['webhook']> {
   const { certificates, webhook, clock, logger, metrics, signal } = options
-  const { client } = running
-  const { names, ips } = certificateNames(certificates, webhook.url)
+  const { client, identities } = running
+  const { names, ips } = certificateNames(options)
   const source = await parts.openCertificates({ certificates, names, ips, client, clock, logger, signal })
   running.certificates = { source, task: inBackground('keeping the certificate fresh', (stop) => source.start(stop), logger) }
   signal.throwIfAborted()
   const { host, port, reviewLogSampling, maxInFlightBytes } = webhook
   const server = parts.createWebhookServer({
-    webhooks: operators.flatMap((operator) => operator.webhooks),
+    webhooks: [...identities].flatMap(([{ webhooks }, identity]) => webhooks.map((each) => withClient(each, identity.client))),
     conversions: operators.flatMap((operator) => operator.conversions),
     client,
     cache,
@@ -204,24 +228,18 @@ function startCache(cache: OwnCache | undefined, { logger }: CompleteOptions, ru
   running.cache = { task: inBackground('the cache', (stop) => cache.start(stop), logger), status: () => cache.status() }
 }
 
-function startControllers(operators: readonly Operator[], cache: OwnCache, options: CompleteOptions, parts: Parts, running: Running): void {
+function startControllers(cache: OwnCache, options: CompleteOptions, parts: Parts, running: Running): void {
   const { logger, clock, metrics } = options
-  const { client, events } = running
-  const environment: ControllerEnvironment = {
-    client,
-    cache,
-    logger,
-    metrics,
-    clock,
-    events,
-    graceMs: options.drainDelayMs + options.drainDeadlineMs,
-  }
-  for (const controller of operators.flatMap((operator) => operator.controllers)) {
-    const task = async (stop: AbortSignal): Promise<void> => {
-      await parts.elected(stop)
-      await controller.start(environment, stop)
+  const graceMs = options.drainDelayMs + options.drainDeadlineMs
+  for (const [{ controllers }, { client, events }] of running.identities) {
+    const environment: ControllerEnvironment = { client, cache, logger, metrics, clock, events, graceMs }
+    for (const controller of controllers) {
+      const task = async (stop: AbortSignal): Promise<void> => {
+        await parts.elected(stop)
+        await controller.start(environment, stop)
+      }
+      running.controllers.set(controller.name, inBackground(`the controller ${controller.name}`, task, logger))
     }
-    running.controllers.set(controller.name, inBackground(`the controller ${controller.name}`, task, logger))
   }
 }
 

@@ -1,16 +1,18 @@
 /** What is running: filled in while the process starts, read by the probes, taken down by the drain. */
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
-import type { EventRecorder } from '../telemetry/event-recorder.ts'
 import type { WebhookServer } from '../webhook/server.ts'
 import type { BackgroundTask } from './background.ts'
 import type { Check } from './health.ts'
+import type { OperatorIdentity } from './identity.ts'
+import type { Operator } from './operator.ts'
 import type { Probes } from './probes.ts'
 import { messageOf } from '../api/errors.ts'
 
 export interface Running {
+  /** The process' own, under the name of the installation. */
   readonly client: Client
-  readonly events: EventRecorder & { flush(): Promise<void> }
+  readonly identities: ReadonlyMap<Operator, OperatorIdentity>
   /** The stop has begun. */
   draining: boolean
   probes?: Probes

@@ -1,36 +1,98 @@
 /** Puts the kinds and webhook configurations of operators into an API server. */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
-import { sleep, type Clock } from '../api/clock.ts'
+import { sleep, systemClock, type Clock } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject } from '../api/json.ts'
-import { isForbidden } from '../client/api-error.ts'
+import { ApiError, isConflict, isForbidden } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
-import { mutatingName, validatingName } from '../manager/names.ts'
+import type { InstallationNames } from '../manager/names.ts'
+import { installationName, installationOf, isInstaller, namesOf } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
+import type { RunOptions } from '../manager/run-options.ts'
+import { serviceOf } from '../manager/run-options.ts'
 import { convertedDefinitions } from '../manager/operator.ts'
+import { checkSharedKinds, kindsOf } from '../manager/shared-kinds.ts'
 import { crdOf, webhookConversion } from './crd.ts'
 import type { WebhookTarget } from './webhook-configuration.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
 
-/** Who owns the installed fields; not the manager of the running process, which owns `caBundle`. */
-const fieldManager = 'proreus-install'
-/**
- * Who owns `spec.conversion`, which is known only when the webhooks are served: applying the CRDs again must not take it away even for
- * a moment, in which objects would lose what their other versions do not have.
- */
-const conversionManager = 'proreus-install-conversion'
+export interface InstallOptions {
+  /** The name of the installation. Default: that of the only operator. */
+  readonly name?: string | undefined
+  /** Default false: a CRD that another installation has defined differently is refused. True takes it over. */
+  readonly forceConflicts?: boolean | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
 /** A new CRD is served within moments; a name that is taken never is. */
 const establishedDeadlineMs = 10_000
 /** The running process fills in `caBundle` as soon as it sees the configuration. */
 const trustedDeadlineMs = 10_000
 const pollMs = 20
 
-/** Applies the CRDs and waits until the API server serves them. */
-export async function installKinds(client: Client, operators: readonly Operator[], clock: Clock, signal?: AbortSignal): Promise<void> {
-  const crds = operators.flatMap((operator) => operator.kinds).map((kind) => crdOf(kind))
-  for (const crd of crds) await allowed(client.apply(customResourceDefinition, crd as never, { fieldManager, signal }))
-  for (const crd of crds) await established(client, (crd.metadata as { name: string }).name, clock, signal)
+/**
+ * Applies the CRDs and waits until the API server serves them.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when two operators, or another installation, define a kind differently; `PRO_PERMISSION`.
+ */
+export async function installKinds(
+  client: Client,
+  operators: readonly Operator[],
+  clock: Clock,
+  options: InstallOptions = {},
+): Promise<void> {
+  checkSharedKinds(operators)
+  const { installer } = namesOf(installationName(operators, options.name))
+  const crds = kindsOf(operators).map((kind) => crdOf(kind))
+  for (const crd of crds) await applyDefinition(client, crd, installer, options)
+  for (const crd of crds) await established(client, nameOf(crd), clock, options.signal)
+}
+
+/** Takes fields over from anybody but another installation, whose objects would be validated by a schema that is not theirs. */
+async function applyDefinition(
+  client: Client,
+  crd: JsonObject,
+  fieldManager: string,
+  { forceConflicts = false, signal }: InstallOptions,
+): Promise<void> {
+  const apply = (force: boolean): Promise<unknown> =>
+    allowed(client.apply(customResourceDefinition, crd as never, { fieldManager, force, signal }))
+  try {
+    await apply(forceConflicts)
+  } catch (error) {
+    if (!isConflict(error)) throw error
+    const conflicts = conflictsOf(error).filter(({ manager }) => isInstaller(manager))
+    if (conflicts.length === 0) return void (await apply(true))
+    throw definedByOthers(nameOf(crd), conflicts, error)
+  }
+}
+
+interface Conflict {
+  readonly manager: string
+  readonly field: string
+}
+
+/** The field managers that a refused apply names (k8s.io/apimachinery `pkg/util/managedfields/internal`: `NewConflictError`). */
+function conflictsOf(error: unknown): readonly Conflict[] {
+  const causes = error instanceof ApiError ? error.causes : []
+  return causes.flatMap(({ message = '', field = '' }) => {
+    const manager = /^conflict with "([^"]+)"/.exec(message)?.[1]
+    return manager === undefined ? [] : [{ manager, field }]
+  })
+}
+
+function definedByOthers(crd: string, conflicts: readonly Conflict[], cause: unknown): ProreusError {
+  const fields = [...new Set(conflicts.map(({ field }) => field))].join(', ')
+  const others = [...new Set(conflicts.map(({ manager }) => `"${installationOf(manager)}"`))].sort().join(', ')
+  const advice =
+    'install the same version of the operator everywhere, give your kind a group of its own, or take the CRD over with --force-conflicts'
+  const problem = `The CRD ${crd} is installed with another definition by ${others} (they differ in ${fields})`
+  return new ProreusError('PRO_CONFIG_INVALID', `${problem}: ${advice}.`, { cause })
+}
+
+function nameOf({ metadata }: JsonObject): string {
+  return (metadata as { name: string }).name
 }
 
 async function established(client: Client, name: string, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
@@ -48,13 +110,46 @@ export async function installWebhooks(
   client: Client,
   operators: readonly Operator[],
   target: WebhookTarget,
-  signal?: AbortSignal,
+  options: InstallOptions = {},
 ): Promise<void> {
-  await installConversions(client, operators, target, signal)
-  for (const configuration of webhookConfigurations(operators, target)) {
+  const names = namesOf(installationName(operators, options.name))
+  await installConversions(client, operators, target, names, options)
+  for (const configuration of webhookConfigurations(operators, target, names)) {
     const type = configuration.kind === 'MutatingWebhookConfiguration' ? mutatingWebhookConfiguration : validatingWebhookConfiguration
-    await allowed(client.apply(type, configuration as JsonObject as never, { fieldManager, signal }))
+    await allowed(client.apply(type, configuration as never, { fieldManager: names.installer, signal: options.signal }))
   }
+}
+
+/**
+ * For `onServing` of `run`: installs kinds and webhooks as soon as these are served.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` at once when nothing says how the API server reaches the webhooks: outside a cluster it needs
+ * `webhook.url`, or `webhook.service` with a Service that leads here.
+ */
+export function installOnServing(
+  operators: readonly Operator[],
+  running: RunOptions,
+  { forceConflicts }: Pick<InstallOptions, 'forceConflicts'> = {},
+): NonNullable<RunOptions['onServing']> {
+  const name = installationName(operators, running.name)
+  const hasWebhooks = operators.some(({ webhooks, conversions }) => webhooks.length + conversions.length > 0)
+  const target = hasWebhooks ? targetOf(namesOf(name), running) : undefined
+  return async (_endpoints, client) => {
+    const options = { name, forceConflicts, signal: running.signal }
+    await installKinds(client, operators, running.clock ?? systemClock, options)
+    if (target !== undefined) await installWebhooks(client, operators, target, options)
+  }
+}
+
+function targetOf(names: InstallationNames, running: RunOptions): WebhookTarget {
+  const { connection, webhook } = running
+  if (webhook?.url !== undefined) return { url: webhook.url }
+  if (connection.inCluster === true || webhook?.service !== undefined) return { service: serviceOf(names, running) }
+  const advice = `--webhook-url https://HOST:PORT with an address at which the API server reaches this machine, --webhook-service with a Service that leads here, or --enable-webhooks false`
+  throw new ProreusError(
+    'PRO_CONFIG_INVALID',
+    `--install outside a cluster cannot tell how the API server reaches the webhooks: add ${advice}.`,
+  )
 }
 
 /** For each kind with several versions: who had a conversion webhook before may need none any more. */
@@ -62,22 +157,24 @@ async function installConversions(
   client: Client,
   operators: readonly Operator[],
   target: WebhookTarget,
-  signal: AbortSignal | undefined,
+  { conversionInstaller: fieldManager }: InstallationNames,
+  options: InstallOptions,
 ): Promise<void> {
+  const { signal } = options
   const converted = new Set(convertedDefinitions(operators))
-  for (const kind of operators.flatMap(({ kinds }) => kinds)) {
+  for (const kind of kindsOf(operators)) {
     if (kind.versions.length === 1) continue
     const name = groupResourceOf(kind)
-    const options = { fieldManager: conversionManager, signal }
     if (converted.has(name)) {
       const crd = { metadata: { name }, spec: { conversion: webhookConversion(target) } }
-      await allowed(client.apply(customResourceDefinition, crd as never, options))
+      await applyDefinition(client, crd, fieldManager, options)
       continue
     }
     // Not by applying without it: the `caBundle`, which another manager owns, would stay behind.
     const { spec } = await client.get(customResourceDefinition, { name }, { signal })
     const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
-    if (spec.conversion?.strategy === 'Webhook') await allowed(client.patch(customResourceDefinition, { name }, none, options))
+    if (spec.conversion?.strategy === 'Webhook')
+      await allowed(client.patch(customResourceDefinition, { name }, none, { fieldManager, signal }))
   }
 }
 
@@ -93,8 +190,13 @@ async function allowed(write: Promise<unknown>): Promise<void> {
 }
 
 /** Waits until every installed webhook, those for conversion too, has a `caBundle`: from then on the API server can call it. */
-export async function whenTrusted(client: Client, operators: readonly Operator[], clock: Clock, signal?: AbortSignal): Promise<void> {
-  for (const { type, name } of configurationsOf(operators)) {
+export async function whenTrusted(
+  client: Client,
+  operators: readonly Operator[],
+  clock: Clock,
+  { name: installation, signal }: Pick<InstallOptions, 'name' | 'signal'> = {},
+): Promise<void> {
+  for (const { type, name } of configurationsOf(operators, namesOf(installationName(operators, installation)))) {
     const done = await within(trustedDeadlineMs, clock, signal, async () => {
       const { webhooks = [] } = await client.get(type, { name }, { signal })
       return webhooks.every(({ clientConfig }) => (clientConfig.caBundle ?? '') !== '')
@@ -114,11 +216,11 @@ function noCaBundle(kind: string, name: string): ProreusError {
   return new ProreusError('PRO_CERTIFICATE', `The ${kind} ${name} got no caBundle in time; the log says why.`)
 }
 
-function configurationsOf(operators: readonly Operator[]) {
+function configurationsOf(operators: readonly Operator[], names: InstallationNames) {
   if (operators.every(({ webhooks }) => webhooks.length === 0)) return []
   return [
-    { type: mutatingWebhookConfiguration, name: mutatingName },
-    { type: validatingWebhookConfiguration, name: validatingName },
+    { type: mutatingWebhookConfiguration, name: names.mutatingConfiguration },
+    { type: validatingWebhookConfiguration, name: names.validatingConfiguration },
   ] as const
 }
 

@@ -2,8 +2,11 @@
 import type { JsonObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
+import type { InstallationNames } from '../manager/names.ts'
+import { labelsOf } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { convertedDefinitions } from '../manager/operator.ts'
+import { kindsOf } from '../manager/shared-kinds.ts'
 
 const readVerbs = ['get', 'list', 'watch'] as const
 
@@ -33,15 +36,16 @@ function rulesForKind({ group, plural }: Kind): PolicyRule[] {
   ]
 }
 
-/** The ClusterRole of the operator process; `webhookConfigurations` are the objects whose caBundle it keeps. */
-export function managerRole(operators: readonly Operator[], name: string, webhookConfigurations: readonly string[]): JsonObject {
+/** The ClusterRole of the operator process, which keeps the `caBundle` of its webhook configurations. */
+export function managerRole(operators: readonly Operator[], names: InstallationNames): JsonObject {
   const injection: PolicyRule = {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
-    resourceNames: [...webhookConfigurations],
+    resourceNames: [names.mutatingConfiguration, names.validatingConfiguration],
     verbs: ['get', 'patch'],
   }
-  return clusterRole(name, mergeRules([...rulesOf(operators), injection, ...definitionInjection(operators)]))
+  const rules = mergeRules([...rulesOf(operators), injection, ...definitionInjection(operators)])
+  return clusterRole(names.managerRole, rules, labelsOf(names.installation))
 }
 
 /** For the `caBundle` of conversion webhooks. */
@@ -52,27 +56,26 @@ function definitionInjection(operators: readonly Operator[]): PolicyRule[] {
 }
 
 /** A viewer and an editor role for each kind, aggregated into the cluster's own `view`, `edit` and `admin`. */
-export function userRoles(operators: readonly Operator[]): JsonObject[] {
-  return operators.flatMap(({ kinds }) =>
-    kinds.flatMap(({ group, plural, singular }) => {
-      const status: PolicyRule = { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get'] }
-      const role = (suffix: string, verbs: readonly string[], aggregateTo: readonly string[]): JsonObject =>
-        clusterRole(`proreus-${singular}-${suffix}`, [{ apiGroups: [group], resources: [plural], verbs }, status], {
-          ...Object.fromEntries(aggregateTo.map((target) => [`rbac.authorization.k8s.io/aggregate-to-${target}`, 'true'])),
-        })
-      return [
-        role('viewer', readVerbs, ['view']),
-        role('editor', ['create', 'delete', 'deletecollection', ...readVerbs, 'patch', 'update'], ['edit', 'admin']),
-      ]
-    }),
-  )
+export function userRoles(operators: readonly Operator[], installation: string): JsonObject[] {
+  return kindsOf(operators).flatMap(({ group, plural, singular }) => {
+    const status: PolicyRule = { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get'] }
+    const role = (suffix: string, verbs: readonly string[], aggregateTo: readonly string[]): JsonObject =>
+      clusterRole(`${installation}-${singular}-${suffix}`, [{ apiGroups: [group], resources: [plural], verbs }, status], {
+        ...labelsOf(installation),
+        ...Object.fromEntries(aggregateTo.map((target) => [`rbac.authorization.k8s.io/aggregate-to-${target}`, 'true'])),
+      })
+    return [
+      role('viewer', readVerbs, ['view']),
+      role('editor', ['create', 'delete', 'deletecollection', ...readVerbs, 'patch', 'update'], ['edit', 'admin']),
+    ]
+  })
 }
 
-function clusterRole(name: string, rules: readonly PolicyRule[], labels?: JsonObject): JsonObject {
+function clusterRole(name: string, rules: readonly PolicyRule[], labels: JsonObject): JsonObject {
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
-    metadata: { name, ...(labels && { labels }) },
+    metadata: { name, labels },
     rules: rules.map((rule) => ({ ...rule }) as unknown as JsonObject),
   }
 }

@@ -3,9 +3,10 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
-import { mutatingName, operatorNamespace, validatingName, webhookServiceName } from '../manager/names.ts'
+import { installationName, namesOf } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { convertedDefinitions } from '../manager/operator.ts'
+import { checkSharedKinds, kindsOf } from '../manager/shared-kinds.ts'
 import { crdOf } from './crd.ts'
 import { managerRole, userRoles } from './rbac.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
@@ -14,10 +15,16 @@ import { manifestText } from './yaml.ts'
 /** The folder whose files are all generated: one that no kind asks for any more is removed. */
 const crdFolder = 'crd/bases'
 
-/** Paths below the configuration folder and their texts. */
-export function generatedFiles(operators: readonly Operator[]): ReadonlyMap<string, string> {
-  const kinds = operators.flatMap((operator) => operator.kinds)
-  const service = { namespace: operatorNamespace, name: webhookServiceName }
+/**
+ * Paths below the configuration folder and their texts; `name` is that of the installation.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installation has no name, or two operators define one kind differently.
+ */
+export function generatedFiles(operators: readonly Operator[], name?: string): ReadonlyMap<string, string> {
+  checkSharedKinds(operators)
+  const names = namesOf(installationName(operators, name))
+  const kinds = kindsOf(operators)
+  const service = { namespace: names.namespace, name: names.webhookService }
   const converted = new Set(convertedDefinitions(operators))
   const crds = kinds.map((kind) => {
     const crd = converted.has(groupResourceOf(kind)) ? crdOf(kind, { service }) : crdOf(kind)
@@ -33,9 +40,9 @@ export function generatedFiles(operators: readonly Operator[]): ReadonlyMap<stri
         resources: crds.map(([path]) => path.replace('crd/', '')),
       }),
     ],
-    ['rbac/role.yaml', manifestText(managerRole(operators, 'proreus-manager', [mutatingName, validatingName]))],
-    ['rbac/user_roles.yaml', manifestText(...userRoles(operators))],
-    ['webhook/manifests.yaml', manifestText(...webhookConfigurations(operators, { service }))],
+    ['rbac/role.yaml', manifestText(managerRole(operators, names))],
+    ['rbac/user_roles.yaml', manifestText(...userRoles(operators, names.installation))],
+    ['webhook/manifests.yaml', manifestText(...webhookConfigurations(operators, { service }, names))],
   ])
 }
 

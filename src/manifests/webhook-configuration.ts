@@ -1,7 +1,8 @@
 /** The webhook configurations that make the API server ask this process. */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
-import { mutatingName, operatorNamespace, validatingName } from '../manager/names.ts'
+import type { InstallationNames } from '../manager/names.ts'
+import { labelsOf } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import type { CombinedWebhook } from '../webhook/combine.ts'
 import { combineWebhooks } from '../webhook/combine.ts'
@@ -16,31 +17,36 @@ export type WebhookTarget =
  * They carry no `caBundle`: the running process (or cert-manager) keeps it, and a manifest that had one would undo that.
  * A configuration without entries is there all the same: one that was installed before is to lose its own.
  */
-export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget): JsonObject[] {
+export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget, names: InstallationNames): JsonObject[] {
   const webhooks = combineWebhooks(operators.flatMap((operator) => operator.webhooks))
   if (webhooks.length === 0) return []
   const configuration = (kind: string, name: string, entries: JsonObject[]): JsonObject => ({
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind,
-    metadata: { name },
+    metadata: { name, labels: labelsOf(names.installation) },
     webhooks: entries,
   })
   return [
-    configuration('MutatingWebhookConfiguration', mutatingName, entriesOf(webhooks, target, 'mutating')),
-    configuration('ValidatingWebhookConfiguration', validatingName, entriesOf(webhooks, target, 'validating')),
+    configuration('MutatingWebhookConfiguration', names.mutatingConfiguration, entriesOf(webhooks, target, names, 'mutating')),
+    configuration('ValidatingWebhookConfiguration', names.validatingConfiguration, entriesOf(webhooks, target, names, 'validating')),
   ]
 }
 
-function entriesOf(webhooks: readonly CombinedWebhook[], target: WebhookTarget, phase: 'mutating' | 'validating'): JsonObject[] {
+function entriesOf(
+  webhooks: readonly CombinedWebhook[],
+  target: WebhookTarget,
+  names: InstallationNames,
+  phase: 'mutating' | 'validating',
+): JsonObject[] {
   return webhooks
     .filter((webhook) => webhook[phase].operations.length > 0)
     .map((webhook): JsonObject => {
       const { timeoutSeconds, failurePolicy, sideEffects, reinvocationPolicy } = webhook
       const { path, operations } = webhook[phase]
       const { matchPolicy, objectSelector, matchConditions } = webhook.filters
-      const namespaceSelector = namespaceSelectorOf(webhook, target)
+      const namespaceSelector = namespaceSelectorOf(webhook, target, names)
       return {
-        name: nameOf(webhook, phase === 'mutating' ? 'mutate' : 'validate'),
+        name: nameOf(webhook, phase === 'mutating' ? 'mutate' : 'validate', names),
         clientConfig: clientConfig(target, path),
         rules: [{ ...resourcesOf(webhook), operations: [...operations], scope: scopeOf(webhook) }],
         admissionReviewVersions: ['v1'],
@@ -56,13 +62,13 @@ function entriesOf(webhooks: readonly CombinedWebhook[], target: WebhookTarget, 
     })
 }
 
-/** A domain of three parts at least, as the API server wants it: the groups of Kubernetes' own types have less. */
-function nameOf({ type, schemaKind, version, subresource, name }: CombinedWebhook, verb: string): string {
+/** A domain of three parts at least, as the API server wants it: the groups of Kubernetes' own types have less, and end with the installation's name. */
+function nameOf({ type, schemaKind, version, subresource, name }: CombinedWebhook, verb: string, names: InstallationNames): string {
   const { group, kind, plural } = type
   const isAny = kind === '*'
   const what = isAny ? 'any' : (schemaKind?.singular ?? kind.toLowerCase())
   const entry = [verb, what, subresource, isAny ? '' : version].filter((part) => part !== '').join('-')
-  const domain = group.includes('.') ? group : `${group === '' ? 'core' : plural === '*' ? 'any' : group}.proreus`
+  const domain = group.includes('.') ? group : `${group === '' ? 'core' : plural === '*' ? 'any' : group}.${names.installation}`
   return `${name === '' ? '' : `${name}.`}${entry}.${domain}`
 }
 
@@ -79,9 +85,13 @@ function scopeOf({ type, filters }: CombinedWebhook): string {
  * What is not ours must be able to change while nobody answers here: the operator's own Pods could not start otherwise.
  * Kinds of one's own have no exceptions: whoever may write in an excluded namespace could go around the check.
  */
-function namespaceSelectorOf({ type, filters }: CombinedWebhook, target: WebhookTarget): LabelSelector | undefined {
+function namespaceSelectorOf(
+  { type, filters }: CombinedWebhook,
+  target: WebhookTarget,
+  names: InstallationNames,
+): LabelSelector | undefined {
   if (filters.namespaceSelector !== undefined || schemaKindOf(type) !== undefined) return filters.namespaceSelector
-  const own = 'service' in target ? target.service.namespace : operatorNamespace
+  const own = 'service' in target ? target.service.namespace : names.namespace
   return { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', own] }] }
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { systemClock } from '../api/clock.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { Connection } from '../client/connection.ts'
-import { mutatingName, validatingName } from '../manager/names.ts'
+import { installationName, namesOf } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
 import type { Endpoints } from '../manager/run-options.ts'
@@ -16,6 +16,8 @@ import { silentLogger } from '../telemetry/logger.ts'
 import type { ControlPlane } from './control-plane.ts'
 
 export interface StartOperatorOptions {
+  /** The name of the installation, for tests of several in one control plane. Default: the operator's name; of several together `test`. */
+  readonly name?: string
   /** As whom the operators talk to the API server, and how. Default: as the administrator. Kinds and webhooks are installed by that one in any case. */
   readonly connection?: Connection
   /** Which namespaces the controllers watch. Default: all. */
@@ -43,8 +45,10 @@ export async function startOperator(
   const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
   const started = Promise.withResolvers<Endpoints>()
   const start = async (): Promise<void> => {
-    await installKinds(client, operators, systemClock)
+    const name = nameInTests(operators, options.name)
+    await installKinds(client, operators, systemClock, { name })
     await run(operators, {
+      name,
       connection: options.connection ?? connection,
       signal: stop.signal,
       certificates: { kind: 'files', directory },
@@ -55,10 +59,10 @@ export async function startOperator(
       ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
       logger: options.logger ?? silentLogger(),
       async onServing({ webhook }) {
-        if (webhook !== undefined) await installWebhooks(client, operators, { url: webhook.url })
+        if (webhook !== undefined) await installWebhooks(client, operators, { url: webhook.url }, { name })
       },
       async onStarted(endpoints) {
-        await whenTrusted(client, operators, systemClock)
+        await whenTrusted(client, operators, systemClock, { name })
         started.resolve(endpoints)
       },
     })
@@ -75,10 +79,15 @@ export async function startOperator(
   }
 }
 
+function nameInTests(operators: readonly Operator[], given: string | undefined): string {
+  return installationName(operators, given ?? (operators.length > 1 ? 'test' : undefined))
+}
+
 /**
  * What operators must be allowed to do: the rules of the ClusterRole that `proreus generate` writes for them.
  * A user or ServiceAccount with these shows, before it is deployed, whether something is missing in `rbac`.
+ * `name` is that of the installation; default: as for `startOperator`.
  */
-export function rulesOfOperators(operators: readonly Operator[]): readonly PolicyRule[] {
-  return managerRole(operators, 'manager', [mutatingName, validatingName])['rules'] as unknown as readonly PolicyRule[]
+export function rulesOfOperators(operators: readonly Operator[], name?: string): readonly PolicyRule[] {
+  return managerRole(operators, namesOf(nameInTests(operators, name)))['rules'] as unknown as readonly PolicyRule[]
 }

@@ -12,9 +12,9 @@ t.test('validate tells valid, invalid and unreadable apart', async (t) => {
     'invalid.yaml': readFileSync(join(repository, 'config/samples/invalid/mypod-several-errors.yaml'), 'utf8'),
     'garbage.yaml': '{{{ : garbage\n',
   })
-  const validate: Run = (...args) => proreus(['validate', ...args], { cwd })
+  const validate: Run = (...args) => proreus(['validate', '--operators', 'all', ...args], { cwd })
   t.same(await validate('valid.yaml'), { code: 0, stdout: 'valid.yaml: MyPod "mypod-sample" is valid\n', stderr: '' })
-  t.match(await proreus(['validate', '-'], { cwd, input: readFileSync(join(cwd, 'valid.yaml'), 'utf8') }), {
+  t.match(await proreus(['validate', '--operators', 'all', '-'], { cwd, input: readFileSync(join(cwd, 'valid.yaml'), 'utf8') }), {
     code: 0,
     stdout: '-: MyPod "mypod-sample" is valid\n',
   })
@@ -38,7 +38,7 @@ t.test('validate tells valid, invalid and unreadable apart', async (t) => {
 
 t.test('generate --check finds drift and writes nothing', async (t) => {
   const cwd = t.testdir()
-  const generate: Run = (...args) => proreus(['generate', ...args], { cwd })
+  const generate: Run = (...args) => proreus(['generate', '--operators', 'all', ...args], { cwd })
   t.equal((await generate()).code, 0)
   t.same(await generate('--check'), { code: 0, stdout: '', stderr: '' })
   const role = join(cwd, 'config/rbac/role.yaml')

@@ -231,7 +231,7 @@ t.test('subresources', async (t) => {
       t.equal(refused.status, 422, address)
       t.match(
         refused.body.message,
-        /^admission webhook "validate-any-scale\.any\.proreus" denied the request: Scale\.autoscaling ".+" is invalid: /,
+        /^admission webhook "validate-any-scale\.any\.test" denied the request: Scale\.autoscaling ".+" is invalid: /,
       )
       t.match(causesOf(refused), [{ field: 'spec.replicas', message: 'Forbidden: nothing may have more than 3' }])
       t.equal(
@@ -244,7 +244,7 @@ t.test('subresources', async (t) => {
     await until('Pods can be made', async () => (await api('POST', `${core}/pods`, podWith('x:1', 'stays'))).status === 201)
     const { status, body } = await api('POST', `${core}/pods/stays/eviction`, { body: { metadata: { name: 'stays' } } })
     t.equal(status, 429)
-    t.match(body.message, /"validate-pod-eviction-v1\.core\.proreus" denied the request: not now/)
+    t.match(body.message, /"validate-pod-eviction-v1\.core\.test" denied the request: not now/)
   })
 })
 
@@ -255,7 +255,7 @@ t.test('types that are not ours', async (t) => {
   t.equal(refused.status, 422)
   t.equal(
     refused.body.message,
-    'admission webhook "validate-pod-v1.core.proreus" denied the request: Pod "p" is invalid: spec.containers[0].image: Invalid value: "x:latest": must name a version',
+    'admission webhook "validate-pod-v1.core.test" denied the request: Pod "p" is invalid: spec.containers[0].image: Invalid value: "x:latest": must name a version',
   )
   const elsewhere = await api('POST', '/api/v1/namespaces/kube-system/pods?dryRun=All', podWith('x:latest'))
   t.notMatch(elsewhere.text, /must name a version/, 'what the cluster itself needs is not asked about')

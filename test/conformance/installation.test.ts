@@ -266,6 +266,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
         env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
         inClusterRoot: serviceAccountDir,
       }),
+      name: 'proreus',
       signal: stop.signal,
       certificates: { kind: 'secret', ...caSecret },
       webhook: { host: '127.0.0.1', port: 0 },

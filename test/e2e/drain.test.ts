@@ -36,8 +36,12 @@ const review = (uid: string): string =>
   })
 
 t.test('SIGTERM under a load of 200 admissions a second', async (t) => {
-  const { kubeconfig, directory } = await startDev(t, ['--operators', 'none'])
-  const { running, webhookUrl, probesUrl } = await startOperator(t, { directory, kubeconfig }, await freePort())
+  const { kubeconfig, directory } = await startDev(t, 'none')
+  const { running, webhookUrl, probesUrl } = await startOperator(
+    t,
+    { directory, kubeconfig, args: ['--drain-delay', '10s'] },
+    await freePort(),
+  )
   const isReady = async (): Promise<boolean> => (await fetch(`${probesUrl}/readyz`)).ok
   await until('it is ready', isReady)
 

@@ -39,27 +39,35 @@ t.test('mistakes', async (t) => {
     folder: {},
     file: 'not a folder',
     'colour.yaml': 'colour: red\n',
-    'throws.ts': "throw new Error('first line\\nsecond line')\n",
+    'throws.ts': "export function fail(): never {\n  throw new Error('first line\\nsecond line')\n}\nfail()\n",
     'nothing.ts': 'export const other = 1\n',
     'broken.ts': 'const = \n',
     foreign: await oldCertificates({ days: 30, foreign: true }),
   })
-  const as = (kubeconfig: string, ...args: string[]): string[] => ['run', '--kubeconfig', kubeconfig, ...anyPorts, ...args]
+  const as = (kubeconfig: string, ...args: string[]): string[] => [
+    'run',
+    '--operators',
+    'mypod',
+    '--kubeconfig',
+    kubeconfig,
+    ...anyPorts,
+    ...args,
+  ]
   const run = (...args: string[]): string[] => as('kubeconfig', ...args)
   const generate = (file: string): string[] => ['generate', '--operators', file]
 
-  type Mistake = readonly [args: readonly string[], sentence: RegExp | string, env?: NodeJS.ProcessEnv]
+  type Mistake = readonly [args: readonly string[], sentence: RegExp | string, env?: NodeJS.ProcessEnv, stack?: readonly string[]]
 
-  /** Each of these ends with code 1, and says nothing on stderr but log lines and one sentence. */
+  /** Each of these ends with code 1, and says nothing on stderr but log lines and one sentence, with lines of a stack below it where given. */
   async function oneSentence(t: Test, ...mistakes: Mistake[]): Promise<void> {
     const results = await Promise.all(mistakes.map(([args, , env]) => proreus(args, { cwd, env: { ...bare, ...env } })))
     for (const [index, { code, stderr }] of results.entries()) {
-      const [args, sentence] = mistakes[index]!
-      const said = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
+      const [args, sentence, , stack = []] = mistakes[index]!
+      const [said, ...below] = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
       t.equal(code, 1, `${args.join(' ')} ends with 1`)
-      t.equal(said.length, 1, said.join('\n'))
-      t.match(said[0], sentence)
-      t.match(said[0], /^proreus: \S.*[.)]$/)
+      t.strictSame(below, stack)
+      t.match(said, sentence)
+      t.match(said, /^proreus: \S.*[.)]$/)
     }
   }
 
@@ -85,13 +93,13 @@ t.test('mistakes', async (t) => {
   await t.test('a kubeconfig that cannot be read', (t) =>
     oneSentence(
       t,
-      [['run', '--kubeconfig', 'absent'], /kubeconfig absent does not exist: check --kubeconfig/],
-      [['run'], /kubeconfig absent does not exist: check --kubeconfig and KUBECONFIG/, { KUBECONFIG: 'absent' }],
-      [['run', '--kubeconfig', 'garbage.yaml'], /garbage\.yaml is not valid YAML: /],
-      [['run', '--kubeconfig', 'file'], /file is no kubeconfig: it must have clusters, users and contexts/],
-      [['run', '--kubeconfig', 'folder'], /folder is a folder: check --kubeconfig/],
+      [['run', '--operators', 'mypod', '--kubeconfig', 'absent'], /kubeconfig absent does not exist: check --kubeconfig/],
+      [['run', '--operators', 'mypod'], /kubeconfig absent does not exist: check --kubeconfig and KUBECONFIG/, { KUBECONFIG: 'absent' }],
+      [['run', '--operators', 'mypod', '--kubeconfig', 'garbage.yaml'], /garbage\.yaml is not valid YAML: /],
+      [['run', '--operators', 'mypod', '--kubeconfig', 'file'], /file is no kubeconfig: it must have clusters, users and contexts/],
+      [['run', '--operators', 'mypod', '--kubeconfig', 'folder'], /folder is a folder: check --kubeconfig/],
       [run('--context', 'other'), /has no context "other": it has proreus\./],
-      [['run'], /No kubeconfig was found: name one with --kubeconfig or KUBECONFIG/, { HOME: cwd }],
+      [['run', '--operators', 'mypod'], /No kubeconfig was found: name one with --kubeconfig or KUBECONFIG/, { HOME: cwd }],
     ),
   )
 
@@ -100,7 +108,7 @@ t.test('mistakes', async (t) => {
       t,
       [as('unreachable'), /Nothing answers at https:\/\/127\.0\.0\.1:\d+ \(connection refused\): start/],
       [as('wrong'), /Unauthorized \(https:\S+ does not accept the credentials of kubeconfig wrong, context x: renew them/],
-      [as('wrong', '--install'), /Unauthorized \(https:\S+ does not accept the credentials/],
+      [as('wrong', '--install', '--webhook-url', 'https://localhost:9443'), /Unauthorized \(https:\S+ does not accept the credentials/],
     ),
   )
 
@@ -111,7 +119,10 @@ t.test('mistakes', async (t) => {
         as('nobody'),
         /kubeconfig nobody, context x may not list and watch mypods\.harryyann\.github\.io in all namespaces, .*: grant it with/,
       ],
-      [as('reader', '--install'), /User "reader" cannot patch resource "customresourcedefinitions" .*: have an administrator/],
+      [
+        as('reader', '--install', '--webhook-url', 'https://localhost:9443'),
+        /User "reader" cannot patch resource "customresourcedefinitions" .*: have an administrator/,
+      ],
     ),
   )
 
@@ -121,10 +132,26 @@ t.test('mistakes', async (t) => {
       [run('--operators', 'mypods'), /no operator "mypods"\. The shipped ones are: mypod; for one of your own/],
       [['dev', '--operators', 'mypods'], /no operator "mypods"\./],
       [generate('./absent.ts'), /\.\/absent\.ts does not exist: give a file/],
-      [generate('./throws.ts'), /\.\/throws\.ts cannot be loaded: first line second line\./],
-      [generate('./broken.ts'), /\.\/broken\.ts cannot be loaded: /],
+      [
+        generate('./throws.ts'),
+        /\.\/throws\.ts cannot be loaded: first line second line \(\.\/throws\.ts:2:9\)\.$/,
+        {},
+        framesOf('throws'),
+      ],
+      [generate('./broken.ts'), /\.\/broken\.ts cannot be loaded: .* \(\.\/broken\.ts:1:7\)\.$/],
       [generate('./nothing.ts'), /\.\/nothing\.ts exports no "operator" made with defineOperator/],
     ),
+  )
+
+  await t.test('operators that nobody has named', (t) =>
+    oneSentence(t, [['dev'], /Nothing says which operators: add --operators with your file, e\.g\. --operators \.\/my-operator\.ts/]),
+  )
+
+  await t.test('an installation that the API server could not call', (t) =>
+    oneSentence(t, [
+      run('--install'),
+      /--install outside a cluster cannot tell how the API server reaches the webhooks: add --webhook-url https:\/\/HOST:PORT /,
+    ]),
   )
 
   await t.test('a configuration file that cannot be used', (t) =>
@@ -140,9 +167,9 @@ t.test('mistakes', async (t) => {
   await t.test('a folder that is none', (t) =>
     oneSentence(
       t,
-      [['dev', '--port', '0', '--state-dir', 'file'], /file\/kubeconfig cannot be replaced: .*--state-dir/],
+      [['dev', '--operators', 'none', '--port', '0', '--state-dir', 'file'], /The folder file cannot be written: .*--state-dir/],
       [run('--cert-dir', 'file'), /file\/ca\.crt cannot be read: /],
-      [['generate', '--output', 'file'], /cannot be written to file: .* choose another one\./],
+      [['generate', '--operators', 'mypod', '--output', 'file'], /cannot be written to file: .* choose another one\./],
     ),
   )
 
@@ -171,6 +198,11 @@ t.test('mistakes', async (t) => {
     }
   })
 })
+
+/** The stack of an operator whose file throws in a function of its own. */
+function framesOf(file: string): readonly string[] {
+  return [`    at fail (./${file}.ts:2:9)`, `    at ./${file}.ts:4:1`]
+}
 
 async function kubeconfigOf({ server, ca = '', authorization }: Connection, token?: string): Promise<string> {
   const bearer = token ?? (await authorization?.())?.replace('Bearer ', '')

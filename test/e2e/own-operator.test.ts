@@ -15,7 +15,7 @@ t.test('the README shows the file that this test runs, in under 40 lines', async
 })
 
 t.test('it defaults, refuses and reconciles', needsKubectl, async (t) => {
-  const { kubectl, ok } = await startDev(t, ['--operators', example])
+  const { kubectl, ok } = await startDev(t, example)
   const hello = (name: string, spec: string): string =>
     `{"apiVersion":"example.com/v1","kind":"Hello","metadata":{"name":"${name}","namespace":"default"},"spec":${spec}}`
   await ok('create -f -', hello('world', '{"message":"hi"}'))

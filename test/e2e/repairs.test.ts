@@ -1,5 +1,5 @@
 /** Files that a start finds damaged or outdated are replaced, with one warning each time. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { silentLogger } from '../../src/telemetry/logger.ts'
@@ -47,6 +47,8 @@ t.test('a state file that is garbage', async (t) => {
   await until('it is ready', () => logLines(running.output()).some(({ msg }) => msg === 'ready'))
   t.match(readFileSync(join(directory, '.proreus/kubeconfig'), 'utf8'), /^apiVersion: v1\nkind: Config\n/)
   t.equal(await running.stop(), 0)
+  t.notOk(existsSync(join(directory, '.proreus/kubeconfig')), 'nobody is sent to where nobody answers any more')
+  t.notOk(existsSync(join(directory, '.proreus/dev.pid')))
   t.same(warningsOf(running.output()), ['.proreus/state.json is replaced because it is no JSON: clients need the new kubeconfig.'])
   t.match(JSON.parse(readFileSync(join(directory, '.proreus/state.json'), 'utf8')), {
     authority: { cert: String, key: String },

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Client } from '../../src/client/client.ts'
 import { inBackground } from '../../src/manager/background.ts'
 import { drain } from '../../src/manager/drain.ts'
+import { defineOperator } from '../../src/manager/operator.ts'
 import type { Running } from '../../src/manager/running.ts'
 import { createLogger, silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -10,11 +11,17 @@ import type { WebhookServer } from '../../src/webhook/server.ts'
 const never = (): Promise<never> => new Promise(() => undefined)
 const hung = (name: string): ReturnType<typeof inBackground> => inBackground(name, never, silentLogger())
 
+/** Of one operator, whose events are flushed like this. */
+function identitiesThat(flush: () => Promise<void>): Running['identities'] {
+  const events = { event: () => undefined, flush }
+  return new Map([[defineOperator({ name: 'thing', kinds: [] }), { client: {} as Client, events }]])
+}
+
 /** Everything runs, and nothing ends. */
 function hangingProcess(): Running {
   return {
     client: { close: never } as unknown as Client,
-    events: { event: () => undefined, flush: never },
+    identities: identitiesThat(never),
     draining: false,
     controllers: new Map([['thing', hung('thing')]]),
     probes: { probes: undefined, metrics: undefined, close: never },
@@ -65,7 +72,7 @@ t.test('what fails to stop is said, and the rest stops all the same', async (t) 
   let closed = false
   const running: Running = {
     client: { close: async () => void (closed = true) } as unknown as Client,
-    events: { event: () => undefined, flush: () => Promise.reject(new Error('no events')) },
+    identities: identitiesThat(() => Promise.reject(new Error('no events'))),
     draining: false,
     controllers: new Map(),
   }

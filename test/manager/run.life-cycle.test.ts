@@ -8,6 +8,7 @@ import { Type } from '../../src/api/type.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { TransportOptions } from '../../src/client/transport.ts'
 import type { Connection } from '../../src/client/connection.ts'
+import type { Transport } from '../../src/client/transport.ts'
 import type { ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import type { ControllerDefinition } from '../../src/controller/builder.ts'
@@ -85,7 +86,7 @@ function start(
     status: () => [{ type: 'things.example.com', synced: false, lastError: 'no such CRD' }],
   })
   const fakes: Parts = {
-    createClient: (() => ({ close: async () => void said.push('client closes') })) as unknown as Parts['createClient'],
+    createTransport: () => transportThat(async () => void said.push('client closes')),
     checkPermissions: async () => void said.push('permissions'),
     openCertificates: async () => {
       said.push('certificates open')
@@ -102,6 +103,7 @@ function start(
     connection,
     signal: stop.signal,
     certificates: { kind: 'files', directory: 'unused' },
+    drainDelayMs: 10_000,
     webhook: { host: '127.0.0.1', port: 0 },
     probeBindAddress: '127.0.0.1:0',
     metricsBindAddress: '0',
@@ -130,6 +132,15 @@ function start(
     return { code: response.status, body: await response.text() }
   }
   return { said, clock, stop, done, started: started.promise, probe }
+}
+
+/** Answers each request with its method and path. */
+function transportThat(close: () => Promise<void>): Transport {
+  return {
+    request: async ({ method, path }) => ({ statusCode: 200, headers: {}, body: `${method} ${path}` }),
+    stream: () => Promise.reject(new Error('nothing is streamed')),
+    close,
+  }
 }
 
 /** Shakes hands over TLS and knows no HTTP. */
@@ -336,17 +347,17 @@ t.test('a stop waits for no certificates that are still being opened', async (t)
 })
 
 t.test('whoever installs gets the client of the process', async (t) => {
-  const client = { close: async () => undefined } as Client
-  const given: unknown[] = []
+  const given: Client[] = []
   const life = start(
     t,
     complete,
     { onServing: (_, served) => void given.push(served), onStarted: (_, started) => void given.push(started) },
-    () => ({ createClient: () => client }),
+    () => ({ createTransport: () => transportThat(async () => undefined) }),
   )
   await life.started
-  t.equal(given[0], client)
-  t.equal(given[1], client)
+  t.equal(given.length, 2)
+  t.equal(given[0], given[1])
+  t.equal(await given[0]!.raw('/version'), 'GET /version')
 })
 
 t.test('what the API server warns of is logged once', async (t) => {
@@ -357,9 +368,9 @@ t.test('what the API server warns of is logged once', async (t) => {
     complete,
     { logger: createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } }) },
     () => ({
-      createClient: (_connection, options) => {
+      createTransport: (_connection, options) => {
         warn = options?.onWarning
-        return { close: async () => undefined } as Client
+        return transportThat(async () => undefined)
       },
     }),
   )

@@ -58,7 +58,7 @@ t.test('an operator admits, reconciles and reports, and ends in order', async (t
   const { items } = await client.list(event, { namespace: 'default' })
   t.match(
     items.find(({ reason }) => reason === 'Written'),
-    { involvedObject: { kind: 'Note', name: 'a' }, reportingComponent: 'proreus' },
+    { involvedObject: { kind: 'Note', name: 'a' }, reportingComponent: 'note' },
   )
   await t.rejects(get(endpoints.probes, '/healthz'))
 })

@@ -2,6 +2,7 @@ import t from 'tap'
 import { configMap, deployment, node, pod } from '../../src/api/builtin.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
+import { namesOf } from '../../src/manager/names.ts'
 import { managerRole } from '../../src/manifests/rbac.ts'
 import type { WebhookTarget } from '../../src/manifests/webhook-configuration.ts'
 import { webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
@@ -24,7 +25,9 @@ function entriesOf(
   target: WebhookTarget = { url: 'https://h' },
 ): { mutating: Entry[]; validating: Entry[] } {
   const operator = defineOperator({ name: 'o', kinds: [], webhooks: definitions })
-  const [mutating, validating] = webhookConfigurations([operator], target).map(({ webhooks }) => webhooks as unknown as Entry[])
+  const [mutating, validating] = webhookConfigurations([operator], target, namesOf('proreus')).map(
+    ({ webhooks }) => webhooks as unknown as Entry[],
+  )
   return { mutating: mutating!, validating: validating! }
 }
 
@@ -107,7 +110,7 @@ t.test('reading what handlers read is allowed', async (t) => {
     kinds: [],
     webhooks: [defineWebhook(pod, { validate, reads: [configMap], rbac: [accessReviewRule] })],
   })
-  t.match(managerRole([operator], 'manager', []).rules, [
+  t.match(managerRole([operator], namesOf('o')).rules, [
     { resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
     { resources: ['events'] },
     {},

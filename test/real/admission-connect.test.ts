@@ -45,7 +45,7 @@ t.test('kubectl exec is asked about, with its options', async (t) => {
   })
   t.match(
     refused.body.message,
-    /^admission webhook "validate-pod-exec-v1\.core\.proreus" denied the request: \S+: no CONNECT of p\/main, undefined$/,
+    /^admission webhook "validate-pod-exec-v1\.core\.watchman" denied the request: \S+: no CONNECT of p\/main, undefined$/,
   )
   t.equal((await api('POST', `${core}/pods/p/exec?command=ls&stdout=true`)).status, 404, 'allowed, and there is no such Pod')
 })
@@ -54,9 +54,9 @@ t.test('audit annotations stand in the audit log, whatever the answer', async (t
   t.equal((await api('POST', `${core}/configmaps`, { body: { metadata: { name: 'c' }, data: { a: '1', b: '2' } } })).status, 201)
   const annotations = await until('the requests are logged', async () => {
     const all = (await controlPlane.requests()).flatMap((request) => Object.entries(request.annotations ?? {}))
-    const ours = all.filter(([key]) => key.includes('.proreus/')).map(([key, value]) => `${key}=${value}`)
+    const ours = all.filter(([key]) => key.includes('.watchman/')).map(([key, value]) => `${key}=${value}`)
     return ours.some((line) => line.includes('keys=')) && ours
   })
-  for (const line of ['validate-pod-exec-v1.core.proreus/command=rm x', 'validate-configmap-v1.core.proreus/keys=2'])
+  for (const line of ['validate-pod-exec-v1.core.watchman/command=rm x', 'validate-configmap-v1.core.watchman/keys=2'])
     t.ok(annotations.includes(line), line)
 })

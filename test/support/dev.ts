@@ -15,9 +15,9 @@ export interface Dev {
 }
 
 /** Starts `proreus dev` on any free port in a folder of its own; it ends with the test. */
-export async function startDev(t: Test, args: readonly string[] = []): Promise<Dev> {
+export async function startDev(t: Test, operators = 'all'): Promise<Dev> {
   const directory = t.testdir()
-  const running = startProreus(['dev', '--port', '0', ...args], { cwd: directory })
+  const running = startProreus(['dev', '--port', '0', '--operators', operators], { cwd: directory })
   t.teardown(() => running.stop('SIGTERM'))
   const kubeconfig = join(directory, '.proreus/kubeconfig')
   await until('proreus dev is ready', () => {

@@ -13,7 +13,7 @@ import type { JsonObject } from '../../src/api/json.ts'
 import type { ObjectInput } from '../../src/api/object.ts'
 import type { PolicyRule } from '../../src/api/policy-rule.ts'
 import type { Client } from '../../src/client/client.ts'
-import { mutatingName, validatingName } from '../../src/manager/names.ts'
+import { namesOf } from '../../src/manager/names.ts'
 import { run } from '../../src/manager/run.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../../src/manifests/install.ts'
 import { managerRole } from '../../src/manifests/rbac.ts'
@@ -29,6 +29,7 @@ import { until } from './process.ts'
 
 export const namespace = 'test-mypod'
 const operators = [mypodOperator]
+const names = namesOf('mypod')
 const operatorUser = 'operator'
 
 export const seconds = 1000
@@ -67,7 +68,7 @@ export interface MyPodWorld {
 
 /** Starts a control plane that knows the kind; the operator is started by the test. */
 export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[] = []): Promise<MyPodWorld> {
-  const rules = managerRole(operators, 'manager', [mutatingName, validatingName])['rules'] as unknown as PolicyRule[]
+  const rules = managerRole(operators, names)['rules'] as unknown as PolicyRule[]
   const controlPlane = await conformanceControlPlane(t, { namespaces: [namespace], users: [...users, { name: operatorUser, rules }] })
   const { client } = controlPlane
   const directory = t.testdir()
@@ -163,8 +164,8 @@ export async function startMyPodWorld(t: Test, users: readonly ControlPlaneUser[
 
 /** A cluster that stays is left as it was: nobody answers for the webhooks any more. */
 async function uninstall(client: Client): Promise<void> {
-  await client.delete(mutatingWebhookConfiguration, { name: mutatingName }).catch(() => undefined)
-  await client.delete(validatingWebhookConfiguration, { name: validatingName }).catch(() => undefined)
+  await client.delete(mutatingWebhookConfiguration, { name: names.mutatingConfiguration }).catch(() => undefined)
+  await client.delete(validatingWebhookConfiguration, { name: names.validatingConfiguration }).catch(() => undefined)
   const definition = { name: groupResourceOf(mypod) }
   await client.delete(customResourceDefinition, definition).catch(() => undefined)
   await untilGone(client, customResourceDefinition, definition)

@@ -24,7 +24,18 @@ export function launchOperator(t: Test, { directory, kubeconfig, args = [] }: Op
   const url = `https://127.0.0.1:${webhookPort}`
   const running = startProreus(
     [
-      ...['run', '--install', '--webhook-url', url, '--webhook-host', '127.0.0.1', '--webhook-port', String(webhookPort)],
+      ...[
+        'run',
+        '--operators',
+        'mypod',
+        '--install',
+        '--webhook-url',
+        url,
+        '--webhook-host',
+        '127.0.0.1',
+        '--webhook-port',
+        String(webhookPort),
+      ],
       ...['--health-probe-bind-address', '127.0.0.1:0', '--metrics-bind-address', '127.0.0.1:0', ...args],
     ],
     { cwd: directory, env: { ...process.env, KUBECONFIG: kubeconfig } },

@@ -1,5 +1,6 @@
 /** The operator for MyPod. */
 import { pod } from '../../api/builtin.ts'
+import { version } from '../../api/version.ts'
 import { defineController } from '../../controller/builder.ts'
 import { defineOperator } from '../../manager/operator.ts'
 import { accessReviewRule } from '../../webhook/access.ts'
@@ -10,6 +11,7 @@ import { validateMyPodInCluster, validateMyPod } from './webhook.ts'
 
 export const mypodOperator = defineOperator({
   name: 'mypod',
+  version,
   kinds: [mypod],
   webhooks: [
     defineWebhook(mypod, {

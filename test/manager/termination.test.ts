@@ -11,7 +11,7 @@ async function run(t: Test, body: string, end = ''): ReturnType<typeof finished>
   const file = join(t.testdir(), 'main.ts')
   writeFileSync(
     file,
-    `import { onTermination } from '${source}/cli/signals.ts'
+    `import { onTermination } from '${source}/manager/termination.ts'
 import { createLogger } from '${source}/telemetry/logger.ts'
 const { signal, release } = onTermination(createLogger())
 const ended = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
@@ -55,4 +55,9 @@ t.test('an exception that nobody caught ends in order, with exit code 1', async 
   const { code, stdout, stderr } = await run(t, "setImmediate(() => { throw new Error('broken') })")
   t.match({ code, stdout }, { code: 1, stdout: 'ended in order' })
   t.match(stderr, /"level":"fatal".*an exception that nobody caught: broken/)
+})
+
+t.test('a second signal ends at once', async (t) => {
+  const body = "process.kill(process.pid, 'SIGINT')\nawait ended\nprocess.kill(process.pid, 'SIGINT')\nawait new Promise(() => undefined)"
+  t.strictSame(await run(t, body), { code: 130, stdout: '', stderr: '' })
 })

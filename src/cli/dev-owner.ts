@@ -1,0 +1,65 @@
+/** One `proreus dev` a state folder: a second one would overwrite the kubeconfig of the first. */
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ProreusError, messageOf } from '../api/errors.ts'
+
+/**
+ * Makes this process the owner of the folder, and returns the function that gives it up again. What a process that has died left behind is
+ * replaced.
+ *
+ * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or it cannot be written.
+ */
+export async function ownStateFolder(folder: string): Promise<() => Promise<void>> {
+  const path = join(folder, 'dev.pid')
+  try {
+    await mkdir(folder, { recursive: true })
+    if (!(await claim(path))) {
+      const owner = await ownerOf(path)
+      if (owner !== undefined && isRunning(owner)) throw ownedBy(owner, folder, path)
+      await rm(path, { force: true })
+      // Of two that see a dead owner at the same time, one gets it.
+      if (!(await claim(path))) throw ownedBy(await ownerOf(path), folder, path)
+    }
+  } catch (cause) {
+    if (cause instanceof ProreusError) throw cause
+    const problem = `The folder ${folder} cannot be written: ${messageOf(cause)}: choose another one with --state-dir.`
+    throw new ProreusError('PRO_STATE_FILE', problem, { cause })
+  }
+  return () => rm(path, { force: true })
+}
+
+/** False when the file is there already. */
+async function claim(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, `${process.pid}\n`, { flag: 'wx' })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** Undefined for a file that holds no process id, e.g. an empty one. */
+async function ownerOf(path: string): Promise<number | undefined> {
+  const pid = Number((await readFile(path, 'utf8').catch(() => '')).trim())
+  return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
+}
+
+/** Signal 0 only checks (kill(2)); a process of another user answers EPERM. */
+function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function ownedBy(owner: number | undefined, folder: string, path: string): ProreusError {
+  const who = owner === undefined ? 'Another process' : `Process ${owner}`
+  return new ProreusError(
+    'PRO_STATE_FILE',
+    `${who} runs proreus dev with ${folder} already: stop it, choose another folder with --state-dir, or delete ${path} if that process is something else.`,
+  )
+}

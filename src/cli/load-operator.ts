@@ -1,0 +1,89 @@
+/** Loads an operator from a file, and explains why one cannot be loaded. */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, extname, join, relative, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { ProreusError, messageOf } from '../api/errors.ts'
+import type { Operator } from '../manager/operator.ts'
+import { isOperator } from '../manager/operator.ts'
+
+/** The program's own files, whose lines of a stack say nothing about the operator. */
+const ownFiles = new URL('../', import.meta.url).href
+
+/** A file that failed while it was loaded; `frames` are the lines of the stack that are the user's. */
+export class LoadError extends ProreusError {
+  readonly frames: readonly string[]
+
+  constructor(message: string, frames: readonly string[], cause: unknown) {
+    super('PRO_CONFIG_INVALID', message, { cause })
+    this.frames = frames
+  }
+}
+
+/**
+ * Imports `file` and returns what it exports as `operator`.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when there is no such file, it exports no operator, or (a `LoadError`) it cannot be loaded.
+ */
+export async function loadOperator(file: string): Promise<Operator> {
+  const path = resolve(file)
+  if (!existsSync(path)) {
+    throw new ProreusError('PRO_CONFIG_INVALID', `The operator ${file} does not exist: give a file that exports "operator".`)
+  }
+  let loaded: { operator?: unknown }
+  try {
+    loaded = (await import(pathToFileURL(path).href)) as { operator?: unknown }
+  } catch (cause) {
+    throw loadError(file, path, cause)
+  }
+  if (!isOperator(loaded.operator)) {
+    throw new ProreusError('PRO_CONFIG_INVALID', `${file} exports no "operator" made with defineOperator.`)
+  }
+  return loaded.operator
+}
+
+function loadError(file: string, path: string, cause: unknown): LoadError {
+  const stack = cause instanceof Error ? (cause.stack ?? '') : ''
+  const frames = framesOf(stack)
+  const place = syntaxErrorAt(stack) ?? /\(?([^()\s]+:\d+:\d+)\)?$/.exec(frames[0] ?? '')?.[1]
+  const problem = messageOf(cause).replace(/\.$/, '')
+  const where = place === undefined ? '' : ` (${place})`
+  return new LoadError(`The operator ${file} cannot be loaded: ${problem}${where}${commonJsAdvice(path, cause)}.`, frames, cause)
+}
+
+/** The lines of a stack in the user's files, with paths as the user would write them. */
+function framesOf(stack: string): readonly string[] {
+  const lines = stack.split('\n').filter((line) => /^ +at .*(file:\/\/|[( ]\/).*:\d+:\d+\)?$/.test(line))
+  const own = lines.filter((line) => !line.includes(ownFiles) && !line.includes('/node_modules/') && !/[( ]node:/.test(line))
+  return own.map((line) => line.trim().replace(/(file:\/\/)?\/[^\s)]+/, shortened))
+}
+
+/** A syntax error has its place in the first line of its stack, then lines of code and a mark below its column. */
+function syntaxErrorAt(stack: string): string | undefined {
+  const match = /^(file:\/\/\S+|\/\S+):(\d+)\n(?:.+\n)*?(?:( *)\^+\n|\n)/.exec(stack)
+  if (match === null) return undefined
+  const [, file, line, indent] = match
+  return `${shortened(file!)}:${line}${indent === undefined ? '' : `:${indent.length + 1}`}`
+}
+
+/** A file URL, with its line and column if any, as a path from the current folder. */
+function shortened(text: string): string {
+  const [, file = text, position = ''] = /^(.*?)((?::\d+)*)$/.exec(text) ?? []
+  const path = relative(process.cwd(), file.startsWith('file:') ? fileURLToPath(file) : file)
+  return `${path.startsWith('..') ? path : `./${path}`}${position}`
+}
+
+/** `npm init` writes `"type": "commonjs"`: Node.js then takes an ECMAScript module for something else. */
+function commonJsAdvice(path: string, cause: unknown): string {
+  if (!(cause instanceof SyntaxError) || !/import statement outside a module|Unexpected token 'export'/.test(cause.message)) return ''
+  const packageJson = packageJsonOf(dirname(path))
+  if (packageJson === undefined) return ''
+  const extension = extname(path)
+  return `: ${shortened(packageJson)} says "type": "commonjs". Write "type": "module" there (npm pkg set type=module), or end the name of the file with .m${extension.slice(1)}`
+}
+
+/** The package.json that says what the files of a folder are, where it says commonjs. */
+function packageJsonOf(folder: string): string | undefined {
+  const path = join(folder, 'package.json')
+  if (existsSync(path)) return /"type"\s*:\s*"commonjs"/.test(readFileSync(path, 'utf8')) ? path : undefined
+  return dirname(folder) === folder ? undefined : packageJsonOf(dirname(folder))
+}

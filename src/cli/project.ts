@@ -1,0 +1,59 @@
+/** What a project says for all commands: `"proreus": { "operators": "./my-operator.ts" }` in the package.json of the current folder. */
+import { readFileSync } from 'node:fs'
+import { ProreusError, messageOf } from '../api/errors.ts'
+import { isObject } from '../api/json.ts'
+
+export interface Project {
+  /** As `--operators` takes it. */
+  readonly operators?: string
+  /** As `--name` takes it. */
+  readonly name?: string
+}
+
+/**
+ * Reads the project's field; empty without a package.json, or without the field in it.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when it is malformed.
+ */
+export function readProject(path = 'package.json'): Project {
+  const settings = fieldOf(path)
+  if (settings === undefined) return {}
+  if (!isObject(settings))
+    throw invalid(path, `"proreus" must be an object such as { "operators": "./my-operator.ts" }, found ${found(settings)}`)
+  const { operators, name, ...others } = settings
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw invalid(path, `"proreus" has no field "${unknown}": it may have "operators" and "name"`)
+  if (name !== undefined && typeof name !== 'string') throw invalid(path, `"proreus.name" must be a string, found ${found(name)}`)
+  const list = typeof operators === 'string' || operators === undefined ? operators : textsOf(operators)?.join(',')
+  if (operators !== undefined && list === undefined)
+    throw invalid(path, `"proreus.operators" must be a string or a list of strings, found ${found(operators)}`)
+  return { ...(list !== undefined && { operators: list }), ...(name !== undefined && { name }) }
+}
+
+function fieldOf(path: string): unknown {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    // Most folders have none, and the others are npm's to complain about.
+    return undefined
+  }
+  try {
+    const content: unknown = JSON.parse(text)
+    return isObject(content) ? content.proreus : undefined
+  } catch (cause) {
+    throw new ProreusError('PRO_CONFIG_INVALID', `${path} is not valid JSON: ${messageOf(cause).replace(/\.$/, '')}.`, { cause })
+  }
+}
+
+function textsOf(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
+}
+
+function invalid(path: string, problem: string): ProreusError {
+  return new ProreusError('PRO_CONFIG_INVALID', `${path}: ${problem}.`)
+}
+
+function found(value: unknown): string {
+  return JSON.stringify(value)
+}

@@ -1,0 +1,23 @@
+/** A client under a name of its own, over a transport that several share: there is one pool of connections, whoever sends. */
+import { clientOver } from './client.ts'
+import type { Client } from './client.ts'
+import type { Transport } from './transport.ts'
+import { userAgentOf } from './user-agent.ts'
+
+/** The name under which a client shows itself: its field manager, and with the version its user agent. */
+export interface ClientIdentity {
+  readonly name: string
+  /** Default `unknown`. */
+  readonly version?: string | undefined
+}
+
+/** Closing it closes nothing: the transport belongs to the process. */
+export function clientAs(transport: Transport, identity: ClientIdentity): Client {
+  const userAgent = userAgentOf(identity)
+  const named: Transport = {
+    request: (request) => transport.request({ ...request, userAgent }),
+    stream: (request) => transport.stream({ ...request, userAgent }),
+    close: () => Promise.resolve(),
+  }
+  return clientOver(named, { fieldManager: identity.name })
+}

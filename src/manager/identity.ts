@@ -1,0 +1,28 @@
+/** The identity of each operator of a process: a client and an event recorder under its name, over the connections of the process. */
+import type { Client } from '../client/client.ts'
+import { clientAs } from '../client/client-as.ts'
+import type { Transport } from '../client/transport.ts'
+import type { EventRecorder, EventRecorderOptions } from '../telemetry/event-recorder.ts'
+import { createEventRecorder } from '../telemetry/event-recorder.ts'
+import type { Operator } from './operator.ts'
+
+export interface OperatorIdentity {
+  /** Its field manager and user agent carry the operator's name. */
+  readonly client: Client
+  /** The source of its events is the operator. */
+  readonly events: EventRecorder & { flush(): Promise<void> }
+}
+
+/** What each operator acts with. */
+export function identitiesOf(
+  operators: readonly Operator[],
+  transport: Transport,
+  options: Omit<EventRecorderOptions, 'component'>,
+): ReadonlyMap<Operator, OperatorIdentity> {
+  return new Map(
+    operators.map((operator) => {
+      const client = clientAs(transport, operator)
+      return [operator, { client, events: createEventRecorder(client, { ...options, component: operator.name }) }]
+    }),
+  )
+}

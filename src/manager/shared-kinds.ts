@@ -1,0 +1,30 @@
+/** Kinds that several operators of one process define: only one CustomResourceDefinition of a kind can be installed. */
+import { ProreusError } from '../api/errors.ts'
+import { groupKindOf } from '../api/group-version-kind.ts'
+import { jsonEqual } from '../api/json.ts'
+import type { Kind } from '../api/kind.ts'
+import type { Operator } from './operator.ts'
+
+/** The kinds of all operators, each once. */
+export function kindsOf(operators: readonly Operator[]): readonly Kind[] {
+  return [...new Map(operators.flatMap(({ kinds }) => kinds).map((kind) => [groupKindOf(kind), kind])).values()]
+}
+
+/**
+ * Refuses operators of which two define one kind differently: whichever is installed last would decide in silence.
+ *
+ * @throws {ProreusError} `PRO_CONFIG_INVALID`, naming the kind and both operators.
+ */
+export function checkSharedKinds(operators: readonly Operator[]): void {
+  const known = new Map<string, { readonly operator: string; readonly kind: Kind }>()
+  const problems: string[] = []
+  for (const { name: operator, kinds } of operators) {
+    for (const kind of kinds) {
+      const first = known.get(groupKindOf(kind))
+      if (first === undefined) known.set(groupKindOf(kind), { operator, kind })
+      else if (first.kind !== kind && !jsonEqual(first.kind, kind))
+        problems.push(`"${first.operator}" and "${operator}" define ${groupKindOf(kind)} differently: define it once, and use it in both`)
+    }
+  }
+  if (problems.length > 0) throw new ProreusError('PRO_CONFIG_INVALID', `These operators cannot run together: ${problems.join('; ')}.`)
+}

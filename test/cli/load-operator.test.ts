@@ -1,0 +1,51 @@
+import { join, relative } from 'node:path'
+import t from 'tap'
+import { LoadError, loadOperator } from '../../src/cli/load-operator.ts'
+
+const folder = t.testdir({
+  'throws.ts': "export function fail(): never {\n  throw new Error('no luck.')\n}\nfail()\n",
+  'imports.ts': "import './throws.ts'\n",
+  'syntax.ts': 'const a: number = 1\nconst b = a as;\n',
+  'text.ts': "throw 'a text'\n",
+  'nothing.ts': 'export const other = 1\n',
+  commonjs: { 'package.json': '{ "type": "commonjs" }', 'hello.ts': "import { join } from 'node:path'\nexport const operator = join\n" },
+})
+/** As messages name the files. */
+const shown = (name: string): string => `./${relative(process.cwd(), join(folder, name))}`
+
+async function errorOf(name: string): Promise<LoadError> {
+  return loadOperator(join(folder, name)).then(
+    () => Promise.reject(new Error(`${name} was loaded`)),
+    (error: unknown) => error as LoadError,
+  )
+}
+
+t.test('what is thrown while a file is loaded is told with its place, and the stack below it', async (t) => {
+  for (const name of ['throws.ts', 'imports.ts']) {
+    const error = await errorOf(name)
+    t.equal(error.code, 'PRO_CONFIG_INVALID')
+    t.equal(error.message, `The operator ${join(folder, name)} cannot be loaded: no luck (${shown('throws.ts')}:2:9).`)
+    t.strictSame(error.frames.slice(0, 2), [`at fail (${shown('throws.ts')}:2:9)`, `at ${shown('throws.ts')}:4:1`])
+  }
+})
+
+t.test('a syntax error has a place, too', async (t) => {
+  const { message, frames } = await errorOf('syntax.ts')
+  t.ok(message.endsWith(` (${shown('syntax.ts')}:2:15).`), message)
+  t.strictSame(frames, [])
+})
+
+t.test('what is thrown need not be an error', async (t) => {
+  t.equal((await errorOf('text.ts')).message, `The operator ${join(folder, 'text.ts')} cannot be loaded: a text.`)
+})
+
+t.test('a file without an operator, and none at all, are refused', async (t) => {
+  await t.rejects(loadOperator(join(folder, 'nothing.ts')), { code: 'PRO_CONFIG_INVALID', message: /exports no "operator" made with/ })
+  await t.rejects(loadOperator('./absent.ts'), { message: 'The operator ./absent.ts does not exist: give a file that exports "operator".' })
+})
+
+t.test('a module in a package of type commonjs is explained', async (t) => {
+  const { message } = await errorOf('commonjs/hello.ts')
+  t.match(message, `hello.ts:1:1): ${shown('commonjs/package.json')} says "type": "commonjs". Write "type": "module" there`)
+  t.match(message, /\(npm pkg set type=module\), or end the name of the file with \.mts\.$/)
+})

@@ -1,0 +1,36 @@
+/** In this repository, whose package.json names operators and installation. */
+import { join } from 'node:path'
+import t from 'tap'
+import { selectOperators } from '../../src/cli/operators.ts'
+import { mypodOperator } from '../../src/operators/mypod/index.ts'
+import { repository } from '../support/process.ts'
+
+const hello = join(repository, 'docs/examples/hello.ts')
+process.chdir(repository)
+
+t.test("without options, operators and name are the project's", async (t) => {
+  t.strictSame(await selectOperators({}), { operators: [mypodOperator], name: 'proreus' })
+  t.equal((await selectOperators({ name: 'team-a' })).name, 'team-a')
+})
+
+t.test("other operators do not take the project's name", async (t) => {
+  t.strictSame(await selectOperators({ operators: 'mypod' }), { operators: [mypodOperator], name: undefined })
+  t.strictSame(await selectOperators({ operators: 'none' }), { operators: [], name: undefined })
+})
+
+t.test('all shipped operators together are the installation proreus', async (t) => {
+  t.equal((await selectOperators({ operators: 'all' })).name, 'proreus')
+  t.equal((await selectOperators({ operators: `all,mypod` })).name, undefined)
+})
+
+t.test('a folder without a project must name its operators', async (t) => {
+  process.chdir(t.testdir())
+  t.teardown(() => process.chdir(repository))
+  await t.rejects(selectOperators({}), {
+    code: 'PRO_CONFIG_INVALID',
+    message:
+      /^Nothing says which operators: add --operators with your file, e\.g\. --operators \.\/my-operator\.ts, .*"--operators all" takes those that/,
+  })
+  await t.rejects(selectOperators({ operators: 'mypods' }), { message: /no operator "mypods"/ })
+  await t.rejects(selectOperators({ operators: `${hello}.absent` }), { message: /does not exist/ })
+})

@@ -1,0 +1,39 @@
+import t from 'tap'
+import { configMap } from '../../src/api/builtin.ts'
+import { clientAs } from '../../src/client/client-as.ts'
+import { createTransport } from '../../src/client/transport.ts'
+import { startTestServer } from '../support/client-server.ts'
+
+const object = { metadata: { name: 'x', namespace: 'ns' } }
+
+t.test('clients of several names share connections, and write under their own names', async (t) => {
+  const server = await startTestServer(() => ({ body: {} }))
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  const clients = [clientAs(transport, { name: 'hello', version: '1.2.3' }), clientAs(transport, { name: 'bye' })]
+  for (const client of clients) {
+    await client.apply(configMap, object)
+    await client.list(configMap)
+  }
+  const sent = server.requests.map(({ headers, url }) => [
+    headers['user-agent'],
+    new URL(url ?? '', 'http://x').searchParams.get('fieldManager'),
+  ])
+  const platform = `\\(${process.platform}/${process.arch}\\) proreus/\\d+\\.\\d+\\.\\d+\\S*`
+  const [hello, bye] = [new RegExp(`^hello/1\\.2\\.3 ${platform}$`), new RegExp(`^bye/unknown ${platform}$`)]
+  t.equal(sent.length, 4)
+  for (const [index, [userAgent, fieldManager]] of sent.entries()) {
+    t.match(userAgent, index < 2 ? hello : bye)
+    t.equal(fieldManager, index % 2 === 1 ? null : index < 2 ? 'hello' : 'bye')
+  }
+  t.ok(server.sockets <= 2, `${server.sockets} connections`)
+})
+
+t.test('closing one leaves the connections to the others', async (t) => {
+  const server = await startTestServer(() => ({ body: {} }))
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  await clientAs(transport, { name: 'hello' }).close()
+  await clientAs(transport, { name: 'bye' }).list(configMap)
+  t.equal(server.requests.length, 1)
+})

@@ -1,0 +1,57 @@
+import t from 'tap'
+import { installationName, installationOf, isInstaller, namesOf } from '../../src/manager/names.ts'
+
+const hello = { name: 'hello' }
+const bye = { name: 'bye' }
+
+t.test('all names follow from that of the installation', async (t) => {
+  t.strictSame(namesOf('hello'), {
+    installation: 'hello',
+    namespace: 'hello-system',
+    webhookService: 'hello-webhook',
+    caSecret: 'hello-webhook-ca',
+    mutatingConfiguration: 'hello-mutating',
+    validatingConfiguration: 'hello-validating',
+    lease: 'hello',
+    managerRole: 'hello-manager',
+    installer: 'hello-install',
+    conversionInstaller: 'hello-install-conversion',
+  })
+})
+
+t.test('an installation has the name that is given, else that of its only operator', async (t) => {
+  t.equal(installationName([hello]), 'hello')
+  t.equal(installationName([hello], 'team-a'), 'team-a')
+  t.equal(installationName([hello, bye], 'team-a'), 'team-a')
+  t.equal(installationName([]), 'proreus')
+})
+
+t.test('several operators without a name are refused', async (t) => {
+  t.throws(() => installationName([hello, bye]), {
+    code: 'PRO_CONFIG_INVALID',
+    message: /^The installation of the operators hello, bye has no name: give it one with --name/,
+  })
+})
+
+t.test('a name that cannot be one is refused with the reason', async (t) => {
+  const longest = 'a'.repeat(52)
+  t.equal(installationName([hello], longest), longest)
+  const cases: [string, RegExp][] = [
+    [`${longest}a`, /must be no more than 52 characters, so that names like a+-webhook-ca have at most 63\.$/],
+    ['Hello', /^"Hello" cannot be the name of an installation: a DNS-1035 label must consist of/],
+    ['3scale', /must consist of .*start with an alphabetic character/],
+    ['', /^"" cannot be the name/],
+    ['a.b', /a DNS-1035 label/],
+  ]
+  for (const [name, message] of cases) t.throws(() => installationName([hello], name), { code: 'PRO_CONFIG_INVALID', message }, name)
+  t.throws(() => installationName([{ name: '3scale' }]), { message: /: give another one with --name/ }, 'that of the operator, too')
+})
+
+t.test('the field managers of installers are known', async (t) => {
+  const { installer, conversionInstaller } = namesOf('team-a')
+  for (const manager of [installer, conversionInstaller]) {
+    t.ok(isInstaller(manager))
+    t.equal(installationOf(manager), 'team-a')
+  }
+  for (const manager of ['kubectl', 'team-a', 'installer']) t.notOk(isInstaller(manager))
+})

@@ -1,0 +1,29 @@
+import t from 'tap'
+import { defineKind } from '../../src/api/kind.ts'
+import { Type } from '../../src/api/type.ts'
+import { defineOperator, type Operator } from '../../src/manager/operator.ts'
+import { checkSharedKinds, kindsOf } from '../../src/manager/shared-kinds.ts'
+import { generatedFiles } from '../../src/manifests/tree.ts'
+
+const thing = (maxLength: number, kind = 'Thing') =>
+  defineKind({ group: 'example.com', kind, versions: [{ name: 'v1', spec: Type.Object({ text: Type.String({ maxLength }) }) }] })
+const operator = (name: string, ...kinds: ReturnType<typeof thing>[]): Operator => defineOperator({ name, kinds })
+
+t.test('operators may share a kind that they define alike', async (t) => {
+  const once = thing(1)
+  checkSharedKinds([operator('a', once), operator('b', once), operator('c', thing(1), thing(2, 'Other'))])
+  const operators = [operator('a', once), operator('b', thing(1), thing(2, 'Other'))]
+  t.strictSame(
+    kindsOf(operators).map(({ kind }) => kind),
+    ['Thing', 'Other'],
+  )
+  const files = generatedFiles(operators, 'together')
+  t.equal(files.get('crd/kustomization.yaml')!.match(/bases\//g)?.length, 2)
+})
+
+t.test('two that define one kind differently are refused, by name', async (t) => {
+  const operators = [operator('a', thing(1)), operator('b', thing(2))]
+  const expected = { code: 'PRO_CONFIG_INVALID', message: /: "a" and "b" define Thing\.example\.com differently: define it once/ }
+  t.throws(() => checkSharedKinds(operators), expected)
+  t.throws(() => generatedFiles(operators, 'together'), expected)
+})
