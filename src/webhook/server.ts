@@ -20,10 +20,10 @@ import { combineWebhooks } from './combine.ts'
 import { Connections } from './connections.ts'
 import { ByteBudget } from './body/budget.ts'
 import { sendAnswer } from './body/send.ts'
-import { ReviewThreads } from './body/review-threads.ts'
-import { reviewedApart } from './body/reviewed-apart.ts'
 import { serveConversions } from './conversion-route.ts'
 import type { WebhookDefinition } from './definition.ts'
+import type { EvaluatorOptions } from './evaluation/evaluators.ts'
+import { Evaluators } from './evaluation/evaluators.ts'
 import { createHttpApp, maxReviewBytes, minTlsVersion } from './http.ts'
 import { listen } from './listen.ts'
 import { mutatingHandler } from './mutating.ts'
@@ -56,6 +56,8 @@ export interface WebhookServerOptions {
   readonly reviewLogSampling?: number
   /** How much of the bodies of all requests that wait for an answer may be in memory; more is answered with 429. Default 64 MiB. */
   readonly maxInFlightBytes?: number
+  /** Where reviews are evaluated, and with how much memory. */
+  readonly evaluation?: EvaluatorOptions
 }
 
 export interface WebhookServer {
@@ -79,8 +81,8 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   const budget = new ByteBudget(options.maxInFlightBytes)
   metrics.observeBytesInFlight(() => budget.used, budget.total)
   const webhooks = combineWebhooks(options.webhooks)
-  const threads = new ReviewThreads(webhooks, clock)
-  const routes = createRoutes(webhooks, options, clock, threads)
+  const evaluators = new Evaluators(webhooks, clock, options.evaluation)
+  const routes = createRoutes(webhooks, options, clock, evaluators)
   const paths = [...routes.keys(), ...(conversions.length > 0 ? [conversionPath] : [])]
   let draining = false
   const app = createHttpApp({
@@ -96,7 +98,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   for (const [path, route] of routes) {
     app.post<{ Querystring: { timeout?: string } }>(path, (request, reply) => {
       const onClose = (listener: () => void): void => whenSenderGoes(reply.raw, listener)
-      const answer = route(request.body, request.query.timeout, onClose, request.headers)
+      const answer = route(request.body as Buffer | undefined, request.query.timeout, onClose, request.headers)
       const send = (ready: string | Buffer): unknown => sendAnswer(reply, ready)
       if (answer instanceof Promise) answer.then(send, (error: unknown) => reply.send(error))
       else send(answer)
@@ -141,7 +143,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       draining = true
       stopping ??= connections.stop(deadlineMs).then(async () => {
         unsubscribe?.()
-        await threads.stop()
+        await evaluators.stop()
         await app.close()
       })
       return stopping
@@ -163,7 +165,7 @@ function createRoutes(
   webhooks: readonly CombinedWebhook[],
   { client, cache, logger, metrics, reviewLogSampling = 0 }: WebhookServerOptions,
   clock: Clock,
-  threads: ReviewThreads,
+  evaluators: Evaluators,
 ): ReadonlyMap<string, Route> {
   const routes = new Map<string, Route>()
   const environment = {
@@ -182,7 +184,6 @@ function createRoutes(
       ['validate', validating, validatingHandler],
     ] as const) {
       if (operations.length === 0) continue
-      const handler = reviewedApart(createHandler(webhook), { threads, webhook, verb })
       const mismatch = mismatchAt(path, webhook)
       routes.set(
         path,
@@ -191,7 +192,8 @@ function createRoutes(
           path,
           type,
           mismatch,
-          handler,
+          evaluator: evaluators.of(webhook, verb),
+          handler: createHandler(webhook),
           metrics: metrics.webhook(path, { group: type.group, kind: type.kind, operations }),
         }),
       )

@@ -45,6 +45,7 @@ t.test('what is no AdmissionReview of this kind gets a 400 that says why', async
     ['no kind', JSON.stringify({ ...good, request: { uid: 'u', operation: 'CREATE' } }), /no kind/],
     ['an unknown operation', JSON.stringify(review({ operation: 'READ' })), /operation .* is "READ"/],
     ['no object', JSON.stringify(review({})), /no object/],
+    ['an update without the object before', JSON.stringify(review({ operation: 'UPDATE', object: {} })), /no oldObject/],
     ['an object that is none', JSON.stringify(review({ operation: 'DELETE', oldObject: 7 })), /no oldObject/],
     [
       'another kind',
@@ -163,7 +164,9 @@ t.test('what a handler asks the cluster ends with the review', async (t) => {
       return new Promise<never>(() => undefined)
     },
   } as unknown as Client
-  const definition = { validateInCluster: (_object: unknown, _old: unknown, context: AdmissionContext) => context.client.get(pod, { name: 'a' }) }
+  const definition = {
+    validateInCluster: (_object: unknown, _old: unknown, context: AdmissionContext) => context.client.get(pod, { name: 'a' }),
+  }
   const { ask } = await fixture(t, definition as unknown as WebhookHandlers<Widget>, { clock, client })
   const answer = ask('validate', { object: widgetObject({ size: 3, image: 'i' }) }, '?timeout=5s')
   const signal = await asked.promise

@@ -1,17 +1,9 @@
 import t from 'tap'
-import { systemClock } from '../../src/api/clock.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
-import type { Client } from '../../src/client/client.ts'
-import { silentLogger } from '../../src/telemetry/logger.ts'
-import { AccessReviews } from '../../src/webhook/access.ts'
-import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
-import { combineWebhooks } from '../../src/webhook/combine.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 import { jsonEqual } from '../../src/api/json.ts'
 import type { JsonObject } from '../../src/api/json.ts'
-import { mutatingHandler } from '../../src/webhook/mutating.ts'
-import { decodeReview, encodeReview } from '../../src/webhook/review.ts'
 import { applyPatch } from '../support/webhook-apply-patch.ts'
 import { fixture, handlers, patchOf, widgetObject } from '../support/webhook-fixture.ts'
 import type { ReviewedRequest } from '../support/webhook-fixture.ts'
@@ -283,69 +275,4 @@ t.test('keys that are names of JavaScript are data', async (t) => {
   const answer = await ask('mutate', { object })
   t.strictSame(patchOf(answer), [{ op: 'add', path: '/spec/size', value: 3 }])
   t.equal(({} as { x?: string }).x, undefined)
-})
-
-t.test('what another thread has judged is not walked again: it has its defaults, and the answer is written', async (t) => {
-  const pod = { containers: [{ name: 'a', envs: 1 }], restart: 1 }
-  const kind = defineKind({
-    group: 'apps.example.com',
-    kind: 'Widget',
-    versions: [{ name: 'v1', spec: Type.Object({ size: Type.Integer({ default: 3 }), pod: Type.Builtin('PodSpec') }) }],
-  })
-  const request = decodeReview({
-    kind: 'AdmissionReview',
-    apiVersion: 'admission.k8s.io/v1',
-    request: {
-      uid: 'u',
-      operation: 'CREATE',
-      kind: { group: 'apps.example.com', version: 'v1', kind: 'Widget' },
-      object: widgetObject({ pod }),
-    },
-  })
-  const asked: unknown[] = []
-  const judged = {
-    errors: [],
-    validate: (changes: unknown) => (asked.push(changes), Promise.resolve([])),
-    written: { bytes: Buffer.from('{}'), patch: { operations: 1, bytes: 2 }, warnings: 1, causes: 0 },
-    patch: { operations: 1, bytes: Buffer.from('[{"op":"add","path":"/spec/size","value":4}]') },
-    warnings: ['of the thread'],
-  }
-  const call = {
-    client: {} as Client,
-    cache: new AdmissionCache(undefined),
-    access: new AccessReviews(systemClock),
-    logger: silentLogger(),
-    signal: new AbortController().signal,
-  }
-  for (const [change, warn] of [
-    [false, false],
-    [false, true],
-    [true, false],
-    [true, true],
-  ]) {
-    const seen: unknown[] = []
-    const [combined] = combineWebhooks([
-      defineWebhook(kind, {
-        default: (object, context) => {
-          seen.push(object)
-          if (warn === true) context.warn('own')
-          return change === true ? { ...object, spec: { ...object.spec, size: 5 } } : object
-        },
-      }),
-    ])
-    const response = await mutatingHandler(combined!)({ ...request, judged }, call)
-    t.equal(seen[0], request.object, 'no default is filled in, for there would be one to fill in')
-    if (change !== true && warn !== true) {
-      t.strictSame(response, { allowed: true, written: judged.written })
-      continue
-    }
-    const patched: number[][] = []
-    const text = encodeReview('u', response, { patched: (...size) => void patched.push(size) })
-    const answer = (JSON.parse(text) as { response: Parameters<typeof patchOf>[0] }).response
-    t.strictSame(answer.warnings, warn === true ? ['of the thread', 'own'] : ['of the thread'])
-    const first = { op: 'add', path: '/spec/size', value: 4 }
-    t.strictSame(patchOf(answer), change === true ? [first, { op: 'add', path: '/spec/size', value: 5 }] : [first])
-    t.strictSame(patched, [[change === true ? 2 : 1, JSON.stringify(patchOf(answer)).length]])
-  }
-  t.strictSame(asked, Array(2).fill([{ op: 'add', path: '/spec/size', value: 5 }]), 'what handlers change is for the other thread, too')
 })
