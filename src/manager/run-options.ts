@@ -4,6 +4,7 @@ import type { Clock } from '../api/clock.ts'
 import type { Client } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { TlsOptions } from '../webhook/tls.ts'
 import type { CertificateOptions } from './certificates.ts'
 import type { ListenAddress } from './listen-address.ts'
 import { systemClock } from '../api/clock.ts'
@@ -11,7 +12,7 @@ import { createLogger } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { mutatingName, validatingName } from './names.ts'
 
-export interface WebhookOptions {
+export interface WebhookOptions extends TlsOptions {
   /** Default: all addresses. */
   readonly host?: string
   /** Default 9443; 0 takes any free one. */
@@ -23,8 +24,6 @@ export interface WebhookOptions {
    * Those that are denied or fail are logged in any case.
    */
   readonly reviewLogSampling?: number
-  /** How much of the bodies of all reviews that wait for an answer may be in memory; more is answered with 429. Default 64 MiB. */
-  readonly maxInFlightBytes?: number
 }
 
 /** Which webhook configurations get their `caBundle` from this process. */
@@ -56,6 +55,11 @@ export interface RunOptions {
   readonly probeBindAddress?: string
   /** Default `:8080`; `0` switches the metrics off. */
   readonly metricsBindAddress?: string
+  /**
+   * How many bytes of memory the process may take: the limits of the webhook server follow from it. Default: the memory limit of the
+   * container; without one half of the machine's memory, at most 1 GiB.
+   */
+  readonly memoryLimitBytes?: number
   /** Which namespaces the controllers watch. Absent or empty: all. */
   readonly namespaces?: readonly string[]
   /** How long the webhooks go on accepting after the stop began, so that nobody still sends to a closed port. Default 10 s. */

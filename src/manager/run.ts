@@ -24,6 +24,7 @@ import { checkOperators, convertedDefinitions } from './operator.ts'
 import { checkPermissions } from './permissions.ts'
 import { startProbes } from './probes.ts'
 import { withDefaults } from './run-options.ts'
+import { memoryFor } from './memory.ts'
 import { livenessChecks, readinessChecks } from './running.ts'
 import { webhookCheck } from './webhook-check.ts'
 
@@ -150,13 +151,13 @@ async function startWebhooks(
   parts: Parts,
   running: Running,
 ): Promise<Endpoints['webhook']> {
-  const { certificates, webhook, clock, logger, metrics, signal } = options
+  const { certificates, webhook, clock, logger, metrics, signal, memoryLimitBytes } = options
   const { client } = running
   const { names, ips } = certificateNames(certificates, webhook.url)
   const source = await parts.openCertificates({ certificates, names, ips, client, clock, logger, signal })
   running.certificates = { source, task: inBackground('keeping the certificate fresh', (stop) => source.start(stop), logger) }
   signal.throwIfAborted()
-  const { host, port, reviewLogSampling, maxInFlightBytes } = webhook
+  const { host, port, reviewLogSampling, tlsMinVersion, tlsCipherSuites } = webhook
   const server = parts.createWebhookServer({
     webhooks: operators.flatMap((operator) => operator.webhooks),
     conversions: operators.flatMap((operator) => operator.conversions),
@@ -166,7 +167,9 @@ async function startWebhooks(
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(reviewLogSampling === undefined ? {} : { reviewLogSampling }),
-    ...(maxInFlightBytes === undefined ? {} : { maxInFlightBytes }),
+    ...(tlsMinVersion === undefined ? {} : { tlsMinVersion }),
+    ...(tlsCipherSuites === undefined ? {} : { tlsCipherSuites }),
+    memory: memoryFor(memoryLimitBytes, logger),
     logger,
     metrics,
     clock,
