@@ -1,4 +1,4 @@
-/** One admission request from its decoded body to what is sent as its answer: decode, decide, report, encode. */
+/** One admission request from its body to what is sent as its answer, and what logs, metrics and traces tell of it. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../api/clock.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
@@ -12,18 +12,18 @@ import type { AdmissionCache } from './admission-cache.ts'
 import { deadlineFrom } from './deadline.ts'
 import type { Decision } from './decision.ts'
 import { decide } from './decision.ts'
-import type { AdmissionHandler } from './handler.ts'
+import type { Evaluation } from './evaluation/evaluation.ts'
+import type { Evaluator } from './evaluation/evaluators.ts'
 import type { AdmissionRequest } from './review.ts'
-import { MalformedReview, answerOf, decodeReview } from './review.ts'
+import { encodeReview } from './review.ts'
 import { reviewLog } from './review-log.ts'
 import { ReviewSpan } from './review-span.ts'
-import type { Mismatch } from './target.ts'
+import type { Stages } from './stages.ts'
 
-export interface RouteOptions {
+export interface RouteOptions extends Stages {
   readonly path: string
   readonly type: GroupVersionKind
-  readonly mismatch: Mismatch
-  readonly handler: AdmissionHandler
+  readonly evaluator: Evaluator
   readonly client: Client
   readonly cache: AdmissionCache
   readonly access: AccessReviews
@@ -34,7 +34,7 @@ export interface RouteOptions {
   readonly sampled: (uid: string) => boolean
 }
 
-/** As JSON: as text, or as another thread has written it. */
+/** As JSON. */
 type Answer = string | Buffer
 
 /**
@@ -42,44 +42,58 @@ type Answer = string | Buffer
  *
  * @throws {MalformedReview} when the body is no AdmissionReview of this kind.
  */
-export type Route = (body: unknown, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders) => Answer | Promise<Answer>
+export type Route = (body: Buffer | undefined, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders) => Answer | Promise<Answer>
 
 type OnClose = (listener: () => void) => void
 
 export function admissionRoute(options: RouteOptions): Route {
-  const { path, type, mismatch, metrics, logger, sampled } = options
+  const { path, type, evaluator, metrics, logger, sampled } = options
   const reviewed = groupKindOf(type)
   const deciding = { ...options, reviewed }
   const log = reviewLog({ path, reviewed, logger, sampled })
 
-  function review(body: unknown, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders, span?: ReviewSpan): ReturnType<Route> {
+  function review(
+    body: Buffer | undefined,
+    timeout: unknown,
+    onClose: OnClose,
+    headers: IncomingHttpHeaders,
+    span?: ReviewSpan,
+  ): ReturnType<Route> {
     // Not the clock's time: that one may be set, and counts whole milliseconds.
     const began = performance.now()
+    let evaluation: Evaluation | undefined
     const ended = (): void => {
+      evaluation?.close()
       metrics.ended((performance.now() - began) / 1000)
       span?.end()
     }
     metrics.started(Number(headers['content-length']))
     let waits = false
     try {
-      const request = decodeReview(body)
-      const wrongPath = mismatch(request)
-      if (wrongPath !== undefined) throw new MalformedReview(wrongPath)
-      span?.asked(request)
+      const begun = (evaluation = evaluator(body))
       const deadlineMs = deadlineFrom(timeout)
       const reply = (decision: Decision): Answer => {
+        const { request } = begun
+        if (request === undefined) throw decision.error instanceof Error ? decision.error : new Error(decision.response.status?.message)
         const ms = performance.now() - began
         count(metrics, request, decision, ms, deadlineMs)
         log(request, decision, ms)
+        span?.asked(request)
         span?.decided(decision)
-        const answer = answerOf(request.uid, decision.response, metrics)
+        const { text } = decision.written ?? encodeReview(request.uid, decision.response)
         metrics.answered(200)
-        return answer
+        return text
       }
-      const decision = decide(deciding, request, deadlineMs, onClose)
+      const decision = decide(deciding, begun, deadlineMs, onClose)
       if (!(decision instanceof Promise)) return reply(decision)
       waits = true
-      return decision.then(reply).finally(ended)
+      return decision
+        .then(reply)
+        .catch((error: unknown) => {
+          span?.failed(error)
+          throw error
+        })
+        .finally(ended)
     } catch (error) {
       span?.failed(error)
       throw error
@@ -99,7 +113,7 @@ export function admissionRoute(options: RouteOptions): Route {
 function count(
   metrics: WebhookMetrics,
   { operation }: AdmissionRequest,
-  { outcome, response }: Decision,
+  { outcome, response, written }: Decision,
   ms: number,
   deadlineMs: number,
 ): void {
@@ -107,5 +121,6 @@ function count(
   // A handler that does not wait for anything cannot be cut off: it answers, but too late.
   if (outcome === 'timed_out' || ms > deadlineMs) metrics.overran()
   if (outcome === 'errored') metrics.panicked()
-  metrics.warned(response.written?.warnings ?? response.warnings?.length ?? 0)
+  metrics.warned(response.warnings?.length ?? 0)
+  if (written?.patch !== undefined) metrics.patched(written.patch.operations, written.patch.bytes)
 }

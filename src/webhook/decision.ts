@@ -1,4 +1,4 @@
-/** One call of a handler: within its deadline, for as long as its sender waits; and what becomes of one that fails. */
+/** The stages of one review: within its deadline, for as long as its sender waits; and what becomes of one that fails. */
 import type { Clock } from '../api/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { failure } from '../api/status.ts'
@@ -8,22 +8,28 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { ReviewOutcome } from '../telemetry/metrics.ts'
 import type { AccessReviews } from './access.ts'
 import type { AdmissionCache } from './admission-cache.ts'
+import { BodyRefused } from './body/refused.ts'
 import { timedOut, withDeadline } from './deadline.ts'
-import type { AdmissionHandler, Call } from './handler.ts'
-import type { AdmissionRequest, AdmissionResponse } from './review.ts'
+import type { Evaluation } from './evaluation/evaluation.ts'
+import type { Call } from './handler.ts'
+import type { AdmissionResponse, WrittenAnswer } from './review.ts'
+import { MalformedReview } from './review.ts'
+import type { Answered, Stages } from './stages.ts'
+import { runStages } from './stages.ts'
 
 /** How a review ended, and what its sender is told. */
 export interface Decision {
   readonly outcome: ReviewOutcome
   readonly response: AdmissionResponse
-  /** What the handler threw. */
+  /** The answer with this response; undefined where the stages gave none. */
+  readonly written: WrittenAnswer | undefined
+  /** What a stage threw. */
   readonly error: unknown
 }
 
-export interface DecideOptions {
+export interface DecideOptions extends Stages {
   /** What is reviewed, as messages name it: `Widget.apps.example.com`. */
   readonly reviewed: string
-  readonly handler: AdmissionHandler
   readonly client: Client
   readonly cache: AdmissionCache
   readonly access: AccessReviews
@@ -32,36 +38,33 @@ export interface DecideOptions {
 }
 
 /**
- * Asks the handler. Never throws or rejects: the API server gets an answer, and its user reads why there was no better one.
+ * Runs the stages. The API server gets an answer, and its user reads why there was no better one.
  * One that is decided at once costs no promise, no timer and no listener.
+ *
+ * @throws {MalformedReview} when the request is none for this path.
  */
 export function decide(
   options: DecideOptions,
-  request: AdmissionRequest,
+  evaluation: Evaluation,
   deadlineMs: number,
   onClose: (listener: () => void) => void,
 ): Decision | Promise<Decision> {
-  const { handler, client, cache, access, logger } = options
+  const { client, cache, access, logger } = options
   const call = new ReviewCall(client, cache, access, logger)
   try {
-    const response = handler(request, call)
-    if (!(response instanceof Promise)) return decided(response)
+    const answered = runStages(options, evaluation, call)
+    if (!(answered instanceof Promise)) return decided(answered)
     onClose(() => call.abort(new DOMException('the connection of the request was closed', 'AbortError')))
-    return decideInTime(options, call, deadlineMs, response)
+    return decideInTime(options, call, deadlineMs, answered)
   } catch (error) {
     return failed(options, error)
   }
 }
 
-async function decideInTime(
-  options: DecideOptions,
-  call: ReviewCall,
-  deadlineMs: number,
-  deciding: Promise<AdmissionResponse>,
-): Promise<Decision> {
+async function decideInTime(options: DecideOptions, call: ReviewCall, deadlineMs: number, deciding: Promise<Answered>): Promise<Decision> {
   try {
-    const response = await withDeadline(options.clock, deadlineMs, call, deciding)
-    if (response !== timedOut) return decided(response)
+    const answered = await withDeadline(options.clock, deadlineMs, call, deciding)
+    if (answered !== timedOut) return decided(answered)
     const text = `the webhook for ${options.reviewed} did not decide within ${Math.round(deadlineMs)} ms`
     return refused('timed_out', 504, 'Timeout', text, undefined)
   } catch (error) {
@@ -70,11 +73,13 @@ async function decideInTime(
   }
 }
 
-function decided(response: AdmissionResponse): Decision {
-  return { outcome: response.allowed ? 'allowed' : 'denied', response, error: undefined }
+function decided({ response, written }: Answered): Decision {
+  return { outcome: response.allowed ? 'allowed' : 'denied', response, written, error: undefined }
 }
 
 function failed({ reviewed }: DecideOptions, error: unknown): Decision {
+  if (error instanceof MalformedReview) throw error
+  if (error instanceof BodyRefused) return refused('denied', error.code, 'RequestEntityTooLarge', error.message, error)
   return refused('errored', 500, 'InternalError', `the webhook for ${reviewed} failed: ${messageOf(error)}`, error)
 }
 
@@ -118,5 +123,5 @@ class ReviewCall implements Call {
 }
 
 function refused(outcome: ReviewOutcome, code: number, reason: string, message: string, error: unknown): Decision {
-  return { outcome, response: { allowed: false, status: failure(code, reason, message) }, error }
+  return { outcome, response: { allowed: false, status: failure(code, reason, message) }, written: undefined, error }
 }

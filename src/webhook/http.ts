@@ -2,16 +2,12 @@
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import type { Server } from 'node:https'
-import { failure } from '../api/status.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Clock } from '../api/clock.ts'
 import type { MemoryBudget } from './body/budget.ts'
 import { costOf } from './body/cost.ts'
-import { readBody } from './body/read.ts'
 import { receiveBodies } from './body/receive.ts'
-import { BodyRefused } from './body/refused.ts'
 import { refuse } from './refuse.ts'
-import { encodeReview } from './review.ts'
 import type { TlsLimits } from './tls.ts'
 
 /** Two objects of 3 MiB, the API server's own limit for a request, and 1 MiB for the envelope. */
@@ -72,7 +68,7 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
     if (!paths.has(path)) return reply.code(404).type('text/plain; charset=utf-8').send(notFoundText(path, paths))
     return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes a review by POST.\n`)
   })
-  receiveBodies(app as unknown as FastifyInstance, { what: 'AdmissionReview', maxBytes: maxBodyBytes, budget, clock, costOf }, readBody)
+  receiveBodies(app as unknown as FastifyInstance, { what: 'AdmissionReview', maxBytes: maxBodyBytes, budget, clock, costOf }, (bytes) => bytes)
   app.addHook('onSend', (_request, reply, payload, next) => {
     if (draining()) reply.header('connection', 'close')
     next(null, payload)
@@ -80,15 +76,6 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
   app.setErrorHandler((error: Error, request, reply) => {
     const path = pathOf(request.url)
     const isServed = paths.has(path)
-    if (error instanceof BodyRefused && error.uid !== undefined) {
-      if (isServed) onRefused?.(path, error.code, 200)
-      logger.info({ uid: error.uid, code: error.code, path }, `denied a review unread: ${error.message}`)
-      const status = failure(error.code, error.code === 413 ? 'RequestEntityTooLarge' : 'BadRequest', error.message)
-      return reply
-        .code(200)
-        .type('application/json')
-        .send(encodeReview(error.uid, { allowed: false, status }))
-    }
     return refuse(reply, error, { path, logger, onRefused: (code) => isServed && onRefused?.(path, code, code) })
   })
   return app

@@ -1,4 +1,6 @@
 /** What the webhooks say about an object without a cluster: everything but `validateInCluster`. */
+import type { ErrorList } from '../api/error-list.ts'
+import { addErrors, isEmpty, joinErrors, noErrors, omission } from '../api/error-list.ts'
 import { messageOf } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, notSupported, sortFieldErrors } from '../api/field-error.ts'
@@ -19,7 +21,7 @@ import type { ReviewContext } from './context.ts'
 import type { WebhookDefinition } from './definition.ts'
 import { isRuledOut } from './match-condition.ts'
 import type { Completed } from './mutating.ts'
-import { completeByHandlers, completeBySchema } from './mutating.ts'
+import { completeByHandlers } from './mutating.ts'
 import { checkAuditKey } from './request-context.ts'
 import { ownErrors } from './verdict.ts'
 
@@ -49,7 +51,16 @@ export async function reviewOffline(
   if (webhooks.length === 0) return { known: false, kind, name, valid: true, errors: [], warnings: [] }
   const warnings = new Set<string>()
   const errors = await errorsOf(webhooks, object, version, contextOf(webhooks[0]!.type, object, logger, warnings))
-  return { known: true, kind, name, valid: errors.length === 0, errors: sortFieldErrors(errors), warnings: [...warnings] }
+  const more = omission(errors)
+  const listed = sortFieldErrors(errors.listed)
+  return {
+    known: true,
+    kind,
+    name,
+    valid: isEmpty(errors),
+    errors: more === undefined ? listed : [...listed, more],
+    warnings: [...warnings],
+  }
 }
 
 async function errorsOf(
@@ -57,16 +68,16 @@ async function errorsOf(
   object: JsonObject,
   version: string,
   context: ReviewContext<JsonObject>,
-): Promise<readonly FieldError[]> {
+): Promise<ErrorList> {
   const { group } = webhooks[0]!.type
   const served = [...new Set(webhooks.map((webhook) => apiVersionOf({ group, version: webhook.version })))]
   const apiVersion = apiVersionOf({ group, version })
-  if (!served.includes(apiVersion)) return [notSupported('apiVersion', apiVersion, served)]
+  if (!served.includes(apiVersion)) return listOf([notSupported('apiVersion', apiVersion, served)])
   const asked = webhooks.filter((webhook) => webhook.version === version && isSelected(webhook, object))
   const handlers = asked.flatMap((webhook) => webhook.handlers.CREATE)
   const kind = webhooks.find(({ schemaKind }) => schemaKind !== undefined)?.schemaKind
   return kind === undefined
-    ? errorsOfHandlers(handlers, { object: inNamespace(webhooks[0]!.type, object), errors: [] }, context, () => [])
+    ? errorsOfHandlers(handlers, { object: inNamespace(webhooks[0]!.type, object), errors: noErrors }, context, () => noErrors)
     : errorsOfKind(handlers, kind, object, version, context)
 }
 
@@ -77,22 +88,24 @@ async function errorsOfKind(
   object: JsonObject,
   version: string,
   context: ReviewContext<JsonObject>,
-): Promise<readonly FieldError[]> {
+): Promise<ErrorList> {
   const schema = schemaOf(kind, version)
   const metadata = decodeObjectMeta(object.metadata ?? null)
-  // What cannot be read cannot be judged either.
-  if (metadata.error !== undefined) return [invalid('metadata', object.metadata ?? '', metadata.error)]
+  // What cannot be read cannot be validated either.
+  if (metadata.error !== undefined) return listOf([invalid('metadata', object.metadata ?? '', metadata.error)])
   const pruned = schema.prune(inNamespace(kind, { ...object, metadata: metadata.metadata }))
-  if (pruned.malformed !== undefined) return [pruned.malformed]
+  if (pruned.malformed !== undefined) return listOf([pruned.malformed])
   const unknownPaths = [
     ...metadata.unknown.map((path) => `metadata.${path}`),
     ...pruned.unknown,
     // The API server would keep these, and the webhook warns of them: in a file they are a mistake as any other.
     ...schema.unknownFields(pruned.object),
   ]
-  const unknown = unknownPaths.map((path) => forbidden(path, 'unknown field'))
-  const bySchema = completeBySchema(schema, pruned.object, undefined)
-  return [...unknown, ...(await errorsOfHandlers(handlers, bySchema, context, (object) => validateObject(kind, object, { version })))]
+  const unknown = listOf(unknownPaths.map((path) => forbidden(path, 'unknown field')))
+  const defaulted = schema.default(pruned.object)
+  const completed = { object: defaulted, errors: listOf(schema.validate(defaulted)) }
+  const check = (changed: JsonObject): ErrorList => listOf(validateObject(kind, changed, { version }))
+  return joinErrors(unknown, await errorsOfHandlers(handlers, completed, context, check))
 }
 
 /** What the handlers make of an object and say of it, after what `check` finds in it. */
@@ -100,16 +113,20 @@ async function errorsOfHandlers(
   handlers: Handlers,
   bySchema: Completed,
   context: ReviewContext<JsonObject>,
-  check: (object: JsonObject) => readonly FieldError[],
-): Promise<readonly FieldError[]> {
-  let errors: readonly FieldError[] | undefined
+  check: (object: JsonObject) => ErrorList,
+): Promise<ErrorList> {
+  let errors: ErrorList | undefined
   try {
-    const { object } = await completeByHandlers(check, handlers, bySchema, context)
+    const { object } = await completeByHandlers(handlers, bySchema, context, check)
     errors = check(object)
-    return [...errors, ...(await ownErrors(handlers, object, context, errors))]
+    return joinErrors(errors, await ownErrors(handlers, object, context, errors))
   } catch (error) {
-    return [...(errors ?? check(bySchema.object)), failedOn(error)]
+    return addErrors(errors ?? check(bySchema.object), [failedOn(error)])
   }
+}
+
+function listOf(errors: readonly FieldError[]): ErrorList {
+  return addErrors(noErrors, errors)
 }
 
 function failedOn(error: unknown): FieldError {

@@ -12,6 +12,10 @@ import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 
 type Context = AdmissionContext<JsonObject>
 
+/** The API server gives its users 4 Ki characters of warnings in all (k8s.io/apiserver `pkg/endpoints/filters`: `WithWarningRecorder`). */
+const maxWarningLength = 4096
+const maxWarnings = 64
+
 /**
  * A class for the sake of its getters: one in an object literal gives each object a shape of its own, and that keeps the whole
  * request in memory until the next full garbage collection. What few handlers ask for is made when it is asked for.
@@ -32,7 +36,7 @@ export class RequestContext implements Context {
   #warnings: Set<string> | undefined
   #annotations: Map<string, string> | undefined
 
-  constructor(request: AdmissionRequest, call: Call) {
+  constructor(request: AdmissionRequest, oldObject: JsonObject | undefined, call: Call) {
     this.operation = request.operation
     this.dryRun = request.dryRun
     this.user = request.userInfo
@@ -40,7 +44,7 @@ export class RequestContext implements Context {
     this.name = request.name
     this.resource = request.resource
     this.subResource = request.subResource
-    this.oldObject = request.oldObject
+    this.oldObject = oldObject
     this.cache = call.cache
     this.#request = request
     this.#call = call
@@ -69,7 +73,9 @@ export class RequestContext implements Context {
   // Functions without `this`, for handlers that take the context apart.
   get warn(): Context['warn'] {
     return (text) => {
-      if (text !== '') (this.#warnings ??= new Set()).add(text)
+      if (text === '') return
+      this.#warnings ??= new Set()
+      if (this.#warnings.size < maxWarnings) this.#warnings.add(text.slice(0, maxWarningLength))
     }
   }
 

@@ -1,7 +1,7 @@
 /** The log line of a review: who asked for what, and how it ended; never the object. */
 import type { Logger } from '../telemetry/logger.ts'
 import type { Decision } from './decision.ts'
-import type { AdmissionRequest, AdmissionResponse } from './review.ts'
+import type { AdmissionRequest } from './review.ts'
 
 export interface ReviewLogOptions {
   readonly path: string
@@ -16,12 +16,12 @@ export interface ReviewLogOptions {
 export type ReviewLog = (request: AdmissionRequest, decision: Decision, ms: number) => void
 
 export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions): ReviewLog {
-  return (request, { outcome, response, error }, ms) => {
+  return (request, { outcome, response, written, error }, ms) => {
     switch (outcome) {
       case 'allowed': {
         const level = sampled(request.uid) ? 'info' : 'debug'
         if (!logger.isLevelEnabled(level)) return
-        logger[level]({ ...facts(path, request, ms), allowed: true, operations: operationsOf(response) }, 'reviewed')
+        logger[level]({ ...facts(path, request, ms), allowed: true, operations: written?.patch?.operations ?? 0 }, 'reviewed')
         return
       }
       case 'denied': {
@@ -30,7 +30,7 @@ export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions)
           allowed: false,
           code: status?.code,
           reason: status?.reason,
-          causes: response.written?.causes ?? status?.details?.causes?.length ?? 0,
+          causes: status?.details?.causes?.length ?? 0,
         }
         logger.info({ ...facts(path, request, ms), ...why }, 'denied')
         return
@@ -45,10 +45,6 @@ export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions)
         logger.debug({ ...facts(path, request, ms), err: error }, 'a review was given up: its sender has gone')
     }
   }
-}
-
-function operationsOf({ patch, patchBefore, written }: AdmissionResponse): number {
-  return written?.patch?.operations ?? (patch?.length ?? 0) + (patchBefore?.operations ?? 0)
 }
 
 function facts(path: string, { uid, kind, namespace, name, operation, userInfo, dryRun }: AdmissionRequest, ms: number): object {

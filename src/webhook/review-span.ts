@@ -45,13 +45,14 @@ export class ReviewSpan {
   }
 
   /** How it was decided. A denial is an answer like any other; what gave none is an error. */
-  decided({ outcome, response, error }: Decision): void {
-    const { allowed, status, patch } = response
+  decided({ outcome, response, written, error }: Decision): void {
+    const { allowed, status } = response
+    const patch = written?.patch
     this.#span.setAttributes({
       'admission.allowed': allowed,
       'admission.code': status?.code ?? 200,
       ...(status?.reason === undefined ? {} : { 'admission.reason': status.reason }),
-      ...(patch === undefined ? {} : { 'admission.patch.operations': patch.length }),
+      ...(patch === undefined ? {} : { 'admission.patch.operations': patch.operations }),
     })
     if (outcome === 'errored' || outcome === 'timed_out') this.failed(error ?? status?.message)
   }

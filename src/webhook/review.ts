@@ -1,75 +1,53 @@
 /** The AdmissionReview of `admission.k8s.io/v1`: what comes in is checked once, what goes out is written once. */
-import type { FieldError } from '../api/field-error.ts'
+import { messageOf } from '../api/errors.ts'
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
-import type { JsonObject } from '../api/json.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject, shownInBrief, stringifyJson } from '../api/json.ts'
+import { parseJsonBytes } from '../api/json-reader.ts'
 import type { Status } from '../api/status.ts'
 import type { GroupVersionResource, Operation, UserInfo } from './context.ts'
 import type { PatchOperation } from './patch.ts'
 
+/** What is asked, without the objects that it is about. */
 export interface AdmissionRequest {
   readonly uid: string
   /** Of the object: that of a subresource may be another one than the resource's. */
   readonly kind: GroupVersionKind
   readonly resource: GroupVersionResource
   readonly operation: Operation
-  /** Empty while the API server has still to generate it. The review of a collection's deletion names none; then it is that of the old object. */
+  /** Empty while the API server has still to generate it. Where the review names none, it is that of the object, or of the one before. */
   readonly name: string
   readonly namespace: string
   readonly subResource: string
   readonly userInfo: UserInfo
   readonly dryRun: boolean
+  /** Absent on CONNECT. */
+  readonly options: JsonObject | undefined
+}
+
+/** An AdmissionReview as it was sent. */
+export interface DecodedReview {
+  readonly request: AdmissionRequest
   /** Absent on DELETE. */
   readonly object: JsonObject | undefined
   /** There on UPDATE and DELETE. */
   readonly oldObject: JsonObject | undefined
-  /** Absent on CONNECT. */
-  readonly options: JsonObject | undefined
-  /** Where another thread has judged the object by its schema alone; `object` has its defaults then. */
-  readonly judged?: Judged
-}
-
-/** What another thread found, and would answer. */
-export interface Judged {
-  /** What the schema has against the object with its defaults. */
-  readonly errors: readonly FieldError[]
-  /** What it has against the object with these changes. */
-  readonly validate: (changes: readonly PatchOperation[]) => Promise<readonly FieldError[]>
-  readonly written: WrittenAnswer
-  /** What brings the schema's defaults; undefined where the object has them all. */
-  readonly patch: WrittenPatch | undefined
-  readonly warnings: readonly string[]
-}
-
-/** A patch of at least one operation as JSON. */
-export interface WrittenPatch {
-  readonly operations: number
-  readonly bytes: Buffer
-}
-
-/** An answer as JSON, and what logs and metrics tell of it. */
-export interface WrittenAnswer {
-  readonly bytes: Buffer
-  /** How long its patch is, before base64; undefined for one that may not have any. */
-  readonly patch: { readonly operations: number; readonly bytes: number } | undefined
-  /** How many there are. */
-  readonly warnings: number
-  /** How many the refusal names. */
-  readonly causes: number
 }
 
 export interface AdmissionResponse {
   readonly allowed: boolean
   /** Why not. */
   readonly status?: Status
-  readonly patch?: readonly PatchOperation[]
-  /** Operations that come before those of `patch`. */
-  readonly patchBefore?: WrittenPatch | undefined
   readonly warnings?: readonly string[]
   /** Values by keys; the API server puts the name of the webhook before these. */
   readonly auditAnnotations?: Readonly<Record<string, string>>
-  /** The whole answer, where another thread has written it already. */
-  readonly written?: WrittenAnswer
+}
+
+/** An answer as JSON, and what logs and metrics tell of its patch. */
+export interface WrittenAnswer {
+  readonly text: string | Buffer
+  /** How many operations, and how many bytes before base64; undefined for an answer that may not have a patch. */
+  readonly patch: { readonly operations: number; readonly bytes: number } | undefined
 }
 
 /** What was sent is no AdmissionReview; the message says to its sender what is wrong with it. */
@@ -79,8 +57,49 @@ export class MalformedReview extends Error {
 
 const operations: ReadonlySet<unknown> = new Set<Operation>(['CREATE', 'UPDATE', 'DELETE', 'CONNECT'])
 
+/**
+ * Reads the body of a request.
+ *
+ * @throws {MalformedReview}
+ */
+export function readReview(body: Buffer | undefined): DecodedReview {
+  if (body === undefined || body.length === 0) return decodeReview(undefined)
+  let value: JsonValue
+  try {
+    // As of JSON.parse: `__proto__` is a key like any other here, and nothing that reads the result assigns through it.
+    value = parseJsonBytes(body)
+  } catch (error) {
+    throw new MalformedReview(`The body is no JSON: ${messageOf(error)}`)
+  }
+  return decodeReview(value)
+}
+
 /** @throws {MalformedReview} */
-export function decodeReview(body: unknown): AdmissionRequest {
+export function decodeReview(body: unknown): DecodedReview {
+  const sent = requestOf(body)
+  const request = decodeRequest(sent)
+  const { operation, name } = request
+  const object = objectOf(sent, 'object', operation === 'CREATE' || operation === 'UPDATE')
+  const oldObject = objectOf(sent, 'oldObject', operation === 'UPDATE')
+  return { request: name === '' ? { ...request, name: nameOf(object) || nameOf(oldObject) } : request, object, oldObject }
+}
+
+/** Where the API server has written everything but the objects, `dryRun` and `options`. */
+const peekedBytes = 64 * 1024
+
+/** What stands before the objects of a review that is not read, or not yet; undefined when it cannot be told. */
+export function peekRequest(body: Buffer): AdmissionRequest | undefined {
+  const text = body.toString('utf8', 0, peekedBytes)
+  const end = text.indexOf(',"object":')
+  if (end < 0) return undefined
+  try {
+    return decodeRequest(requestOf(JSON.parse(`${text.slice(0, end)}}}`)))
+  } catch {
+    return undefined
+  }
+}
+
+function requestOf(body: unknown): JsonObject {
   if (body === undefined) throw new MalformedReview('The request has no body: an AdmissionReview is expected.')
   if (!isObject(body) || body.kind !== 'AdmissionReview') throw new MalformedReview('The body is no AdmissionReview.')
   if (body.apiVersion !== 'admission.k8s.io/v1') {
@@ -88,9 +107,12 @@ export function decodeReview(body: unknown): AdmissionRequest {
       `The apiVersion of the AdmissionReview is ${shownInBrief(body.apiVersion)}: only admission.k8s.io/v1 is served.`,
     )
   }
-  const { request } = body
-  if (!isObject(request)) throw new MalformedReview('The AdmissionReview has no request.')
-  const { uid, kind, resource, operation, userInfo, options } = request
+  if (!isObject(body.request)) throw new MalformedReview('The AdmissionReview has no request.')
+  return body.request
+}
+
+function decodeRequest(sent: JsonObject): AdmissionRequest {
+  const { uid, kind, resource, operation, userInfo, options } = sent
   if (typeof uid !== 'string' || uid === '') throw new MalformedReview('The request of the AdmissionReview has no uid.')
   if (!operations.has(operation))
     throw new MalformedReview(
@@ -99,8 +121,6 @@ export function decodeReview(body: unknown): AdmissionRequest {
   if (!isObject(kind) || typeof kind.version !== 'string' || typeof kind.kind !== 'string') {
     throw new MalformedReview('The request of the AdmissionReview has no kind.')
   }
-  const object = objectOf(request, 'object', operation === 'CREATE' || operation === 'UPDATE')
-  const oldObject = objectOf(request, 'oldObject', operation === 'UPDATE')
   return {
     uid,
     kind: { group: textOf(kind.group), version: kind.version, kind: kind.kind },
@@ -108,13 +128,11 @@ export function decodeReview(body: unknown): AdmissionRequest {
       ? { group: textOf(resource.group), version: textOf(resource.version), resource: textOf(resource.resource) }
       : noResource,
     operation: operation as Operation,
-    name: textOf(request.name) || nameOf(oldObject),
-    namespace: textOf(request.namespace),
-    subResource: textOf(request.subResource),
+    name: textOf(sent.name),
+    namespace: textOf(sent.namespace),
+    subResource: textOf(sent.subResource),
     userInfo: isObject(userInfo) && typeof userInfo.username === 'string' ? (userInfo as unknown as UserInfo) : { username: '' },
-    dryRun: request.dryRun === true,
-    object,
-    oldObject,
+    dryRun: sent.dryRun === true,
     options: isObject(options) ? options : undefined,
   }
 }
@@ -138,40 +156,21 @@ function objectOf(request: JsonObject, field: 'object' | 'oldObject', needed: bo
 
 const envelope = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":'
 
-/** Who counts patches. */
-export interface PatchObserver {
-  /** An answer has a patch of so many operations and bytes of JSON; also when nothing was to change. */
-  patched(operations: number, bytes: number): void
-}
-
-/** The answer as JSON text. The patch goes in base64, as the API wants it. */
+/** Writes the answer as JSON text. The patch, where there may be one, goes in base64, as the API wants it. */
 export function encodeReview(
   uid: string,
-  { allowed, status, patch, patchBefore, warnings, auditAnnotations }: AdmissionResponse,
-  observer?: PatchObserver,
-): string {
+  { allowed, status, warnings, auditAnnotations }: AdmissionResponse,
+  patch?: readonly PatchOperation[],
+): WrittenAnswer {
   let text = `${envelope}${JSON.stringify(uid)},"allowed":${allowed}`
+  let bytes = 0
   if (status !== undefined) text += `,"status":${JSON.stringify(status)}`
-  if (patch !== undefined && (patch.length > 0 || patchBefore !== undefined)) {
-    const bytes = patchBytes(patch, patchBefore)
-    observer?.patched(patch.length + (patchBefore?.operations ?? 0), bytes.length)
-    text += `,"patchType":"JSONPatch","patch":"${bytes.toString('base64')}"`
-  } else if (patch !== undefined) observer?.patched(0, 0)
+  if (patch !== undefined && patch.length > 0) {
+    const json = Buffer.from(stringifyJson(patch))
+    bytes = json.length
+    text += `,"patchType":"JSONPatch","patch":"${json.toString('base64')}"`
+  }
   if (warnings !== undefined && warnings.length > 0) text += `,"warnings":${JSON.stringify(warnings)}`
   if (auditAnnotations !== undefined) text += `,"auditAnnotations":${JSON.stringify(auditAnnotations)}`
-  return `${text}}}`
-}
-
-function patchBytes(patch: readonly PatchOperation[], before: WrittenPatch | undefined): Buffer {
-  if (before === undefined) return Buffer.from(stringifyJson(patch)!)
-  if (patch.length === 0) return before.bytes
-  return Buffer.concat([before.bytes.subarray(0, -1), Buffer.from(`,${stringifyJson(patch)!.slice(1)}`)])
-}
-
-/** The answer to be sent: as another thread has written it, else as `encodeReview` writes it. */
-export function answerOf(uid: string, response: AdmissionResponse, observer: PatchObserver): string | Buffer {
-  const { written } = response
-  if (written === undefined) return encodeReview(uid, response, observer)
-  if (written.patch !== undefined) observer.patched(written.patch.operations, written.patch.bytes)
-  return written.bytes
+  return { text: `${text}}}`, patch: patch && { operations: patch.length, bytes } }
 }

@@ -21,11 +21,11 @@ import { Connections, usualConnectionLimits } from './connections.ts'
 import { MemoryBudget } from './body/budget.ts'
 import { receivedOf } from './body/receive.ts'
 import { sendAnswer } from './body/send.ts'
-import { ReviewThreads } from './body/review-threads.ts'
-import { reviewedApart } from './body/reviewed-apart.ts'
 import { serveConversions } from './conversion-route.ts'
 import { timeoutLeft } from './deadline.ts'
 import type { WebhookDefinition } from './definition.ts'
+import type { EvaluatorOptions } from './evaluation/evaluators.ts'
+import { Evaluators } from './evaluation/evaluators.ts'
 import { createHttpApp, maxReviewBytes } from './http.ts'
 import { listen } from './listen.ts'
 import type { MemoryShares } from './memory.ts'
@@ -62,6 +62,8 @@ export interface WebhookServerOptions extends TlsOptions {
   readonly reviewLogSampling?: number
   /** What requests, connections and threads may take of the memory. Default: shares of the memory limit of the container. */
   readonly memory?: MemoryShares
+  /** Where reviews are evaluated. Default: threads with their share of `memory`. */
+  readonly evaluation?: EvaluatorOptions
 }
 
 export interface WebhookServer {
@@ -87,8 +89,12 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   const tls = tlsLimits(options)
   metrics.observeBytesInFlight(() => budget.used, budget.total)
   const webhooks = combineWebhooks(options.webhooks)
-  const threads = new ReviewThreads(webhooks, clock)
-  const routes = createRoutes(webhooks, options, clock, threads)
+  const evaluators = new Evaluators(webhooks, clock, {
+    threads: memory.threads.count,
+    maxOldGenerationSizeMb: memory.threads.heapMegabytes,
+    ...options.evaluation,
+  })
+  const routes = createRoutes(webhooks, options, clock, evaluators)
   const paths = [...routes.keys(), ...(conversions.length > 0 ? [conversionPath] : [])]
   let draining = false
   const app = createHttpApp({
@@ -108,7 +114,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       const received = receivedOf(request)
       // What it took to arrive is not there for the handlers any more.
       const timeout = timeoutLeft(request.query.timeout, received === undefined ? 0 : clock.now() - received.began)
-      const answer = route(request.body, timeout, onClose, request.headers)
+      const answer = route(request.body as Buffer | undefined, timeout, onClose, request.headers)
       const send = (ready: string | Buffer): unknown => {
         if (received !== undefined) awaitFetching(received.charge, ready.length, ready.length, reply.raw)
         return sendAnswer(reply, ready)
@@ -156,7 +162,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       draining = true
       stopping ??= connections.stop(deadlineMs).then(async () => {
         unsubscribe?.()
-        await threads.stop()
+        await evaluators.stop()
         await app.close()
       })
       return stopping
@@ -178,7 +184,7 @@ function createRoutes(
   webhooks: readonly CombinedWebhook[],
   { client, cache, logger, metrics, reviewLogSampling = 0 }: WebhookServerOptions,
   clock: Clock,
-  threads: ReviewThreads,
+  evaluators: Evaluators,
 ): ReadonlyMap<string, Route> {
   const routes = new Map<string, Route>()
   const environment = {
@@ -197,7 +203,6 @@ function createRoutes(
       ['validate', validating, validatingHandler],
     ] as const) {
       if (operations.length === 0) continue
-      const handler = reviewedApart(createHandler(webhook), { threads, webhook, verb })
       const mismatch = mismatchAt(path, webhook)
       routes.set(
         path,
@@ -206,7 +211,8 @@ function createRoutes(
           path,
           type,
           mismatch,
-          handler,
+          evaluator: evaluators.of(webhook, verb),
+          handler: createHandler(webhook),
           metrics: metrics.webhook(path, { group: type.group, kind: type.kind, operations }),
         }),
       )

@@ -1,4 +1,6 @@
 /** The verdicts of several handlers as one: errors add up, and what one has refused none after it can allow. */
+import type { ErrorList } from '../api/error-list.ts'
+import { addErrors, isEmpty, noErrors } from '../api/error-list.ts'
 import { messageOf } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
@@ -6,11 +8,9 @@ import { deepFreeze } from '../api/json.ts'
 import type { Handlers } from './combine.ts'
 import type { AdmissionContext, ReviewContext } from './context.ts'
 import type { Verdict } from './definition.ts'
-import { isErrorList } from './handler.ts'
+import type { Judgement } from './handler.ts'
 
 type Context = AdmissionContext<JsonObject>
-
-const none: readonly FieldError[] = Object.freeze([])
 
 /**
  * What `validate` of all handlers has against an object. Where `known` errors are, of the schema or of a handler before, one may stumble
@@ -20,16 +20,15 @@ export async function ownErrors(
   handlers: Handlers,
   object: JsonObject,
   context: ReviewContext<JsonObject>,
-  known: readonly FieldError[] = none,
-): Promise<readonly FieldError[]> {
-  let own = none
+  known: ErrorList = noErrors,
+): Promise<ErrorList> {
+  let own = noErrors
   for (const handler of handlers) {
     if (handler.validate === undefined) continue
     try {
-      const errors = await handler.validate(freeze(object), frozenOld(context), context)
-      if (errors.length > 0) own = own.length === 0 ? errors : [...own, ...errors]
+      own = addErrors(own, await handler.validate(freeze(object), frozenOld(context), context))
     } catch (error) {
-      if (known.length + own.length === 0) throw error
+      if (isEmpty(known) && isEmpty(own)) throw error
       context.logger.debug({ err: error }, `validate() failed on an object that is refused anyway: ${messageOf(error)}`)
     }
   }
@@ -37,40 +36,39 @@ export async function ownErrors(
 }
 
 /** What `validateInCluster` of all handlers says, after `errors`. */
-export function admissionVerdict(
-  handlers: Handlers,
-  object: JsonObject,
-  context: Context,
-  errors: readonly FieldError[],
-): Promise<Verdict> {
+export function admissionVerdict(handlers: Handlers, object: JsonObject, context: Context, errors: ErrorList): Promise<Judgement> {
   return collect(handlers, context, errors, (handler) => handler.validateInCluster?.(freeze(object), frozenOld(context), context))
 }
 
 /** What `validateDelete` of all handlers says. */
-export function deletionVerdict(handlers: Handlers, object: JsonObject, context: Context): Promise<Verdict> {
-  return collect(handlers, context, none, (handler) => handler.validateDelete?.(freeze(object), context))
+export function deletionVerdict(handlers: Handlers, object: JsonObject, context: Context): Promise<Judgement> {
+  return collect(handlers, context, noErrors, (handler) => handler.validateDelete?.(freeze(object), context))
 }
 
 /** A `Status` ends it: it is the answer as it stands. */
 async function collect(
   handlers: Handlers,
   context: Context,
-  known: readonly FieldError[],
+  known: ErrorList,
   ask: (handler: Handlers[number]) => Verdict | Promise<Verdict> | undefined,
-): Promise<Verdict> {
+): Promise<Judgement> {
   let errors = known
   for (const handler of handlers) {
     try {
-      const verdict = (await ask(handler)) ?? none
+      const verdict = (await ask(handler)) ?? []
       if (!isErrorList(verdict)) return verdict
-      if (verdict.length > 0) errors = errors.length === 0 ? verdict : [...errors, ...verdict]
+      errors = addErrors(errors, verdict)
     } catch (error) {
       // A refusal must not turn into a failure: that may be ignored.
-      if (errors.length === 0) throw error
+      if (isEmpty(errors)) throw error
       context.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
     }
   }
   return errors
+}
+
+function isErrorList(verdict: Verdict): verdict is readonly FieldError[] {
+  return Array.isArray(verdict)
 }
 
 function frozenOld({ oldObject }: ReviewContext<JsonObject>): DeepReadonly<JsonObject> | undefined {

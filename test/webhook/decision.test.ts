@@ -7,10 +7,13 @@ import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
 import type { Decision } from '../../src/webhook/decision.ts'
 import { decide } from '../../src/webhook/decision.ts'
 import type { AdmissionHandler } from '../../src/webhook/handler.ts'
+import { InlineEvaluation } from '../../src/webhook/evaluation/inline.ts'
 import { decodeReview } from '../../src/webhook/review.ts'
 import { review, widgetObject } from '../support/webhook-fixture.ts'
 
-const request = decodeReview(review({ object: widgetObject({}) }))
+const rules = { verb: 'validate', schema: undefined, isAboutObject: true } as const
+const decoded = decodeReview(review({ object: widgetObject({}) }))
+const mismatch = (): undefined => undefined
 
 function ask(
   handler: AdmissionHandler,
@@ -19,8 +22,8 @@ function ask(
   const clock = new FakeClock()
   let hangUp = (): void => undefined
   const [cache, access] = [new AdmissionCache(undefined), new AccessReviews(clock)]
-  const options = { reviewed: 'Widget.apps.example.com', handler, client, cache, access, clock, logger: silentLogger() }
-  const decision = decide(options, request, ms, (listener) => (hangUp = listener))
+  const options = { reviewed: 'Widget.apps.example.com', mismatch, handler, client, cache, access, clock, logger: silentLogger() }
+  const decision = decide(options, new InlineEvaluation(rules, decoded), ms, (listener) => (hangUp = listener))
   return { decision, hangUp: () => hangUp(), clock }
 }
 
@@ -50,7 +53,7 @@ t.test('what it throws is too, whether at once or later', async (t) => {
 
 t.test('the signal has aborted for whoever asks for it afterwards', async (t) => {
   const late = Promise.withResolvers<void>()
-  const { decision, hangUp } = ask(async (_request, call) => {
+  const { decision, hangUp } = ask(async (_evaluation, _found, call) => {
     await late.promise
     call.signal.throwIfAborted()
     return { allowed: true }
@@ -66,7 +69,7 @@ t.test('the signal is one, and the client carries it', async (t) => {
     get: async (_type: unknown, _key: unknown, options?: { signal?: AbortSignal }) => void asked.push(options?.signal),
   } as unknown as Client
   const { decision, clock } = ask(
-    async (_request, call) => {
+    async (_evaluation, _found, call) => {
       await call.client.get({} as never, { name: 'a' })
       asked.push(call.signal)
       return new Promise<never>(() => undefined)

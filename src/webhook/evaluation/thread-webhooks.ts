@@ -1,32 +1,23 @@
-/** The kinds of webhooks as text, for a thread: it gets their schemas, and none of their functions. */
+/** Webhooks as text, for a worker thread: it gets the schemas of their kinds, and none of their functions. */
 import type { BuiltinTypeName } from '../../api/builtin-types.ts'
 import { builtinTypeOf, withBuiltinType } from '../../api/builtin-types.ts'
 import { stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
-import type { Kind } from '../../api/kind.ts'
 import type { CombinedWebhook } from '../combine.ts'
 
 /** What a thread knows of a webhook. */
-export interface ThreadKind {
-  readonly kind: Kind
-  readonly version: string
-  readonly refuseInvalidEarly: boolean
-}
+export type ThreadWebhook = Pick<CombinedWebhook, 'schemaKind' | 'version' | 'subresource'>
 
 /** In JSON, the note that the values of a built-in type stand in this place of a schema. */
 const note = '~builtinType'
 
-/** The webhooks in their order; null for one without a schema, which no thread is asked about. */
-export function writeThreadKinds(webhooks: readonly CombinedWebhook[]): string {
-  return stringifyJson(
-    webhooks.map(({ schemaKind, version, refuseInvalidEarly }) =>
-      schemaKind === undefined ? null : { kind: noted(schemaKind), version, refuseInvalidEarly },
-    ),
-  )!
+/** The webhooks in their order. */
+export function writeThreadWebhooks(webhooks: readonly ThreadWebhook[]): string {
+  return stringifyJson(webhooks.map(({ schemaKind, version, subresource }) => ({ schemaKind: noted(schemaKind), version, subresource })))
 }
 
-export function readThreadKinds(text: string): readonly (ThreadKind | null)[] {
-  return marked(parseJson(text)) as readonly (ThreadKind | null)[]
+export function readThreadWebhooks(text: string): readonly ThreadWebhook[] {
+  return marked(parseJson(text)) as readonly ThreadWebhook[]
 }
 
 function noted(value: unknown): unknown {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
-import { isObject, jsonEqual } from '../../../src/api/json.ts'
-import { applyChanges } from '../../../src/webhook/body/apply-changes.ts'
+import { deepFreeze, isObject, jsonEqual } from '../../../src/api/json.ts'
+import { applyPatch } from '../../../src/webhook/evaluation/apply-patch.ts'
 import { createPatch } from '../../../src/webhook/patch.ts'
 import { fc } from '../../support/property.ts'
 
@@ -21,16 +21,28 @@ t.test('what is applied to the object gives what handlers have made of it', (t) 
       .map((entries) => parse(`{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`)),
   }))
   const property = fc.property(object, object, (given, target) => {
-    const changed = parse(JSON.stringify(given)) as JsonObject
-    applyChanges(changed, createPatch(given, target))
+    const changed = applyPatch(deepFreeze(given) as JsonObject, createPatch(given, target))
     return isObject(target) && jsonEqual(changed, target)
   })
   t.doesNotThrow(() => fc.assert(property, { numRuns: 3000 }))
   t.end()
 })
 
+t.test('an object that stands in several places is changed in one of them', (t) => {
+  const shared = deepFreeze({ a: { b: 1 } })
+  const given = { first: shared, second: shared, other: shared }
+  const changed = applyPatch(given, [
+    { op: 'replace', path: '/first/a/b', value: 2 },
+    { op: 'replace', path: '/second/a/b', value: 3 },
+    { op: 'add', path: '/first/a/c', value: 4 },
+  ])
+  t.strictSame(changed, { first: { a: { b: 2, c: 4 } }, second: { a: { b: 3 } }, other: { a: { b: 1 } } })
+  t.equal(changed.other, shared, 'what is not changed is not copied')
+  t.end()
+})
+
 t.test('what does not fit is an error, and no other object', (t) => {
   for (const path of ['', '/b/c', '/a/x', '/__proto__/x', '/constructor/name'])
-    t.throws(() => applyChanges({ a: 1 }, [{ op: 'add', path, value: 1 }]), { message: `there is nothing at ${path}` })
+    t.throws(() => applyPatch({ a: 1 }, [{ op: 'add', path, value: 1 }]), { message: `there is nothing at ${path}` })
   t.end()
 })

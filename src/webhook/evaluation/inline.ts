@@ -1,0 +1,102 @@
+/** The evaluation of a review in the thread that it is in. */
+import type { ErrorList } from '../../api/error-list.ts'
+import { addErrors, noErrors } from '../../api/error-list.ts'
+import type { JsonObject } from '../../api/json.ts'
+import type { CompiledSchema } from '../../schema/compile.ts'
+import { schemaOf } from '../../schema/kind-schema.ts'
+import type { CombinedWebhook } from '../combine.ts'
+import { isExempt } from '../exempt.ts'
+import { createPatch } from '../patch.ts'
+import type { AdmissionRequest, AdmissionResponse, DecodedReview, WrittenAnswer } from '../review.ts'
+import { encodeReview } from '../review.ts'
+import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
+
+/** What has to be known of a webhook to evaluate its reviews. */
+export interface EvaluationRules {
+  readonly verb: Verb
+  readonly schema: CompiledSchema | undefined
+  /** Whether it is about the object itself, and not about a subresource. */
+  readonly isAboutObject: boolean
+}
+
+export function rulesOf(
+  { schemaKind, version, subresource }: Pick<CombinedWebhook, 'schemaKind' | 'version' | 'subresource'>,
+  verb: Verb,
+): EvaluationRules {
+  return { verb, schema: schemaKind && schemaOf(schemaKind, version), isAboutObject: subresource === '' }
+}
+
+const nothingToDo: Found = Object.freeze({ applies: false, errors: noErrors, warnings: [] })
+const nothingFound: Found = Object.freeze({ ...nothingToDo, applies: true })
+/** An aggregated API may have connections without options; their handlers are asked all the same. */
+const noOptions: JsonObject = Object.freeze({})
+/** Of more, nobody reads the rest. */
+const maxUnknownFields = 32
+
+export class InlineEvaluation implements Evaluation {
+  readonly request: AdmissionRequest
+  readonly #rules: EvaluationRules
+  readonly #review: DecodedReview
+  /** What has become of the object; undefined where there is none, or the webhook has no say in it. */
+  #object: JsonObject | undefined
+
+  constructor(rules: EvaluationRules, review: DecodedReview) {
+    this.request = review.request
+    this.#rules = rules
+    this.#review = review
+  }
+
+  begin(): Found {
+    const { verb, isAboutObject } = this.#rules
+    if (isAboutObject && isExempt(this.#review)) return nothingToDo
+    return verb === 'mutate' ? this.#beginMutation() : this.#beginValidation()
+  }
+
+  objects(): ReviewedObjects {
+    return { object: this.#object, oldObject: this.#review.oldObject }
+  }
+
+  change(object: JsonObject): ErrorList {
+    this.#object = object
+    return this.#validate(object)
+  }
+
+  answer(response: AdmissionResponse): WrittenAnswer {
+    const { object: raw } = this.#review
+    const object = this.#object
+    if (!response.allowed || this.#rules.verb === 'validate' || raw === undefined || object === undefined) {
+      return encodeReview(this.request.uid, response)
+    }
+    return encodeReview(this.request.uid, response, createPatch(raw, object, this.#rules.schema?.schema))
+  }
+
+  close(): void {
+    // It holds nothing that the garbage collector would not find.
+  }
+
+  #beginMutation(): Found {
+    const { object: raw } = this.#review
+    const { schema } = this.#rules
+    if (raw === undefined || this.request.operation === 'DELETE') return nothingToDo
+    this.#object = raw
+    if (schema === undefined) return nothingFound
+    const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`)
+    this.#object = schema.default(raw)
+    return { applies: true, errors: this.#validate(this.#object), warnings }
+  }
+
+  #beginValidation(): Found {
+    const { operation } = this.request
+    const { object, oldObject } = this.#review
+    if (operation === 'DELETE') return oldObject === undefined ? nothingToDo : nothingFound
+    this.#object = object ?? (operation === 'CONNECT' ? noOptions : undefined)
+    if (this.#object === undefined) return nothingToDo
+    // The API server has run the schema before; a caller that has not must not get a handler to trip over a missing field.
+    return { ...nothingFound, errors: this.#validate(this.#object) }
+  }
+
+  #validate(object: JsonObject): ErrorList {
+    const { schema } = this.#rules
+    return schema === undefined ? noErrors : addErrors(noErrors, schema.validate(object, this.#review.oldObject))
+  }
+}

@@ -1,0 +1,93 @@
+/** The evaluation of a review in a worker thread, as the main thread sees it. */
+import { setImmediate as turn } from 'node:timers/promises'
+import type { ErrorList } from '../../api/error-list.ts'
+import type { JsonObject } from '../../api/json.ts'
+import { isObject, stringifyJson } from '../../api/json.ts'
+import { JsonReader, parseJson } from '../../api/json-reader.ts'
+import type { Call } from '../handler.ts'
+import { createPatch } from '../patch.ts'
+import type { AdmissionRequest, AdmissionResponse, WrittenAnswer } from '../review.ts'
+import { encodeReview, peekRequest } from '../review.ts'
+import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
+import type { Lease, ReviewThreads } from './review-threads.ts'
+
+/** How many values are read in one turn of the event loop: about a millisecond. */
+const valuesPerTurn = 5000
+
+export interface OffloadOptions {
+  readonly threads: ReviewThreads
+  /** Its place among the webhooks of the threads. */
+  readonly webhook: number
+  readonly verb: Verb
+}
+
+export class OffloadedEvaluation implements Evaluation {
+  request: AdmissionRequest | undefined
+  readonly #options: OffloadOptions
+  readonly #bytes: Buffer
+  #lease: Lease | undefined
+  #signal: AbortSignal | undefined
+  #found: Found | undefined
+  /** What handlers were given, or have made of it. */
+  #object: JsonObject | undefined
+
+  /** @param bytes of the body; they are moved to the thread. */
+  constructor(bytes: Buffer, options: OffloadOptions) {
+    this.#bytes = bytes
+    this.#options = options
+    this.request = peekRequest(bytes)
+  }
+
+  async begin({ signal }: Call): Promise<Found> {
+    signal.throwIfAborted()
+    this.#signal = signal
+    signal.addEventListener('abort', () => this.#lease?.release(signal.reason), { once: true })
+    const { threads, webhook, verb } = this.#options
+    this.#lease = threads.lease()
+    const bytes = ownBuffer(this.#bytes)
+    const { request, found } = await this.#lease.call('begin', { webhook, verb, bytes }, [bytes])
+    this.request = parseJson(request) as unknown as AdmissionRequest
+    this.#found = found
+    return found
+  }
+
+  async objects(): Promise<ReviewedObjects> {
+    const { object, oldObject } = await this.#lease!.call('objects', undefined)
+    this.#object = await this.#read(object)
+    return { object: this.#object, oldObject: await this.#read(oldObject) }
+  }
+
+  change(object: JsonObject): Promise<ErrorList> {
+    const operations = createPatch(this.#object!, object)
+    this.#object = object
+    return this.#lease!.call('change', stringifyJson(operations))
+  }
+
+  async answer(response: AdmissionResponse): Promise<WrittenAnswer> {
+    const mayHavePatch = response.allowed && this.#options.verb === 'mutate' && this.#found?.applies === true
+    if (!mayHavePatch) return encodeReview(this.request!.uid, response)
+    const { text, patch } = await this.#lease!.call('answer', response)
+    return { text: Buffer.from(text), patch }
+  }
+
+  close(): void {
+    this.#lease?.release(new Error('the review has been evaluated'))
+  }
+
+  /** Reads an object, which is frozen then, while the event loop is free in between. */
+  async #read(json: ArrayBuffer | undefined): Promise<JsonObject | undefined> {
+    if (json === undefined) return undefined
+    const reader = new JsonReader(Buffer.from(json).toString('utf8'), { freeze: true })
+    while (!reader.read(valuesPerTurn)) {
+      await turn()
+      this.#signal?.throwIfAborted()
+    }
+    return isObject(reader.value) ? reader.value : undefined
+  }
+}
+
+/** A buffer that holds these bytes and nothing else, so that it can be given away. */
+function ownBuffer(bytes: Buffer): ArrayBuffer {
+  const { buffer, byteLength } = bytes
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : new Uint8Array(bytes).buffer
+}

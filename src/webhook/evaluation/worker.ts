@@ -1,0 +1,113 @@
+/** The thread that evaluates large reviews, one after the other. It has the schemas of the kinds, and no handlers. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { ErrorList } from '../../api/error-list.ts'
+import { messageOf } from '../../api/errors.ts'
+import type { JsonObject } from '../../api/json.ts'
+import { stringifyJson } from '../../api/json.ts'
+import { parseJson } from '../../api/json-reader.ts'
+import { smallBytes } from '../body/budget.ts'
+import { BodyRefused } from '../body/refused.ts'
+import type { PatchOperation } from '../patch.ts'
+import type { AdmissionResponse } from '../review.ts'
+import { MalformedReview, readReview } from '../review.ts'
+import { applyPatch } from './apply-patch.ts'
+import type { Found, Verb } from './evaluation.ts'
+import { excessOf } from './excess.ts'
+import { InlineEvaluation, rulesOf } from './inline.ts'
+import { readThreadWebhooks } from './thread-webhooks.ts'
+
+/** What the main thread may ask for. Whatever may be large goes as a buffer, which is moved and not copied. */
+export interface WorkerCalls {
+  begin(job: { readonly webhook: number; readonly verb: Verb; readonly bytes: ArrayBuffer }): {
+    /** As JSON. */
+    readonly request: string
+    readonly found: Found
+  }
+  /** As JSON. */
+  objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
+  /** The argument is a JSON patch to what `objects` or the last `change` gave. */
+  change(operations: string): ErrorList
+  answer(response: AdmissionResponse): {
+    readonly text: ArrayBuffer
+    readonly patch: { readonly operations: number; readonly bytes: number } | undefined
+  }
+}
+
+/** A call; undefined when nothing more will be asked about a review. */
+export type WorkerMessage = { readonly method: keyof WorkerCalls; readonly argument: unknown } | undefined
+
+export type WorkerReply = { readonly value: unknown } | { readonly failure: 'malformed' | 'refused' | 'error'; readonly message: string }
+
+/** Of a review without its objects: what the main thread has to parse. */
+const maxRequestLength = smallBytes
+
+const port = parentPort
+if (port === null) throw new Error('worker.ts is the code of a thread')
+
+const webhooks = readThreadWebhooks(workerData as string)
+let current: InlineEvaluation | undefined
+/** What the next answer moves. */
+let moved: ArrayBuffer[] = []
+
+const calls: WorkerCalls = {
+  begin({ webhook, verb, bytes }) {
+    const body = Buffer.from(bytes)
+    const excess = excessOf(body)
+    if (excess !== undefined) throw new BodyRefused(413, `The AdmissionReview has more than ${excess}, and is not read.`)
+    const evaluation = new InlineEvaluation(rulesOf(webhooks[webhook]!, verb), readReview(body))
+    const request = stringifyJson(evaluation.request)
+    if (request.length > maxRequestLength) {
+      throw new BodyRefused(413, `The AdmissionReview is larger than ${maxRequestLength} bytes without its objects, and is not read.`)
+    }
+    current = evaluation
+    return { request, found: evaluation.begin() }
+  },
+  objects() {
+    const { object, oldObject } = evaluation().objects()
+    return { object: object && written(object), oldObject: oldObject && written(oldObject) }
+  },
+  change(operations) {
+    const object = applyPatch(evaluation().objects().object!, parseJson(operations) as unknown as readonly PatchOperation[])
+    return evaluation().change(object)
+  },
+  answer(response) {
+    const { text, patch } = evaluation().answer(response)
+    return { text: bufferOf(text as string), patch }
+  },
+}
+
+function evaluation(): InlineEvaluation {
+  if (current === undefined) throw new Error('no review has begun')
+  return current
+}
+
+function written(object: JsonObject): ArrayBuffer {
+  return bufferOf(stringifyJson(object))
+}
+
+/** The text in a buffer of its own, so that it can be given away. */
+function bufferOf(text: string): ArrayBuffer {
+  const { buffer } = new TextEncoder().encode(text)
+  moved.push(buffer)
+  return buffer
+}
+
+port.on('message', (message: WorkerMessage) => {
+  if (message === undefined) {
+    current = undefined
+    return
+  }
+  moved = []
+  const reply = replyTo(message)
+  port.postMessage(reply, moved)
+})
+
+function replyTo({ method, argument }: NonNullable<WorkerMessage>): WorkerReply {
+  try {
+    return { value: calls[method](argument as never) }
+  } catch (error) {
+    moved = []
+    const failure = error instanceof MalformedReview ? 'malformed' : error instanceof BodyRefused ? 'refused' : 'error'
+    return { failure, message: messageOf(error) }
+  }
+}

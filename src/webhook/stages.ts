@@ -1,0 +1,40 @@
+/** The stages of a review, in order. */
+import type { Evaluation } from './evaluation/evaluation.ts'
+import { whenReady } from './evaluation/evaluation.ts'
+import type { Awaitable } from './evaluation/evaluation.ts'
+import type { AdmissionHandler, BegunEvaluation, Call } from './handler.ts'
+import type { AdmissionResponse, WrittenAnswer } from './review.ts'
+import { MalformedReview } from './review.ts'
+import type { Mismatch } from './target.ts'
+
+export interface Stages {
+  readonly mismatch: Mismatch
+  readonly handler: AdmissionHandler
+}
+
+/** How a review was answered. */
+export interface Answered {
+  readonly response: AdmissionResponse
+  readonly written: WrittenAnswer
+}
+
+const allowed: AdmissionResponse = Object.freeze({ allowed: true })
+
+/**
+ * 1. The request is read; in a mutating webhook the schema's defaults are filled in; the schema validates the object (`begin`).
+ * 2. The handlers are asked (`mutatingHandler`, `validatingHandler`): `default`, after each of which the schema validates again, `validate`
+ *    and `validateInCluster`.
+ * 3. The patch and the answer are written (`answer`).
+ *
+ * Handlers are called on the main thread; everything else is where the evaluation is.
+ *
+ * @throws {MalformedReview} when the request is none for this path.
+ */
+export function runStages({ mismatch, handler }: Stages, evaluation: Evaluation, call: Call): Awaitable<Answered> {
+  return whenReady(evaluation.begin(call), (found) => {
+    const wrongPath = mismatch(evaluation.request!)
+    if (wrongPath !== undefined) throw new MalformedReview(wrongPath)
+    const response = found.applies ? handler(evaluation as BegunEvaluation, found, call) : allowed
+    return whenReady(response, (response) => whenReady(evaluation.answer(response), (written) => ({ response, written })))
+  })
+}

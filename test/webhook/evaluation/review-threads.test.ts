@@ -1,0 +1,137 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { defineKind } from '../../../src/api/kind.ts'
+import { Type } from '../../../src/api/type.ts'
+import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import type { CombinedWebhook } from '../../../src/webhook/combine.ts'
+import { combineWebhooks } from '../../../src/webhook/combine.ts'
+import { defineWebhook } from '../../../src/webhook/definition.ts'
+import type { Found } from '../../../src/webhook/evaluation/evaluation.ts'
+import type { Lease, ReviewThreadOptions } from '../../../src/webhook/evaluation/review-threads.ts'
+import { ReviewThreads } from '../../../src/webhook/evaluation/review-threads.ts'
+import { reviewOfSpec, target } from '../../support/hostile-reviews.ts'
+
+const definition = { group: target.group, kind: target.kind }
+const [targets] = combineWebhooks([defineWebhook(target)]) as [CombinedWebhook]
+const done = new Error('done')
+
+function threadsOf(t: Test, options: Partial<ReviewThreadOptions> = {}): { threads: ReviewThreads; clock: FakeClock } {
+  const clock = new FakeClock()
+  const threads = new ReviewThreads({ webhooks: [targets], clock, threads: 2, ...options })
+  t.teardown(() => threads.stop())
+  return { threads, clock }
+}
+
+function begin(lease: Lease, spec: string, webhook = 0): Promise<{ request: string; found: Found }> {
+  const bytes = new Uint8Array(Buffer.from(reviewOfSpec(spec))).buffer
+  return lease.call('begin', { webhook, verb: 'mutate', bytes }, [bytes])
+}
+
+async function evaluate(threads: ReviewThreads, spec: string, webhook?: number): Promise<Found> {
+  const lease = threads.lease()
+  try {
+    return (await begin(lease, spec, webhook)).found
+  } finally {
+    lease.release(done)
+  }
+}
+
+t.test('threads start with the first review and end when there are no more', async (t) => {
+  const { threads, clock } = threadsOf(t)
+  t.equal(threads.size, 0)
+  const found = await Promise.all(Array.from({ length: 5 }, () => evaluate(threads, '{}')))
+  t.strictSame(
+    found.map(({ applies, errors }) => [applies, errors.listed.length]),
+    Array(5).fill([true, 0]),
+  )
+  t.equal(threads.size, 2)
+  await clock.advance(9999)
+  t.equal(threads.size, 2)
+  await clock.advance(1)
+  t.equal(threads.size, 0)
+  t.equal((await evaluate(threads, '{"labels":{"a":1}}')).errors.listed.length, 1)
+})
+
+t.test('there are as many threads as it is told, and a review waits for the one before', async (t) => {
+  const { threads } = threadsOf(t, { threads: 1 })
+  const [first, second] = [threads.lease(), threads.lease()]
+  await begin(first, '{}')
+  let begun = false
+  const waiting = begin(second, '{}').then(() => (begun = true))
+  await first.call('objects', undefined)
+  t.equal(begun, false)
+  t.equal(threads.size, 1)
+  first.release(done)
+  await waiting
+  second.release(done)
+  t.equal(threads.size, 1)
+})
+
+t.test('a review that takes more memory than a thread may have fails, and the next one finds another thread', async (t) => {
+  const { threads } = threadsOf(t, { maxOldGenerationSizeMb: 16 })
+  // A thread does not keep the process running; its server does.
+  const running = setInterval(() => undefined, 1000)
+  t.teardown(() => clearInterval(running))
+  const fields = Array.from({ length: 400_000 }, (_, index) => `"key-${index}":"v"`).join()
+  await t.rejects(evaluate(threads, `{"labels":{${fields}}}`), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
+  t.equal((await evaluate(threads, '{}')).applies, true)
+})
+
+t.test('whatever is large is moved between threads, and not copied', async (t) => {
+  const item = Type.Object({ name: Type.String(), weight: Type.Integer({ default: 1 }) })
+  const spec = Type.Object({ items: Type.Array(item), pod: Type.Builtin('PodSpec') })
+  const kind = defineKind({ ...definition, versions: [{ name: 'v1', spec }] })
+  const { threads } = threadsOf(t, { webhooks: combineWebhooks([defineWebhook(kind)]) })
+  const items = Array.from({ length: 5000 }, (_, index) => `{"name":"n${index}"}`).join()
+  const lease = threads.lease()
+  const begun = await begin(lease, `{"items":[${items}],"pod":{"containers":[{"name":"a"}],"unknown":1}}`)
+  t.strictSame(begun.found, { applies: true, errors: { listed: [], omitted: 0 }, warnings: ['unknown field "spec.pod.unknown"'] })
+  t.ok(JSON.stringify(begun).length < 1000, 'the rest is short')
+  const { object, oldObject } = await lease.call('objects', undefined)
+  t.ok(object!.byteLength > 50_000)
+  t.equal(oldObject, undefined)
+  const { text, patch } = await lease.call('answer', { allowed: true })
+  t.ok(text.byteLength > 50_000)
+  t.equal(patch?.operations, 5000)
+  lease.release(done)
+})
+
+t.test('a review that is given up ends its thread, or leaves the queue', async (t) => {
+  const { threads } = threadsOf(t)
+  const leases = Array.from({ length: 4 }, () => threads.lease())
+  const given = leases.map((lease) => begin(lease, '{}'))
+  for (const lease of leases) lease.release(new Error('too late'))
+  for (const one of given) await t.rejects(one, { message: 'too late' })
+  t.equal(threads.size, 0)
+  t.equal((await evaluate(threads, '{}')).applies, true)
+  await t.rejects(begin(leases[0]!, '{}'), { message: 'too late' })
+})
+
+t.test('a review that fails in its thread fails alone', async (t) => {
+  const broken = { ...targets, schemaKind: { versions: 7 } } as unknown as CombinedWebhook
+  const { threads } = threadsOf(t, { webhooks: [broken, targets], threads: 1 })
+  await t.rejects(evaluate(threads, '{}', 0), { message: /is not a function/ })
+  await t.rejects(evaluate(threads, '{', 1), { name: 'MalformedReview', message: /no JSON/ })
+  t.equal((await evaluate(threads, '{}', 1)).applies, true)
+  t.equal(threads.size, 1)
+})
+
+t.test('a thread knows the built-in types that a kind embeds', async (t) => {
+  const kind = defineKind({ ...definition, versions: [{ name: 'v1', spec: Type.Object({ pod: Type.Builtin('PodSpec') }) }] })
+  const { threads } = threadsOf(t, { webhooks: combineWebhooks([defineWebhook(kind)]) })
+  t.strictSame((await evaluate(threads, '{"pod":{"containers":[{"name":"a"}]}}')).errors.listed, [])
+  const { listed } = (await evaluate(threads, '{"pod":{"containers":[{"nam":1}]}}')).errors
+  t.strictSame(
+    listed.map(({ path }) => path),
+    ['spec.pod.containers[0].name'],
+  )
+})
+
+t.test('ends with the server', async (t) => {
+  const { threads } = threadsOf(t)
+  const open = Array.from({ length: 4 }, () => evaluate(threads, '{}'))
+  const settled = Promise.allSettled(open)
+  await threads.stop()
+  t.ok((await settled).every(({ status }) => status === 'rejected'))
+  t.equal(threads.size, 0)
+})
