@@ -243,8 +243,8 @@ t.test('after the deadline no more objects are converted', async (t) => {
   const calls: string[] = []
   const slow = new Map(jobConversion.spokes)
   slow.set('v1beta1', {
-    toHub: async ({ metadata }) => {
-      calls.push(metadata.name)
+    toHub: async (object) => {
+      calls.push(String((object.metadata as { name?: string }).name))
       await first.promise
       return { spec: { schedule: {} } }
     },
