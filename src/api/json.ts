@@ -90,14 +90,35 @@ export function stringifyJson(value: unknown, space?: number): string | undefine
   try {
     return JSON.stringify(value, undefined, space)
   } catch (error) {
-    // Nearly no value has one, and to ask for each would cost more than to try.
+    // Nearly no value has one, and to look for one in each would cost more than to try.
     if (!(error instanceof TypeError)) throw error
+    return stringifyWithBigints(value, space)
+  }
+}
+
+/**
+ * A replacer would be called for every value of the object, which takes up to fifty times as long as to write it; `toJSON` is called for
+ * the bigints alone. It is on their prototype for as long as this runs, which nothing interrupts.
+ */
+function stringifyWithBigints(value: unknown, space: number | undefined): string | undefined {
+  if (!Reflect.defineProperty(BigInt.prototype, 'toJSON', exactDigits))
     return JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? rawJson(String(item)) : item), space)
+  try {
+    return JSON.stringify(value, undefined, space)
+  } finally {
+    Reflect.deleteProperty(BigInt.prototype, 'toJSON')
   }
 }
 
 /** Text that `JSON.stringify` writes as it is; TypeScript does not know it yet. */
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
+
+const exactDigits: PropertyDescriptor = {
+  value(this: bigint) {
+    return rawJson(this.toString())
+  },
+  configurable: true,
+}
 
 /** Freezes a JSON value and everything below it, and returns it. */
 export function deepFreeze<T>(value: T): T {

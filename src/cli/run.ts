@@ -14,12 +14,15 @@ import {
   applyConfigFile,
   defaultConfigFile,
   parseBoolean,
+  parseBytes,
   parseDuration,
   parseList,
   parsePort,
   parseShare,
   parseWebhookUrl,
 } from './configuration.ts'
+import type { TlsVersion } from '../webhook/tls.ts'
+import { tlsCipherSuites, tlsVersions } from '../webhook/tls.ts'
 import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { nameOption, operatorsOption, selectOperators } from './operators.ts'
 
@@ -37,6 +40,9 @@ interface Options extends LogOptions {
   webhookUrl?: string
   webhookService?: string
   reviewLogSampling: number
+  tlsMinVersion: TlsVersion
+  tlsCipherSuites: string[]
+  memoryLimit?: number
   certDir?: string
   certSecret?: string
   healthProbeBindAddress?: string
@@ -92,6 +98,23 @@ export function runCommand(): Command {
         .argParser(parseShare)
         .default(0)
         .env('REVIEW_LOG_SAMPLING'),
+    )
+    .addOption(
+      new Option('--tls-min-version <version>', 'oldest version of TLS that the webhooks accept')
+        .choices(Object.keys(tlsVersions))
+        .default('VersionTLS12')
+        .env('TLS_MIN_VERSION'),
+    )
+    .addOption(
+      new Option('--tls-cipher-suites <list>', 'cipher suites of TLS 1.2 that the webhooks accept, by the names that Go uses')
+        .argParser(parseList)
+        .default(tlsCipherSuites, 'those with forward secrecy and authenticated encryption')
+        .env('TLS_CIPHER_SUITES'),
+    )
+    .addOption(
+      new Option('--memory-limit <quantity>', 'memory that the process may take, e.g. 384Mi (default: the limit of the container)')
+        .argParser(parseBytes)
+        .env('MEMORY_LIMIT'),
     )
     .addOption(
       new Option('--cert-dir <folder>', 'keep the certificates in files there; the default outside a cluster is certs').env('CERT_DIR'),
@@ -166,9 +189,12 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
     ...(options.drainDelay !== undefined && { drainDelayMs: options.drainDelay }),
     drainDeadlineMs: options.drainDeadline,
     ...(certificates !== undefined && { certificates }),
+    ...(options.memoryLimit !== undefined && { memoryLimitBytes: options.memoryLimit }),
     webhook: {
       port: options.webhookPort,
       reviewLogSampling: options.reviewLogSampling,
+      tlsMinVersion: options.tlsMinVersion,
+      tlsCipherSuites: options.tlsCipherSuites,
       ...(options.webhookHost !== undefined && { host: options.webhookHost }),
       ...(options.webhookUrl !== undefined && { url: options.webhookUrl }),
       ...(options.webhookService !== undefined && { service: options.webhookService }),

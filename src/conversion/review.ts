@@ -20,9 +20,9 @@ export interface ConversionRequest {
   readonly objects: readonly Span[]
 }
 
-/** An answer in pieces of text, to be written one after the other. */
+/** An answer as JSON in pieces, to be written one after the other; bytes, for text would be in the JavaScript heap, which has less room. */
 export interface ConversionAnswer {
-  readonly pieces: readonly string[]
+  readonly pieces: readonly Buffer[]
   readonly failed: boolean
 }
 
@@ -58,14 +58,15 @@ export async function decodeConversionReview(body: Buffer | undefined, turns: Tu
 /** Finds the converter of an object by its group and kind. */
 export type FindConverter = (group: string, kind: JsonValue | undefined) => ObjectConverter | undefined
 
-/** Told once for each object. */
-export type ObjectConverted = (converter: ObjectConverter | undefined, failed: boolean) => void
+/** Told once for each object, whether it failed. */
+export type ObjectConverted = (failed: boolean) => void
 
 /**
  * Converts the objects of a review one after the other, in slices. An object that fails does not keep the others from being tried, so that
  * the answer can tell of all; but as the protocol has it, an answer that fails returns none.
  *
  * @throws {MalformedConversionReview} when an object is no JSON.
+ * @throws the reason of the call's signal once it has aborted.
  */
 export async function answerConversion(
   request: ConversionRequest,
@@ -75,12 +76,14 @@ export async function answerConversion(
   converted: ObjectConverted,
 ): Promise<ConversionAnswer> {
   const { group, version } = parseApiVersion(request.desiredAPIVersion)
-  const pieces = [`${beginningOf(request.uid)}"convertedObjects":[`]
+  const pieces: Buffer[] = []
   const failures: string[] = []
   let failed = 0
-  let piece = ''
+  let piece = `${beginningOf(request.uid)}"convertedObjects":[`
   let separator = ''
   for (const span of request.objects) {
+    // A converter may have taken until nobody waits any more.
+    call.signal.throwIfAborted()
     let object: JsonValue = null
     let converter: ObjectConverter | undefined
     try {
@@ -90,36 +93,33 @@ export async function answerConversion(
       if (converter === undefined) throw new TypeError(`its kind is not converted to ${request.desiredAPIVersion} here`)
       const result = await converter.convert(object, version, call)
       if (failed === 0) piece += separator + stringifyJson(result)
-      converted(converter, false)
+      converted(false)
     } catch (error) {
       if (error instanceof MalformedConversionReview) throw error
       failed += 1
-      converted(converter, true)
+      converted(true)
       const level = failures.length < maxNamed ? 'error' : 'debug'
       call.logger[level]({ ...facts(isObject(object) ? object : {}), to: request.desiredAPIVersion, err: error }, 'a conversion failed')
       if (failures.length < maxNamed) failures.push(`${describe(object)}: ${messageOf(error)}`)
     }
     separator = ','
     if (piece.length >= pieceLength) {
-      pieces.push(piece)
+      pieces.push(Buffer.from(piece))
       piece = ''
     }
-    if (turns.due) {
-      await turns.give()
-      call.signal.throwIfAborted()
-    }
+    if (turns.due) await turns.give()
   }
   if (failed > 0) {
     const others = failed > failures.length ? `; and ${failed - failures.length} more` : ''
     return failedConversion(request.uid, `cannot convert to ${version}: ${failures.join('; ')}${others}`)
   }
-  pieces.push(`${piece}],"result":{"status":"Success"}}}`)
+  pieces.push(Buffer.from(`${piece}],"result":{"status":"Success"}}}`))
   return { pieces, failed: false }
 }
 
 /** An answer that returns no object and says why. */
 export function failedConversion(uid: string, message: string, code = 500, reason = 'InternalError'): ConversionAnswer {
-  return { pieces: [`${beginningOf(uid)}"result":${JSON.stringify(failure(code, reason, message))}}}`], failed: true }
+  return { pieces: [Buffer.from(`${beginningOf(uid)}"result":${JSON.stringify(failure(code, reason, message))}}}`)], failed: true }
 }
 
 function beginningOf(uid: string): string {

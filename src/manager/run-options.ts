@@ -4,6 +4,7 @@ import type { Clock } from '../api/clock.ts'
 import type { Client } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { TlsOptions } from '../webhook/tls.ts'
 import type { CertificateOptions } from './certificates.ts'
 import type { ListenAddress } from './listen-address.ts'
 import { systemClock } from '../api/clock.ts'
@@ -13,7 +14,7 @@ import type { InstallationNames } from './names.ts'
 import { installationName, namesOf } from './names.ts'
 import type { Operator } from './operator.ts'
 
-export interface WebhookOptions {
+export interface WebhookOptions extends TlsOptions {
   /** Default: all addresses. */
   readonly host?: string
   /** Default 9443; 0 takes any free one. */
@@ -27,8 +28,6 @@ export interface WebhookOptions {
    * Those that are denied or fail are logged in any case.
    */
   readonly reviewLogSampling?: number
-  /** How much of the bodies of all reviews that wait for an answer may be in memory; more is answered with 429. Default 64 MiB. */
-  readonly maxInFlightBytes?: number
 }
 
 /** Which webhook configurations get their `caBundle` from this process. */
@@ -69,6 +68,11 @@ export interface RunOptions {
   readonly probeBindAddress?: string
   /** Default `:8080` in a cluster, `127.0.0.1:8080` outside: nobody has to authenticate. `0` switches the metrics off. */
   readonly metricsBindAddress?: string
+  /**
+   * How many bytes of memory the process may take: the limits of the webhook server follow from it. Default: the memory limit of the
+   * container; without one half of the machine's memory, at most 1 GiB.
+   */
+  readonly memoryLimitBytes?: number
   /** Which namespaces the controllers watch. Absent or empty: all. */
   readonly namespaces?: readonly string[]
   /**

@@ -27,6 +27,7 @@ import { checkOperators, convertedDefinitions } from './operator.ts'
 import { checkPermissions } from './permissions.ts'
 import { startProbes } from './probes.ts'
 import { withDefaults } from './run-options.ts'
+import { memoryFor } from './memory.ts'
 import { livenessChecks, readinessChecks } from './running.ts'
 import { checkSharedKinds } from './shared-kinds.ts'
 import { onTermination } from './termination.ts'
@@ -174,13 +175,13 @@ async function startWebhooks(
   parts: Parts,
   running: Running,
 ): Promise<Endpoints['webhook']> {
-  const { certificates, webhook, clock, logger, metrics, signal } = options
+  const { certificates, webhook, clock, logger, metrics, signal, memoryLimitBytes } = options
   const { client, identities } = running
   const { names, ips } = certificateNames(options)
   const source = await parts.openCertificates({ certificates, names, ips, client, clock, logger, signal })
   running.certificates = { source, task: inBackground('keeping the certificate fresh', (stop) => source.start(stop), logger) }
   signal.throwIfAborted()
-  const { host, port, reviewLogSampling, maxInFlightBytes } = webhook
+  const { host, port, reviewLogSampling, tlsMinVersion, tlsCipherSuites } = webhook
   const server = parts.createWebhookServer({
     webhooks: [...identities].flatMap(([{ webhooks }, identity]) => webhooks.map((each) => withClient(each, identity.client))),
     conversions: operators.flatMap((operator) => operator.conversions),
@@ -190,7 +191,9 @@ async function startWebhooks(
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(reviewLogSampling === undefined ? {} : { reviewLogSampling }),
-    ...(maxInFlightBytes === undefined ? {} : { maxInFlightBytes }),
+    ...(tlsMinVersion === undefined ? {} : { tlsMinVersion }),
+    ...(tlsCipherSuites === undefined ? {} : { tlsCipherSuites }),
+    memory: memoryFor(memoryLimitBytes, logger),
     logger,
     metrics,
     clock,

@@ -1,8 +1,8 @@
-/** The open connections of a server: which of them carry a request now, and how to end them all without losing one. */
-import type { ServerResponse } from 'node:http'
+/** The open connections of a server: how many there may be, how long their senders may take, and how to end them all without losing a request. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
-import type { Clock } from '../api/clock.ts'
+import type { Clock, Timer } from '../api/clock.ts'
 
 /**
  * How long a connection that carries no request may stay when the server stops. Node closes those that have carried one;
@@ -10,36 +10,73 @@ import type { Clock } from '../api/clock.ts'
  */
 const quietMs = 1000
 
-/** How many requests a TLS connection carries now: one, but for senders that do not wait for their answers. */
-const requests = Symbol('requests')
+export interface ConnectionLimits {
+  /** How many there may be. For another, one that carries no request has to go: one that never did, else the one that has been idle longest. */
+  readonly connections: number
+  /** How long a sender may take from the TCP connection to the end of the TLS handshake. Node's own default, of two minutes, starts again with each byte. */
+  readonly handshakeMs: number
+  /** How many requests may wait for their answers on one connection: the API server sends the next one after the answer. Another ends the connection. */
+  readonly pipelined: number
+  /** How long a request may be there, from its headers until its sender has fetched the answer. The API server waits no longer than 30 s. */
+  readonly requestMs: number
+}
 
-interface BusySocket extends Socket {
-  [requests]?: number
+export const usualConnectionLimits: Omit<ConnectionLimits, 'connections'> = { handshakeMs: 10_000, pipelined: 4, requestMs: 60_000 }
+
+const checkMs = 5000
+
+/** One connection, of TCP first and of TLS after the handshake. */
+class Connection {
+  readonly tcp: Socket
+  tls: Socket | undefined
+  /**
+   * The answers that it waits for: in a list, and in no set or map. The tables that these have outgrown refer to their successors, so that
+   * all that was ever in them would survive until the next full garbage collection.
+   */
+  readonly answers: ServerResponse[] = []
+  /** Whether it has ever carried a request. */
+  used = false
+  /** When its oldest request began, or its last one ended. */
+  since: number
+
+  constructor(tcp: Socket, now: number) {
+    this.tcp = tcp
+    this.since = now
+  }
+
+  get busy(): boolean {
+    return this.answers.length > 0
+  }
+
+  destroy(): void {
+    this.tls?.destroy()
+    this.tcp.destroy()
+  }
+}
+
+const connectionField = Symbol('connection')
+
+interface KnownSocket extends Socket {
+  [connectionField]?: Connection
 }
 
 export class Connections {
   readonly #server: Server
   readonly #clock: Clock
-  /** Those of TCP, which are there before the handshake of TLS. */
-  readonly #sockets = new Set<Socket>()
-  readonly #tlsSockets = new Set<BusySocket>()
+  readonly #limits: ConnectionLimits
+  /** By the sender's address and port, which both ends of a TLS connection in this process have: that of TCP and its own. */
+  readonly #open = new Map<string, Connection>()
   #inFlight = 0
+  #check: Timer | undefined
 
-  constructor(server: Server, clock: Clock) {
+  constructor(server: Server, clock: Clock, limits: ConnectionLimits) {
     this.#server = server
     this.#clock = clock
-    server.on('connection', (socket: Socket) => remember(this.#sockets, socket))
-    server.on('secureConnection', (socket) => remember(this.#tlsSockets, socket))
-    // Counted, and in no set: the tables that a set has outgrown refer to their successors, so that in a set of what lives for a
-    // millisecond, all that was ever in it survives until the next full garbage collection.
-    server.on('request', ({ socket }: { readonly socket: BusySocket }, response: ServerResponse) => {
-      this.#inFlight += 1
-      socket[requests] = (socket[requests] ?? 0) + 1
-      response.on('close', () => {
-        this.#inFlight -= 1
-        socket[requests]! -= 1
-      })
-    })
+    this.#limits = limits
+    server.on('connection', (socket: Socket) => this.#opened(socket))
+    server.on('secureConnection', (socket) => this.#secured(socket))
+    // Before fastify hears of them.
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => this.#requested(request.socket, response))
   }
 
   /** Requests that wait for an answer. */
@@ -47,35 +84,102 @@ export class Connections {
     return this.#inFlight
   }
 
+  /** How many there are now. */
+  get size(): number {
+    return this.#open.size
+  }
+
   /** Stops accepting, lets requests in flight finish, and ends what is left after `deadlineMs`. */
   stop(deadlineMs: number): Promise<void> {
     if (!this.#server.listening) return Promise.resolve()
     return new Promise((resolve) => {
-      const quiet = this.#clock.after(Math.min(quietMs, deadlineMs), () => this.#destroyQuiet())
+      const quiet = this.#clock.after(Math.min(quietMs, deadlineMs), () => this.#destroyWhere(({ busy }) => !busy))
       const deadline = this.#clock.after(deadlineMs, () => {
         this.#server.closeAllConnections()
-        for (const socket of this.#sockets) socket.destroy()
+        this.#destroyWhere(() => true)
       })
       this.#server.close(() => {
         quiet.cancel()
         deadline.cancel()
+        this.#check?.cancel()
         resolve()
       })
     })
   }
 
-  #destroyQuiet(): void {
-    // Both ends of a TLS connection in this process, the TCP one and its own, have the same address and port.
-    const busy = new Set([...this.#tlsSockets].filter((socket) => (socket[requests] ?? 0) > 0).map(addressOf))
-    for (const socket of this.#sockets) if (!busy.has(addressOf(socket))) socket.destroy()
+  #opened(tcp: Socket): void {
+    const address = addressOf(tcp)
+    if (address === undefined || (this.#open.size >= this.#limits.connections && !this.#makeRoom())) {
+      tcp.destroy()
+      return
+    }
+    const connection = new Connection(tcp, this.#clock.now())
+    this.#open.set(address, connection)
+    const handshake = this.#clock.after(this.#limits.handshakeMs, () => {
+      if (connection.tls === undefined) connection.destroy()
+    })
+    tcp.once('close', () => {
+      handshake.cancel()
+      this.#open.delete(address)
+    })
+  }
+
+  #secured(tls: KnownSocket): void {
+    const connection = this.#open.get(addressOf(tls) ?? '')
+    if (connection === undefined) return void tls.destroy()
+    connection.tls = tls
+    tls[connectionField] = connection
+    tls.once('close', () => {
+      // Node closes the response that has the connection; those behind it in the row would never be closed, and their requests never given up.
+      for (const response of [...connection.answers]) if (!response.closed) response.emit('close')
+    })
+  }
+
+  #requested({ [connectionField]: connection }: KnownSocket, response: ServerResponse): void {
+    this.#inFlight += 1
+    response.once('close', () => {
+      this.#inFlight -= 1
+      if (connection === undefined) return
+      connection.answers.splice(connection.answers.indexOf(response), 1)
+      connection.since = this.#clock.now()
+    })
+    if (connection === undefined) return
+    if (!connection.busy) connection.since = this.#clock.now()
+    connection.used = true
+    connection.answers.push(response)
+    if (connection.answers.length > this.#limits.pipelined) connection.destroy()
+    else this.#check ??= this.#clock.after(checkMs, () => this.#endSlow())
+  }
+
+  /** Ends what takes too long; goes on as long as there are requests. */
+  #endSlow(): void {
+    this.#check = undefined
+    if (this.#inFlight === 0) return
+    const since = this.#clock.now() - this.#limits.requestMs
+    this.#destroyWhere((connection) => connection.busy && connection.since < since)
+    this.#check = this.#clock.after(checkMs, () => this.#endSlow())
+  }
+
+  /** Ends the connection that will be missed least; false where all carry requests. */
+  #makeRoom(): boolean {
+    let least: Connection | undefined
+    for (const connection of this.#open.values()) {
+      if (connection.busy) continue
+      if (least === undefined || (least.used && !connection.used)) least = connection
+      else if (connection.used === least.used && connection.since < least.since) least = connection
+    }
+    if (least === undefined) return false
+    this.#open.delete(addressOf(least.tcp) ?? '')
+    least.destroy()
+    return true
+  }
+
+  #destroyWhere(goes: (connection: Connection) => boolean): void {
+    for (const connection of [...this.#open.values()]) if (goes(connection)) connection.destroy()
   }
 }
 
-function remember<S extends Socket>(sockets: Set<S>, socket: S): void {
-  sockets.add(socket)
-  socket.once('close', () => sockets.delete(socket))
-}
-
-function addressOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`
+/** Undefined for a connection that has gone already. */
+function addressOf({ remoteAddress, remotePort }: Socket): string | undefined {
+  return remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort}`
 }

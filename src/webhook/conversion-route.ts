@@ -13,16 +13,15 @@ import { LoopTurns, Turns } from '../conversion/turns.ts'
 import type { KindConversionMetrics } from '../telemetry/conversion-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { ByteBudget } from './body/budget.ts'
-import { receiveBodies } from './body/receive.ts'
-import { deadlineFrom, timedOut, withDeadline } from './deadline.ts'
+import type { MemoryBudget } from './body/budget.ts'
+import { limitAdvice, receiveBodies, receivedOf } from './body/receive.ts'
+import { deadlineFrom, timeoutLeft, timedOut, withDeadline } from './deadline.ts'
 import type { HttpsApp } from './http.ts'
+import { conversionCost } from './memory.ts'
 import { conversionPath } from './paths.ts'
 import { refuse } from './refuse.ts'
-import { whenSenderGoes } from './sender.ts'
+import { awaitFetching, whenSenderGoes } from './sender.ts'
 
-/** A review has a whole list: the API server sends all objects of a LIST that need it at once. */
-const maxConversionBytes = 128 * 1024 * 1024
 /** What the API server's client waits for a conversion; it says so itself. */
 const defaultTimeout = '30s'
 
@@ -31,8 +30,9 @@ export interface ConversionRouteOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'webhook' | 'conversion'>
-  /** Of one review; all together may take twice as much. Default 128 MiB. */
-  readonly maxConversionBytes?: number
+  readonly budget: MemoryBudget
+  /** Of one review. */
+  readonly maxBytes: number
 }
 
 /** A list may have the same to say about each of its objects, and clients list again and again: more is logged as `debug`. */
@@ -53,24 +53,30 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
   if (options.conversions.length === 0) return
   const entries = entriesOf(options)
   const whole = options.metrics.webhook(conversionPath)
-  const bodyLimit = options.maxConversionBytes ?? maxConversionBytes
+  const { budget, maxBytes, clock } = options
   const loop = new LoopTurns()
   const register = async (scope: FastifyInstance): Promise<void> => {
-    receiveBodies(scope, { what: 'ConversionReview', maxBytes: bodyLimit, budget: new ByteBudget(2 * bodyLimit) }, (bytes) => bytes)
+    const costOf = ({ length }: Buffer): number => length * conversionCost
+    receiveBodies(scope, { what: 'ConversionReview', maxBytes, advice: limitAdvice, budget, clock, costOf }, (bytes) => bytes)
     scope.setErrorHandler((error: Error, _request, reply) =>
       refuse(reply, error, { path: conversionPath, logger: options.logger, onRefused: (code) => whole.refused(code) }),
     )
-    scope.post<{ Querystring: { timeout?: string } }>(conversionPath, { bodyLimit }, async (request, reply) => {
+    scope.post<{ Querystring: { timeout?: string } }>(conversionPath, { bodyLimit: maxBytes }, async (request, reply) => {
       const began = performance.now()
       whole.started(Number(request.headers['content-length']))
       try {
         const onClose = (listener: () => void): void => whenSenderGoes(reply.raw, listener)
         const turns = new Turns(loop)
         const review = await decodeConversionReview(request.body as Buffer | undefined, turns)
-        const { pieces } = await answer(entries, options, review, deadlineFrom(request.query.timeout ?? defaultTimeout), turns, onClose)
+        const { charge, began: headersAt } = receivedOf(request)!
+        const timeout = timeoutLeft(request.query.timeout ?? defaultTimeout, clock.now() - headersAt)
+        const { pieces } = await answer(entries, options, review, deadlineFrom(timeout), turns, onClose)
         whole.answered(200)
-        reply.type('application/json')
-        return await reply.send(pieces.length <= 2 ? pieces.join('') : Readable.from(pieces))
+        const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
+        // As much as the review has is counted already.
+        awaitFetching(charge, bytes - review.body.length, bytes, reply.raw)
+        reply.type('application/json').header('content-length', bytes)
+        return await reply.send(pieces.length === 1 ? pieces[0] : Readable.from(pieces, { objectMode: false }))
       } finally {
         whole.ended((performance.now() - began) / 1000)
       }
@@ -91,7 +97,8 @@ async function answer(
   onClose(() => controller.abort(new DOMException('the connection of the request was closed', 'AbortError')))
   const { signal } = controller
   const { uid } = review
-  const since = clock.now()
+  // Not the clock's time: that one may be set, and counts whole milliseconds.
+  const began = performance.now()
   let done = 0
   // A review is about one kind.
   let kind: KindConversionMetrics | undefined
@@ -109,7 +116,7 @@ async function answer(
   }
   let threw = false
   const call = { signal, logger: child, unkept, threw: () => void (threw = true) }
-  const converted = (_converter: ObjectConverter | undefined, failed: boolean): void => {
+  const converted = (failed: boolean): void => {
     done += 1
     kind?.converted(failed ? 'failure' : 'success')
   }
@@ -120,7 +127,7 @@ async function answer(
       return failedConversion(uid, `nobody waits for this answer any more: ${messageOf(error)}`, 499, 'Aborted')
     },
   )
-  const seconds = (clock.now() - since) / 1000
+  const seconds = (performance.now() - began) / 1000
   // One for a review, however many of its objects it fails for: the list of a LIST would count as many otherwise.
   if (threw) metrics.conversion.panicked()
   if (result !== timedOut) {

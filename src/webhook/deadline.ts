@@ -29,6 +29,16 @@ export function deadlineFrom(timeout: unknown): number {
   return last.ms
 }
 
+/** The time that counts as none: below it, what a request has waited is within the margin. */
+const noticeableMs = 10
+
+/** The query parameter `timeout`, less what has passed since the request began to arrive. */
+export function timeoutLeft(timeout: unknown, passedMs: number): unknown {
+  if (passedMs < noticeableMs) return timeout
+  const ms = (typeof timeout === 'string' ? parseDuration(timeout) : undefined) ?? defaultMs
+  return `${Math.max(1, Math.round(ms - passedMs))}ms`
+}
+
 export const timedOut = Symbol('timed out')
 
 /**

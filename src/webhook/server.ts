@@ -17,22 +17,28 @@ import type { Route } from './admission-route.ts'
 import { admissionRoute } from './admission-route.ts'
 import type { CombinedWebhook } from './combine.ts'
 import { combineWebhooks } from './combine.ts'
-import { Connections } from './connections.ts'
-import { ByteBudget } from './body/budget.ts'
+import { Connections, usualConnectionLimits } from './connections.ts'
+import { MemoryBudget } from './body/budget.ts'
+import { receivedOf } from './body/receive.ts'
 import { sendAnswer } from './body/send.ts'
 import { serveConversions } from './conversion-route.ts'
+import { timeoutLeft } from './deadline.ts'
 import type { WebhookDefinition } from './definition.ts'
 import type { EvaluatorOptions } from './evaluation/evaluators.ts'
 import { Evaluators } from './evaluation/evaluators.ts'
-import { createHttpApp, maxReviewBytes, minTlsVersion } from './http.ts'
+import { createHttpApp, maxReviewBytes } from './http.ts'
 import { listen } from './listen.ts'
+import type { MemoryShares } from './memory.ts'
+import { processMemory, shareMemory } from './memory.ts'
 import { mutatingHandler } from './mutating.ts'
 import { conversionPath } from './paths.ts'
-import { whenSenderGoes } from './sender.ts'
+import { awaitFetching, whenSenderGoes } from './sender.ts'
 import { mismatchAt } from './target.ts'
+import type { TlsOptions } from './tls.ts'
+import { tlsLimits } from './tls.ts'
 import { validatingHandler } from './validating.ts'
 
-export interface WebhookServerOptions {
+export interface WebhookServerOptions extends TlsOptions {
   readonly webhooks: readonly WebhookDefinition[]
   /** Default: none, and no `/convert`. */
   readonly conversions?: readonly ConversionDefinition[]
@@ -54,9 +60,9 @@ export interface WebhookServerOptions {
    * Those that are denied or fail are logged in any case.
    */
   readonly reviewLogSampling?: number
-  /** How much of the bodies of all requests that wait for an answer may be in memory; more is answered with 429. Default 64 MiB. */
-  readonly maxInFlightBytes?: number
-  /** Where reviews are evaluated, and with how much memory. */
+  /** What requests, connections and threads may take of the memory. Default: shares of the memory limit of the container. */
+  readonly memory?: MemoryShares
+  /** Where reviews are evaluated. Default: threads with their share of `memory`. */
   readonly evaluation?: EvaluatorOptions
 }
 
@@ -67,7 +73,7 @@ export interface WebhookServer {
   readonly paths: readonly string[]
   /** Requests that wait for an answer. */
   readonly inFlight: number
-  /** What their bodies take of `maxInFlightBytes`. */
+  /** What they take of `memory.requestBytes`. */
   readonly inFlightBytes: number
   start(): Promise<{ port: number; url: string }>
   /** From now on every answer ends its connection, so that its sender goes elsewhere; new connections are still accepted. */
@@ -78,38 +84,51 @@ export interface WebhookServer {
 
 export function createWebhookServer(options: WebhookServerOptions): WebhookServer {
   const { certificates, logger, metrics, conversions = [], clock = systemClock, maxBodyBytes = maxReviewBytes } = options
-  const budget = new ByteBudget(options.maxInFlightBytes)
+  const { memory = shareMemory(processMemory()) } = options
+  const budget = new MemoryBudget({ total: memory.requestBytes, reserve: memory.reserveBytes, clock })
+  const tls = tlsLimits(options)
   metrics.observeBytesInFlight(() => budget.used, budget.total)
   const webhooks = combineWebhooks(options.webhooks)
-  const evaluators = new Evaluators(webhooks, clock, options.evaluation)
+  const evaluators = new Evaluators(webhooks, clock, {
+    threads: memory.threads.count,
+    maxOldGenerationSizeMb: memory.threads.heapMegabytes,
+    ...options.evaluation,
+  })
   const routes = createRoutes(webhooks, options, clock, evaluators)
   const paths = [...routes.keys(), ...(conversions.length > 0 ? [conversionPath] : [])]
   let draining = false
   const app = createHttpApp({
-    tls: certificates.current(),
+    tls: { ...pairOf(certificates.current()), ...tls },
     maxBodyBytes,
     budget,
+    clock,
     logger,
     draining: () => draining,
     paths: new Set(paths),
     onRefused: (path, code, status) => metrics.webhook(path).refused(code, status),
   })
-  serveConversions(app, { conversions, clock, logger, metrics })
+  serveConversions(app, { conversions, clock, logger, metrics, budget, maxBytes: memory.conversionBytes })
   for (const [path, route] of routes) {
     app.post<{ Querystring: { timeout?: string } }>(path, (request, reply) => {
       const onClose = (listener: () => void): void => whenSenderGoes(reply.raw, listener)
-      const answer = route(request.body as Buffer | undefined, request.query.timeout, onClose, request.headers)
-      const send = (ready: string | Buffer): unknown => sendAnswer(reply, ready)
+      const received = receivedOf(request)
+      // What it took to arrive is not there for the handlers any more.
+      const timeout = timeoutLeft(request.query.timeout, received === undefined ? 0 : clock.now() - received.began)
+      const answer = route(request.body as Buffer | undefined, timeout, onClose, request.headers)
+      const send = (ready: string | Buffer): unknown => {
+        if (received !== undefined) awaitFetching(received.charge, ready.length, ready.length, reply.raw)
+        return sendAnswer(reply, ready)
+      }
       if (answer instanceof Promise) answer.then(send, (error: unknown) => reply.send(error))
       else send(answer)
     })
   }
-  const connections = new Connections(app.server, clock)
+  const connections = new Connections(app.server, clock, { ...usualConnectionLimits, connections: memory.connections })
   app.server.on('tlsClientError', (error: NodeJS.ErrnoException) => explainHandshake(error, logger))
 
   const swap = ({ cert, key, notAfter }: ServingCertificate): void => {
     // The new context replaces the whole old one: what is not named again is back at its default.
-    app.server.setSecureContext({ cert, key, minVersion: minTlsVersion })
+    app.server.setSecureContext({ cert, key, ...tls })
     logger.info({ notAfter: notAfter.toISOString() }, 'the webhook server presents a new certificate')
   }
   let unsubscribe: (() => void) | undefined
@@ -126,7 +145,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
     },
     async start() {
       // The certificate may have changed since this server was made.
-      app.server.setSecureContext({ ...pairOf(certificates.current()), minVersion: minTlsVersion })
+      app.server.setSecureContext({ ...pairOf(certificates.current()), ...tls })
       unsubscribe = certificates.onChange(swap)
       compileSchemas([...webhooks.flatMap(({ schemaKind }) => schemaKind ?? []), ...conversions.map(({ kind }) => kind)])
       await app.ready()

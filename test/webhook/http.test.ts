@@ -2,18 +2,20 @@ import { once } from 'node:events'
 import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import t from 'tap'
+import { systemClock } from '../../src/api/clock.ts'
 import { pod } from '../../src/api/builtin.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { deadlineFrom, parseDuration } from '../../src/webhook/deadline.ts'
-import { ByteBudget } from '../../src/webhook/body/budget.ts'
+import { MemoryBudget } from '../../src/webhook/body/budget.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { AdmissionContext, WebhookHandlers } from '../../src/webhook/definition.ts'
 import { createHttpApp } from '../../src/webhook/http.ts'
 import { listen } from '../../src/webhook/listen.ts'
 import { mutatePath, validatePath } from '../../src/webhook/paths.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
+import { tlsLimits } from '../../src/webhook/tls.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
 import { changeableSource, fixture, review, widget, widgetObject } from '../support/webhook-fixture.ts'
 import type { Widget } from '../support/webhook-fixture.ts'
@@ -181,9 +183,10 @@ t.test('a sender that never ends its headers is cut off; a connection that waits
   const { logger } = recordingLogger()
   const limits = { headersMs: 100, requestMs: 60_000, checkEveryMs: 20 }
   const app = createHttpApp({
-    tls: source.current(),
+    tls: { ...source.current(), ...tlsLimits() },
     maxBodyBytes: 1000,
-    budget: new ByteBudget(),
+    budget: new MemoryBudget({ total: 1e6, reserve: 1e5, clock: systemClock }),
+    clock: systemClock,
     logger,
     draining: () => false,
     paths: new Set(['/']),

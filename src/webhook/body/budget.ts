@@ -1,35 +1,236 @@
-/** How much of the bodies that are being handled may be in memory at a time. */
-
-/** Nine of the largest bodies. */
-export const defaultInFlightBytes = 64 * 1024 * 1024
-
 /**
- * Up to this size, whatever is in a body, `JSON.parse` takes no more than some 15 ms, and mostly one. Such bodies may use the whole
- * budget; larger ones leave a quarter of it free, so that they cannot keep ordinary reviews out.
+ * What requests that wait for an answer may take of the memory. A request that finds no room waits, and nothing is read from its connection:
+ * TCP holds its sender back. Whoever has waited longest gets the reserve, which is large enough for any request, and so can always finish.
  */
+import type { Clock, Timer } from '../../api/clock.ts'
+
+/** Up to this size, whatever is in a body, `JSON.parse` takes no more than some 15 ms, and mostly one. */
 export const smallBytes = 128 * 1024
 
-export class ByteBudget {
-  readonly total: number
-  #used = 0
+/**
+ * What the body of such a review costs at most, mostly. Requests of up to that cost may use all that is shared; larger ones leave a quarter
+ * of it free, so that they cannot keep ordinary reviews out.
+ */
+export const smallCost = 8 * smallBytes
 
-  constructor(total: number = defaultInFlightBytes) {
+/**
+ * While others wait for memory, a request that waits for its peer (for the rest of its body, or to fetch its answer) may do so for this
+ * long, and for longer only at this speed. The API server is quicker than that.
+ */
+const patienceMs = 2000
+const bytesPerMs = 1024
+const checkMs = 250
+
+interface Waiting {
+  readonly charge: Charge
+  readonly bytes: number
+  readonly onRoom: () => void
+}
+
+export interface BudgetOptions {
+  /** All of it, in bytes. */
+  readonly total: number
+  /** The part of it for whoever has waited longest. */
+  readonly reserve: number
+  readonly clock: Clock
+}
+
+export class MemoryBudget {
+  readonly total: number
+  readonly reserve: number
+  readonly #clock: Clock
+  readonly #shared: number
+  /** What is taken of the shared part. */
+  #used = 0
+  /** Who has the reserve. */
+  #holder: Charge | undefined
+  /** First come, first served; small ones do not wait for large ones. */
+  readonly #waiting: Waiting[] = []
+  readonly #withPeers = new Set<Charge>()
+  #check: Timer | undefined
+
+  constructor({ total, reserve, clock }: BudgetOptions) {
     this.total = total
+    this.reserve = Math.min(reserve, total)
+    this.#shared = total - this.reserve
+    this.#clock = clock
   }
 
   /** The bytes that are taken now. */
   get used(): number {
-    return this.#used
+    return this.#used + (this.#holder?.bytes ?? 0)
   }
 
-  /** Takes `bytes` more for a body that has `size` in all then; false when there is no room for them. */
-  take(bytes: number, size: number = bytes): boolean {
-    if (this.#used + bytes > (size <= smallBytes ? this.total : this.total * (3 / 4))) return false
-    this.#used += bytes
+  /** How many requests wait for room. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  open(): Charge {
+    return new Charge(this)
+  }
+
+  /** Takes `bytes` more for a charge, when there is room and nobody has waited for longer. */
+  take(charge: Charge, bytes: number): boolean {
+    if (charge !== this.#holder) {
+      const small = isSmall(charge.bytes + bytes)
+      if (!this.#fits(bytes, small) || this.#waiting.some((other) => !small || isSmall(other.charge.bytes + other.bytes))) return false
+      this.#used += bytes
+    }
     return true
   }
 
-  give(bytes: number): void {
-    this.#used -= bytes
+  /** Takes `bytes`, whether there is room or not: they are there already. */
+  force(charge: Charge, bytes: number): void {
+    if (charge !== this.#holder) this.#used += bytes
+  }
+
+  wait(charge: Charge, bytes: number, onRoom: () => void): void {
+    this.#waiting.push({ charge, bytes, onRoom })
+    this.#admit()
+    this.#watchPeers()
+  }
+
+  /** What a charge has taken is free again, and it waits for nothing any more. */
+  give(charge: Charge): void {
+    const index = this.#waiting.findIndex((other) => other.charge === charge)
+    if (index >= 0) this.#waiting.splice(index, 1)
+    if (this.#withPeers.size > 0) this.#withPeers.delete(charge)
+    if (charge === this.#holder) this.#holder = undefined
+    else this.#used -= charge.bytes
+    if (this.#waiting.length > 0) this.#admit()
+  }
+
+  /** From now on the charge waits for its peer. */
+  waitsForPeer(charge: Charge): void {
+    this.#withPeers.add(charge)
+    this.#watchPeers()
+  }
+
+  #fits(bytes: number, small: boolean): boolean {
+    return this.#used + bytes <= (small ? this.#shared : this.#shared * (3 / 4))
+  }
+
+  #admit(): void {
+    const first = this.#waiting[0]
+    if (first !== undefined && this.#holder === undefined) {
+      this.#waiting.shift()
+      this.#used -= first.charge.bytes
+      this.#holder = first.charge
+      first.charge.add(first.bytes)
+      first.onRoom()
+    }
+    let largeWaits = false
+    let smallWaits = false
+    for (const waiting of [...this.#waiting]) {
+      const small = isSmall(waiting.charge.bytes + waiting.bytes)
+      if (smallWaits && largeWaits) return
+      // It may have gone meanwhile.
+      const index = this.#waiting.indexOf(waiting)
+      if (index < 0 || (small ? smallWaits : largeWaits || smallWaits)) continue
+      if (!this.#fits(waiting.bytes, small)) {
+        if (small) smallWaits = true
+        else largeWaits = true
+        continue
+      }
+      this.#waiting.splice(index, 1)
+      this.#used += waiting.bytes
+      waiting.charge.add(waiting.bytes)
+      waiting.onRoom()
+    }
+  }
+
+  /** While somebody waits for memory, those whose peers are slow have to go. */
+  #watchPeers(): void {
+    if (this.#check !== undefined || this.#waiting.length === 0 || this.#withPeers.size === 0) return
+    this.#check = this.#clock.after(checkMs, () => {
+      this.#check = undefined
+      const now = this.#clock.now()
+      if (this.#waiting.length > 0) for (const charge of this.#withPeers) if (charge.isSlow(now)) charge.evict()
+      this.#watchPeers()
+    })
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+}
+
+function isSmall(bytes: number): boolean {
+  return bytes <= smallCost
+}
+
+/** What one request takes. */
+export class Charge {
+  readonly #budget: MemoryBudget
+  #bytes = 0
+  #released = false
+  #peerSince = 0
+  #onEvicted: (() => void) | undefined
+
+  constructor(budget: MemoryBudget) {
+    this.#budget = budget
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get released(): boolean {
+    return this.#released
+  }
+
+  /** Takes `bytes` more; false where it would have to wait for them. */
+  grow(bytes: number): boolean {
+    if (!this.#budget.take(this, bytes)) return false
+    this.#bytes += bytes
+    return true
+  }
+
+  /** Takes `bytes` more as soon as there is room, and calls `onRoom` then; never once it is released. */
+  growLater(bytes: number, onRoom: () => void): void {
+    this.#budget.wait(this, bytes, onRoom)
+  }
+
+  /** Takes `bytes` for what is in memory already. */
+  force(bytes: number): void {
+    if (this.#released) return
+    this.#budget.force(this, bytes)
+    this.#bytes += bytes
+  }
+
+  /** For the budget. */
+  add(bytes: number): void {
+    this.#bytes += bytes
+  }
+
+  /** Tells that the request waits for its peer from now on; `onEvicted` is called when others cannot wait for that. */
+  waitsForPeer(onEvicted: () => void): void {
+    if (this.#released) return
+    this.#peerSince = this.#budget.now()
+    this.#onEvicted = onEvicted
+    this.#budget.waitsForPeer(this)
+  }
+
+  /** Tells that the request waits for its peer no more. */
+  peerDone(): void {
+    this.#onEvicted = undefined
+  }
+
+  /** Whether it has waited for its peer for too long, for what it has got from it. */
+  isSlow(now: number): boolean {
+    return this.#onEvicted !== undefined && now - this.#peerSince > patienceMs + this.#bytes / bytesPerMs
+  }
+
+  evict(): void {
+    this.#onEvicted?.()
+  }
+
+  /** Gives all of it back; idempotent. */
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    this.#budget.give(this)
+    this.#bytes = 0
   }
 }

@@ -1,36 +1,65 @@
-/** Receives the bytes of a body, within the limit of one and the budget of all. */
+/** Receives the bytes of a body, within the limit of one and the memory for all. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import type { ByteBudget } from './budget.ts'
-import { smallBytes } from './budget.ts'
+import type { Clock, Timer } from '../../api/clock.ts'
+import { deadlineFrom } from '../deadline.ts'
+import type { Charge, MemoryBudget } from './budget.ts'
+import { smallBytes, smallCost } from './budget.ts'
+import { GrowingBytes } from './growing-bytes.ts'
 import { BodyRefused } from './refused.ts'
 
 const responseField = Symbol('response')
+const receivedField = Symbol('received')
+
+/** What is known of a request's body. */
+export interface Received {
+  /** What the request takes of the memory budget, until it is done with. */
+  readonly charge: Charge
+  /** When its headers had arrived, by the clock. */
+  readonly began: number
+}
 
 declare module 'fastify' {
   interface FastifyRequest {
     [responseField]: ServerResponse | null
+    [receivedField]: Received | null
   }
+}
+
+/** What there is of the body of a request; undefined for one that has none. */
+export function receivedOf(request: { readonly [receivedField]: Received | null }): Received | undefined {
+  return request[receivedField] ?? undefined
 }
 
 export interface ReceiveOptions {
   /** What is sent, for messages. */
   readonly what: 'AdmissionReview' | 'ConversionReview'
   readonly maxBytes: number
-  readonly budget: ByteBudget
+  /** What to do about a body that is larger, for the message. */
+  readonly advice?: string
+  readonly budget: MemoryBudget
+  readonly clock: Clock
+  /** What a body takes once it is read, its own bytes included. */
+  readonly costOf: (bytes: Buffer) => number
 }
+
+/** What a request takes beside its body: its headers, the objects of Node and fastify for it, what is read of the socket in one go. */
+const requestCost = 16 * 1024
 
 /** Has an app's JSON bodies received here, and not by fastify, so that they can be counted while they arrive; `read` makes of their bytes what routes get. */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions, read: (bytes: Buffer) => unknown): void {
   // A field of every request, and no map: that would cost the garbage collector more than the request itself.
-  if (!app.hasRequestDecorator(responseField)) app.decorateRequest(responseField, null)
+  if (!app.hasRequestDecorator(responseField)) {
+    app.decorateRequest(responseField, null)
+    app.decorateRequest(receivedField, null)
+  }
   app.addHook('onRequest', (request, reply, next) => {
     request[responseField] = reply.raw
     next()
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', (request, _payload, done) => {
-    receive(request.raw, request[responseField]!, options, (error, bytes) => {
+    const receiver = new Receiver(request.raw, (request.query as { timeout?: unknown }).timeout, options, (error, bytes) => {
       if (error !== null) return done(error)
       try {
         const body = read(bytes!)
@@ -40,56 +69,145 @@ export function receiveBodies(app: FastifyInstance, options: ReceiveOptions, rea
         done(problem as Error)
       }
     })
+    request[receivedField] = receiver
+    receiver.start(request[responseField]!)
   })
 }
 
-/** Gives the whole body to `done`, or a `BodyRefused`. What it takes of the budget is given back when `response` is done with. */
-function receive(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { what, maxBytes, budget }: ReceiveOptions,
-  done: (error: Error | null, bytes?: Buffer) => void,
-): void {
-  let taken = 0
-  let size = 0
-  let settled = false
-  let chunks: Buffer[] = []
-  const refusalOf = (total: number): BodyRefused | undefined => {
-    if (total > maxBytes) return new BodyRefused(413, `The ${what} is larger than ${maxBytes} bytes.`)
-    if (total <= taken) return undefined
-    if (!budget.take(total - taken, total)) return overBudget(budget, total)
-    taken = total
-    return undefined
+/** Gives the whole body to `done`, or a `BodyRefused`. What it takes of the budget is given back when the response is done with. */
+class Receiver implements Received {
+  readonly charge: Charge
+  readonly began: number
+  readonly #request: IncomingMessage
+  readonly #timeout: unknown
+  readonly #options: ReceiveOptions
+  readonly #done: (error: Error | null, bytes?: Buffer) => void
+  /** What the sender says that it sends; else no more than is taken. */
+  readonly #announced: number
+  #size = 0
+  #settled = false
+  /** All of it, where it came in one piece. */
+  #only: Buffer | undefined
+  #bytes: GrowingBytes | undefined
+  #patience: Timer | undefined
+
+  constructor(request: IncomingMessage, timeout: unknown, options: ReceiveOptions, done: (error: Error | null, bytes?: Buffer) => void) {
+    const { maxBytes, budget, clock } = options
+    this.charge = budget.open()
+    this.began = clock.now()
+    this.#request = request
+    this.#timeout = timeout
+    this.#options = options
+    this.#done = done
+    this.#announced = Number(request.headers['content-length'] ?? maxBytes)
   }
-  // Room for what is announced is taken before it comes: or many could begin and none finish.
-  const refused = refusalOf(Number(request.headers['content-length'] ?? 0))
-  if (refused !== undefined) return done(refused)
-  response.on('close', () => budget.give(taken))
-  // The listeners stay, which costs less than to take them off: what comes after the end is for nobody.
-  const settle = (error: Error | null, bytes?: Buffer): void => {
-    if (settled) return
-    settled = true
-    chunks = []
-    done(error, bytes)
+
+  start(response: ServerResponse): void {
+    if (this.#announced > this.#options.maxBytes) return this.#done(this.#tooLarge())
+    response.on('close', () => {
+      this.#settle(gone())
+      this.#release()
+    })
+    this.#withRoom(requestCost, () => this.#listen())
   }
-  request.on('data', (chunk: Buffer) => {
+
+  #listen(): void {
+    const request = this.#request
+    // The listeners stay, which costs less than to take them off: what comes after the end is for nobody.
+    request.on('data', (chunk: Buffer) => this.#add(chunk))
+    request.on('end', () => this.#complete())
+    // Its sender has hung up, or does not speak HTTP.
+    request.on('error', (error) => this.#settle(new BodyRefused(400, `The body could not be received: ${error.message}`)))
+    request.on('close', () => this.#settle(gone()))
+  }
+
+  #add(chunk: Buffer): void {
     // The rest of what is refused is read and forgotten, so that the answer gets through.
-    if (settled) return
-    size += chunk.length
-    chunks.push(chunk)
-    const refused = refusalOf(size)
-    if (refused !== undefined) settle(refused)
-  })
-  // What is large may be given to a thread, and must not be somebody else's memory then.
-  request.on('end', () => settle(null, chunks.length === 1 && size <= smallBytes ? chunks[0]! : Buffer.concat(chunks, size)))
-  // Its sender has hung up, or does not speak HTTP.
-  request.on('error', (error) => settle(new BodyRefused(400, `The body could not be received: ${error.message}`)))
-  request.on('close', () => settle(new BodyRefused(400, 'The connection was closed before the body was complete.')))
+    if (this.#settled) return
+    this.#size += chunk.length
+    if (this.#size > this.#options.maxBytes) return this.#settle(this.#tooLarge())
+    if (this.#bytes === undefined) {
+      // Mostly it comes in one piece, of which nothing needs to be copied.
+      if (this.#size === this.#announced && this.#size <= smallBytes) {
+        this.#only = chunk
+        return
+      }
+      this.#bytes = new GrowingBytes(this.#announced)
+      this.#awaitSender()
+    }
+    const bytes = this.#bytes
+    this.#withRoom(bytes.roomFor(chunk.length) - bytes.room, () => bytes.push(chunk))
+  }
+
+  #complete(): void {
+    if (this.#settled) return
+    this.charge.peerDone()
+    this.#finish(this.#only ?? this.#bytes?.whole() ?? Buffer.alloc(0))
+  }
+
+  /** All is there: it is read once there is room for what comes of it. */
+  #finish(bytes: Buffer): void {
+    if (this.#settled) return
+    const { costOf, budget, what } = this.#options
+    const cost = costOf(bytes)
+    if (requestCost + cost > budget.reserve && cost > smallCost) {
+      const text = `The ${what} takes up to ${cost} bytes of memory when it is read, and ${budget.reserve} are there for one`
+      return this.#settle(new BodyRefused(413, `${text}: ${limitAdvice}.`))
+    }
+    this.#withRoom(requestCost + cost - this.charge.bytes, () => this.#settle(null, bytes))
+  }
+
+  #settle(error: Error | null, bytes?: Buffer): void {
+    if (this.#settled) return
+    this.#settled = true
+    this.#patience?.cancel()
+    this.charge.peerDone()
+    if (error !== null) this.#release()
+    this.#done(error, bytes)
+  }
+
+  #release(): void {
+    this.charge.release()
+    this.#bytes?.free()
+    this.#bytes = undefined
+  }
+
+  /** Goes on at once where there is memory for `bytes` more, else as soon as there is; until then nothing is read of the connection. */
+  #withRoom(bytes: number, goOn: () => void): void {
+    if (bytes <= 0 || this.charge.grow(bytes)) return goOn()
+    const { clock, budget } = this.#options
+    this.#request.pause()
+    this.charge.peerDone()
+    // Not sooner: the API server does not send what was refused again, but fails what its user wants.
+    this.#patience ??= clock.after(deadlineFrom(this.#timeout) - (clock.now() - this.began), () => {
+      const text = `The requests in flight take ${budget.used} of the ${budget.total} bytes that there are for them, and have done so for as long as this one could wait`
+      this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))
+      this.#request.resume()
+    })
+    this.charge.growLater(bytes, () => {
+      if (this.#settled) return
+      goOn()
+      if (this.#bytes !== undefined && !this.#request.readableEnded) this.#awaitSender()
+      this.#request.resume()
+    })
+  }
+
+  #awaitSender(): void {
+    this.charge.waitsForPeer(() => {
+      this.#settle(new BodyRefused(408, 'The body came too slowly while others waited for memory.'))
+      this.#request.destroy()
+    })
+  }
+
+  #tooLarge(): BodyRefused {
+    const { what, maxBytes, advice } = this.#options
+    return new BodyRefused(413, `The ${what} is larger than ${maxBytes} bytes${advice === undefined ? '.' : `: ${advice}.`}`)
+  }
 }
 
-function overBudget({ total, used }: ByteBudget, size: number): BodyRefused {
-  return new BodyRefused(
-    429,
-    `The bodies of requests in flight take ${used} bytes; ${size} for another are beyond the budget of ${total} (maxInFlightBytes). Try again.`,
-  )
+function gone(): BodyRefused {
+  return new BodyRefused(400, 'The connection was closed before the body was complete.')
 }
+
+/** What gives more room. */
+export const limitAdvice = 'raise the memory limit of the container (or --memory-limit, run({ memoryLimitBytes }))'

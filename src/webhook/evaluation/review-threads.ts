@@ -24,6 +24,8 @@ export interface ReviewThreadOptions {
   readonly maxOldGenerationSizeMb?: number | undefined
 }
 
+/** V8's own choice is many times that, which a thread would keep. */
+const maxYoungGenerationSizeMb = 8
 /** How long a thread waits for the next review. It holds some 20 MB. */
 const idleMs = 10_000
 
@@ -110,7 +112,7 @@ export class ReviewThreads {
     if (this.#threads.size >= threads) return undefined
     const worker = new Worker(script, {
       workerData: writeThreadWebhooks(webhooks),
-      resourceLimits: { maxOldGenerationSizeMb },
+      resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb },
       name: 'proreus-review',
     })
     worker.unref()
