@@ -2,7 +2,7 @@
 import type { Clock } from '../api/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
-import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { KeyOf, KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { CacheIndex } from '../cache/cache-index.ts'
 import type { Client } from '../client/client.ts'
@@ -40,7 +40,7 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
   /** Called with the cached object, whenever something about it or what it owns has changed. Must bear to be called for nothing. */
   reconcile(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
   /** Called instead when the object is gone. May be called again, and for objects that were never seen. */
-  deleted?(key: ObjectKey, context: ReconcileContext): Promise<Result>
+  deleted?(key: KeyOf<T>, context: ReconcileContext): Promise<Result>
   /** Types of which this one's objects are the controller. */
   readonly owns?: readonly (ResourceType | OwnedType)[]
   readonly watches?: { readonly [Index in keyof Watched]: WatchedType<Watched[Index]> }
@@ -88,7 +88,10 @@ export interface ControllerDefinition {
   /** All types that it watches, the primary one first. */
   readonly types: readonly ResourceType[]
   readonly rbac: readonly PolicyRule[]
-  /** Watches and reconciles until the signal aborts; resolves when the last worker has ended. */
+  /**
+   * Watches and reconciles until the signal aborts; resolves when the last worker has ended.
+   * @internal
+   */
   start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void>
 }
 
@@ -178,7 +181,7 @@ function reconcilerOf<R extends ResourceType>(
 ): Reconciler {
   return async (request, context) => {
     const object = context.cache.get(type, request)
-    return object === undefined ? deleted?.(request, context) : reconcile(object, context)
+    return object === undefined ? deleted?.(request as KeyOf<ObjectOf<R>>, context) : reconcile(object, context)
   }
 }
 

@@ -44,7 +44,10 @@ export function run(operators: readonly Operator[], options: RunOptions): Promis
   return runWith(realParts, operators, options)
 }
 
-/** What is started; tests put others in their place. */
+/**
+ * What is started; tests put others in their place.
+ * @internal
+ */
 export interface Parts {
   readonly createClient: typeof createClient
   readonly checkPermissions: (options: PermissionOptions) => Promise<void>
@@ -71,7 +74,10 @@ const realParts: Parts = {
 /** A start that failed has nothing in flight that would be worth waiting for. */
 const failedStartDeadlineMs = 5_000
 
-/** Starts everything, waits for the abort, and stops everything. Rejects when the start fails; nothing is left running then. */
+/**
+ * Starts everything, waits for the abort, and stops everything. Rejects when the start fails; nothing is left running then.
+ * @internal
+ */
 export async function runWith(parts: Parts, operators: readonly Operator[], runOptions: RunOptions): Promise<void> {
   checkOperators(operators)
   const options = withDefaults(runOptions)

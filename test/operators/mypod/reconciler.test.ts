@@ -103,7 +103,7 @@ t.test('a Pod that the API server refuses is told in the status and tried again 
       status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'PodCreateFailed', message: /PodSecurity/ }] },
     })
     t.same(events, ['PodCreateFailed'])
-    t.same(result, { requeueAfter: 30_000 })
+    t.same(result, { requeueAfterMs: 30_000 })
   }
 })
 
