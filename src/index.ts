@@ -1,13 +1,61 @@
 /** The public API of Proreus. */
+import './api/require-supported-node.ts'
 export { defineKind, Conditions } from './api/kind.ts'
-export type { Infer, InferInput, Kind, KindDefinition, PrinterColumn, SpokeOf, VersionDefinition } from './api/kind.ts'
+export type {
+  DefinedKind,
+  Infer,
+  InferInput,
+  Kind,
+  KindDefinition,
+  KindVersion,
+  PrinterColumn,
+  SpokeOf,
+  VersionDefinition,
+  VersionNameOf,
+} from './api/kind.ts'
+export type { StructuralSchema, ValidationRule } from './api/structural-schema.ts'
 export { Type } from './api/type.ts'
-export type { Static, TSchema } from './api/type.ts'
+export type {
+  ArraySchemaOptions,
+  BuiltinSchemaOptions,
+  Defaulted,
+  NumberSchemaOptions,
+  ObjectSchemaOptions,
+  SchemaAnnotations,
+  SchemaOptions,
+  Static,
+  StaticInput,
+  StringSchemaOptions,
+  TArray,
+  TBoolean,
+  TInteger,
+  TMap,
+  TNullable,
+  TNumber,
+  TObject,
+  TOptional,
+  TProperties,
+  TSchema,
+  TString,
+  TUnsafe,
+} from './api/type.ts'
 export type { BuiltinTypeName, BuiltinTypes } from './api/builtin-types.ts'
 export { resourceType, apiVersionOf, groupResourceOf } from './api/group-version-kind.ts'
-export type { GroupVersionKind, ObjectOf, ResourceType } from './api/group-version-kind.ts'
+export type { GroupVersionKind, InputOf, ObjectOf, ResourceType } from './api/group-version-kind.ts'
 export { formatKey, keyOf } from './api/object.ts'
-export type { KubernetesObject, ObjectInput, ObjectKey, ObjectList, ObjectMeta, OwnerReference } from './api/object.ts'
+export type {
+  KeyOf,
+  KubernetesObject,
+  ManagedFieldsEntry,
+  NamespacedKey,
+  NamespacedMeta,
+  ObjectInput,
+  ObjectKey,
+  ObjectList,
+  ObjectMeta,
+  OwnerReference,
+} from './api/object.ts'
+export { validateAnnotations, validateLabels } from './api/object-meta.ts'
 export { controllerOf, controllerReference, isControlledBy } from './api/owner-reference.ts'
 export { findCondition, mergeConditions } from './api/conditions.ts'
 export type { Condition, ConditionInput } from './api/conditions.ts'
@@ -16,66 +64,87 @@ export type { FieldError, FieldErrorReason } from './api/field-error.ts'
 export { failure } from './api/status.ts'
 export type { Status, StatusCause, StatusDetails } from './api/status.ts'
 export { ProreusError } from './api/errors.ts'
+export { version } from './api/version.ts'
 export type { ErrorCode } from './api/errors.ts'
 export { systemClock } from './api/clock.ts'
 export type { Clock, Timer } from './api/clock.ts'
-export { stringifyJson } from './api/json.ts'
+export { canonicalJson, jsonEqual, stringifyJson } from './api/json.ts'
+export { parseJson } from './api/json-reader.ts'
 export type { DeepReadonly, JsonObject, JsonValue } from './api/json.ts'
 export type { LabelSelector } from './api/label-selector.ts'
 export type { PolicyRule } from './api/policy-rule.ts'
-export {
-  configMap,
-  customResourceDefinition,
-  deployment,
-  event,
-  lease,
-  mutatingWebhookConfiguration,
-  namespace,
-  node,
-  pod,
-  secret,
-  service,
-  serviceAccount,
-  subjectAccessReview,
-  validatingWebhookConfiguration,
-} from './api/builtin.ts'
-export type {
-  ConfigMap,
-  Deployment,
-  Event,
-  Jsonify,
-  Lease,
-  Namespace,
-  Node,
-  Pod,
-  PodSpec,
-  Secret,
-  Service,
-  ServiceAccount,
-} from './api/builtin.ts'
+export type { ClusterObject, NamespacedObject } from './api/kubernetes/resource.ts'
+export * as admissionregistration from './api/kubernetes/admissionregistration.ts'
+export * as apiextensions from './api/kubernetes/apiextensions.ts'
+export * as apiregistration from './api/kubernetes/apiregistration.ts'
+export * as apps from './api/kubernetes/apps.ts'
+export * as authentication from './api/kubernetes/authentication.ts'
+export * as authorization from './api/kubernetes/authorization.ts'
+export * as autoscaling from './api/kubernetes/autoscaling.ts'
+export * as batch from './api/kubernetes/batch.ts'
+export * as certificates from './api/kubernetes/certificates.ts'
+export * as coordination from './api/kubernetes/coordination.ts'
+export * as core from './api/kubernetes/core.ts'
+export * as discovery from './api/kubernetes/discovery.ts'
+export * as events from './api/kubernetes/events.ts'
+export * as networking from './api/kubernetes/networking.ts'
+export * as policy from './api/kubernetes/policy.ts'
+export * as rbac from './api/kubernetes/rbac.ts'
+export * as scheduling from './api/kubernetes/scheduling.ts'
+export * as storage from './api/kubernetes/storage.ts'
 export { defineCacheIndex } from './cache/cache-index.ts'
 export type { CacheIndex } from './cache/cache-index.ts'
-export type { CacheListOptions } from './cache/cache.ts'
-export { ApiError, isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound } from './client/api-error.ts'
+export type { CacheListOptions, CacheReader } from './cache/cache.ts'
+export type { Index, StoreListOptions } from './cache/store.ts'
+export {
+  ApiError,
+  isAlreadyExists,
+  isApiError,
+  isBadRequest,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+} from './client/api-error.ts'
+export type { ApiErrorContext } from './client/api-error.ts'
 export { createClient } from './client/client.ts'
-export type { Client, ListOptions, WatchEvent, WriteOptions } from './client/client.ts'
+export type {
+  ApplyOptions,
+  Client,
+  ClientOptions,
+  DeleteOptions,
+  ListOptions,
+  PatchOptions,
+  RawOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './client/client.ts'
+export type { TransportOptions } from './client/transport.ts'
+export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/written.ts'
 export type { Connection } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'
+export type { KubeconfigOptions } from './client/kubeconfig.ts'
 export { retryOnConflict } from './client/retry.ts'
+export type { RetryOptions } from './client/retry.ts'
 export { defineController } from './controller/builder.ts'
 export type { ControllerDefinition, ControllerSettings, OwnedType, WatchedType } from './controller/builder.ts'
 export type { MapContext, MapFunction } from './controller/enqueue.ts'
-export * from './controller/predicates.ts'
+export * as predicates from './controller/predicates.ts'
 export { exponentialBackoff } from './controller/rate-limiter.ts'
 export type { BackoffOptions, RateLimiter } from './controller/rate-limiter.ts'
 export { TerminalError } from './controller/reconciler.ts'
-export type { CacheReader, ReconcileContext, Result } from './controller/reconciler.ts'
+export type { ReconcileContext, Result } from './controller/reconciler.ts'
 export { defineConversion } from './conversion/definition.ts'
 export type {
   ConversionContext,
   ConversionDefinition,
   ConversionSettings,
   Converted,
+  ConvertedMetadata,
   VersionConverter,
   VersionConverters,
 } from './conversion/definition.ts'
@@ -101,11 +170,14 @@ export type {
 export { defineOperator } from './manager/operator.ts'
 export type { Operator, OperatorDefinition } from './manager/operator.ts'
 export { run } from './manager/run.ts'
-export type { CertificateOptions, Endpoints, RunOptions, WebhookOptions } from './manager/run.ts'
+export type { CertificateOptions } from './manager/certificates.ts'
+export type { ListenAddress } from './manager/listen-address.ts'
+export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './manager/run-options.ts'
 export { installOnServing } from './manifests/install.ts'
 export type { InstallOptions } from './manifests/install.ts'
 export { onTermination } from './manager/termination.ts'
 export type { Termination } from './manager/termination.ts'
 export { createLogger } from './telemetry/logger.ts'
-export type { Logger } from './telemetry/logger.ts'
+export type { Logger, LoggerOptions } from './telemetry/logger.ts'
+export type { EventRecorder } from './telemetry/event-recorder.ts'
 export { Metrics } from './telemetry/metrics.ts'

@@ -28,13 +28,15 @@ export const operator = defineOperator({
   kinds: [backup],
   conversions: [
     defineConversion(backup, {
-      v1beta1: {
-        toHub({ spec: { volume, cron } }) {
-          const [minute = '*', hour = '*'] = cron.split(' ')
-          return { spec: { volume, schedule: { minute, hour } } }
-        },
-        fromHub({ spec: { volume, schedule } }) {
-          return { spec: { volume, cron: `${schedule.minute} ${schedule.hour}` } }
+      converters: {
+        v1beta1: {
+          toHub({ spec: { volume, cron } }) {
+            const [minute = '*', hour = '*'] = cron.split(' ')
+            return { spec: { volume, schedule: { minute, hour } } }
+          },
+          fromHub({ spec: { volume, schedule } }) {
+            return { spec: { volume, cron: `${schedule.minute} ${schedule.hour}` } }
+          },
         },
       },
     }),

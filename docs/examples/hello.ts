@@ -1,6 +1,6 @@
-import { configMap, defineController, controllerReference, defineKind, defineOperator, invalid, Type, defineWebhook } from 'proreus'
+import { controllerReference, core, defineController, defineKind, defineOperator, defineWebhook, invalid, keyOf, Type } from 'proreus'
 
-const hello = defineKind({
+export const hello = defineKind({
   group: 'example.com',
   kind: 'Hello',
   versions: [
@@ -23,13 +23,14 @@ export const operator = defineOperator({
   ],
   controllers: [
     defineController(hello, {
-      owns: [configMap],
-      rbac: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create', 'patch'] }],
-      async reconcile(object, { client }) {
-        const { name, namespace = '' } = object.metadata
+      owns: [core.configMap],
+      rbac: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch'] }],
+      async reconcile(object, { cache, client }) {
+        const key = keyOf(object)
         const said = Array(object.spec.times).fill(object.spec.message).join(' ')
-        await client.apply(configMap, { metadata: { name, namespace, ownerReferences: [controllerReference(object)] }, data: { said } })
-        if (object.status?.said !== said) await client.patchStatus(hello, { name, namespace }, { status: { said } })
+        const metadata = { ...key, ownerReferences: [controllerReference(object)] }
+        if (cache.get(core.configMap, key)?.data?.['said'] !== said) await client.apply(core.configMap, { metadata, data: { said } })
+        if (object.status?.said !== said) await client.patchStatus(hello, key, { status: { said } })
       },
     }),
   ],

@@ -1,5 +1,5 @@
 /** Names of types: group, version, kind, and the plural under which the API serves them. */
-import type { KubernetesObject } from './object.ts'
+import type { KubernetesObject, ObjectInput } from './object.ts'
 
 export interface GroupVersionKind {
   /** Empty for the core group. */
@@ -8,16 +8,22 @@ export interface GroupVersionKind {
   readonly kind: string
 }
 
-/** A type as the API serves it. `T` is the object's static type; it exists for the compiler alone. */
-export interface ResourceType<T extends KubernetesObject = KubernetesObject> extends GroupVersionKind {
+/**
+ * A type as the API serves it. `T` is the static type of its objects as they are read, `Input` as they are written: a field with a
+ * default is there to read, and may be left out where it is written. Both exist for the compiler alone.
+ */
+export interface ResourceType<T extends KubernetesObject = KubernetesObject, Input = ObjectInput<T>> extends GroupVersionKind {
   /** Lower-case plural: the path segment, and the name in RBAC rules. */
   readonly plural: string
   readonly namespaced: boolean
   readonly '~object'?: T
+  readonly '~input'?: Input
 }
 
-/** The static object type that belongs to a resource type or a kind. */
-export type ObjectOf<R> = R extends ResourceType<infer T> ? T : never
+/** The static type of the objects of a resource type or a kind, as they are read. */
+export type ObjectOf<R> = R extends { readonly '~object'?: infer T extends KubernetesObject } ? T : never
+/** The static type of the objects of a resource type or a kind, as they are written. */
+export type InputOf<R> = R extends { readonly '~input'?: infer Input } ? Input : never
 
 /** Declares a type that Proreus does not define, e.g. one of Kubernetes' own or of another operator. */
 export function resourceType<T extends KubernetesObject = KubernetesObject>(

@@ -24,7 +24,7 @@ export function readNumber(token: string): number | bigint {
 }
 
 /**
- * `JSON.parse`, with integers as `readNumber` gives them.
+ * `JSON.parse`, with integers beyond 2^53 as `bigint`.
  *
  * @throws {SyntaxError} in the words of `JSON.parse`.
  */

@@ -6,7 +6,7 @@ import type { ResourceType } from './group-version-kind.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { setOwn } from './json.ts'
 import { dns1035Label, dns1123Subdomain } from './names.ts'
-import type { ObjectMeta } from './object.ts'
+import type { NamespacedMeta, ObjectMeta } from './object.ts'
 import type { StructuralSchema, ValidationRule } from './structural-schema.ts'
 import { Type } from './type.ts'
 import type { Static, StaticInput, TObject, TSchema } from './type.ts'
@@ -35,7 +35,11 @@ export interface VersionDefinition<Spec extends TSchema = TSchema, Status extend
   readonly spec: Spec
   /** Whether the object must have a spec. Default: true when the spec has required fields. */
   readonly specRequired?: boolean
-  /** With it, the kind has the `status` subresource. */
+  /**
+   * With it, the kind has the `status` subresource. All of its fields are optional, in the CRD as in the static type, whether they are
+   * `Type.Optional` or not: a status is written bit by bit by who knows a bit, and an object starts without one. Within a field, such as
+   * the items of a list, what is not optional is required as everywhere.
+   */
   readonly status?: Status
   readonly printerColumns?: readonly PrinterColumn[]
   readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string; readonly labelSelectorPath?: string }
@@ -43,9 +47,14 @@ export interface VersionDefinition<Spec extends TSchema = TSchema, Status extend
   readonly rules?: readonly ValidationRule[]
 }
 
-export interface KindDefinition<Versions extends readonly VersionDefinition[] = readonly VersionDefinition[]> {
-  readonly group: string
-  readonly kind: string
+export interface KindDefinition<
+  Group extends string = string,
+  KindName extends string = string,
+  Versions extends readonly VersionDefinition[] = readonly VersionDefinition[],
+  Scope extends 'Namespaced' | 'Cluster' = 'Namespaced' | 'Cluster',
+> {
+  readonly group: Group
+  readonly kind: KindName
   /** Default: the lower-case kind with an English plural ending. */
   readonly plural?: string
   /** Default: the lower-case kind. */
@@ -53,7 +62,7 @@ export interface KindDefinition<Versions extends readonly VersionDefinition[] = 
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   /** Default `Namespaced`. */
-  readonly scope?: 'Namespaced' | 'Cluster'
+  readonly scope?: Scope
   readonly versions: Versions
 }
 
@@ -76,57 +85,71 @@ type StorageVersion<Versions extends readonly VersionDefinition[]> = Versions ex
 type Named<Versions extends readonly VersionDefinition[], Name> = Extract<Versions[number], { readonly name: Name }>
 
 type StatusOf<Version extends VersionDefinition> = Version extends { readonly status: infer Status extends TSchema }
-  ? Partial<Static<Status>>
-  : never
-type ObjectOfVersion<Group extends string, Kind extends string, Version extends VersionDefinition> = {
+  ? { status?: Partial<Static<Status>> }
+  : unknown
+type StatusInputOf<Version extends VersionDefinition> = Version extends { readonly status: infer Status extends TSchema }
+  ? { status?: Partial<StaticInput<Status>> }
+  : unknown
+type ObjectOfVersion<Group extends string, KindName extends string, Version extends VersionDefinition, Scope> = {
   apiVersion: `${Group}/${Version['name']}`
-  kind: Kind
-  metadata: ObjectMeta
+  kind: KindName
+  metadata: Scope extends 'Cluster' ? ObjectMeta : NamespacedMeta
   spec: Static<Version['spec']>
-} & ([StatusOf<Version>] extends [never] ? unknown : { status?: StatusOf<Version> })
-type InputOfVersion<Group extends string, Kind extends string, Version extends VersionDefinition> = {
-  apiVersion: `${Group}/${Version['name']}`
-  kind: Kind
+} & StatusOf<Version>
+type InputOfVersion<Group extends string, KindName extends string, Version extends VersionDefinition> = {
+  apiVersion?: `${Group}/${Version['name']}`
+  kind?: KindName
   metadata: Partial<ObjectMeta>
   spec: StaticInput<Version['spec']>
-}
+} & StatusInputOf<Version>
 
-/** A custom kind: its resource type (in the storage version) and all that was defined about it. */
-export interface Kind<Definition extends KindDefinition = KindDefinition> extends ResourceType<
-  ObjectOfVersion<Definition['group'], Definition['kind'], StorageVersion<Definition['versions']>>
-> {
-  readonly group: Definition['group']
-  readonly kind: Definition['kind']
+/** A custom kind, whatever its objects are: its resource type (in the storage version) and all that was defined about it. */
+export interface Kind extends ResourceType {
   readonly singular: string
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly versions: readonly KindVersion[]
-  readonly '~definition'?: Definition
 }
+
+/** A custom kind with the static types of its objects: see `Infer` and `InferInput`. */
+export interface DefinedKind<
+  Group extends string,
+  KindName extends string,
+  Versions extends readonly VersionDefinition[],
+  Scope extends 'Namespaced' | 'Cluster',
+> extends Kind {
+  readonly group: Group
+  readonly kind: KindName
+  readonly '~object'?: ObjectOfVersion<Group, KindName, StorageVersion<Versions>, Scope>
+  readonly '~input'?: InputOfVersion<Group, KindName, StorageVersion<Versions>>
+}
+
+/** The stored version, or the one that is named. */
+type Selected<Versions extends readonly VersionDefinition[], Name> = [Name] extends [never]
+  ? StorageVersion<Versions>
+  : Named<Versions, Name>
 
 /** What a reconciler reads: defaults are filled in. `Infer<typeof kind, 'v2'>` for another version than the stored one. */
 export type Infer<K, Version extends string = never> =
-  K extends Kind<infer Definition>
-    ? ObjectOfVersion<
-        Definition['group'],
-        Definition['kind'],
-        [Version] extends [never] ? StorageVersion<Definition['versions']> : Named<Definition['versions'], Version>
-      >
+  K extends DefinedKind<infer Group, infer KindName, infer Versions, infer Scope>
+    ? ObjectOfVersion<Group, KindName, Selected<Versions, Version>, Scope>
     : never
 
 /** What a user may write: fields with a default may be left out. */
 export type InferInput<K, Version extends string = never> =
-  K extends Kind<infer Definition>
-    ? InputOfVersion<
-        Definition['group'],
-        Definition['kind'],
-        [Version] extends [never] ? StorageVersion<Definition['versions']> : Named<Definition['versions'], Version>
-      >
+  K extends DefinedKind<infer Group, infer KindName, infer Versions, infer _Scope>
+    ? InputOfVersion<Group, KindName, Selected<Versions, Version>>
     : never
+
+/** The names of a kind's versions. */
+export type VersionNameOf<K> =
+  K extends DefinedKind<infer _Group, infer _Name, infer Versions, infer _Scope> ? Versions[number]['name'] : never
 
 /** The names of the versions that are not stored: the spokes around the stored one, the hub. */
 export type SpokeOf<K> =
-  K extends Kind<infer Definition> ? Exclude<Definition['versions'][number]['name'], StorageVersion<Definition['versions']>['name']> : never
+  K extends DefinedKind<infer _Group, infer _Name, infer Versions, infer _Scope>
+    ? Exclude<Versions[number]['name'], StorageVersion<Versions>['name']>
+    : never
 
 /** `status.conditions` as a schema: a list map by type. */
 export const Conditions = Type.Array(
@@ -163,9 +186,12 @@ void conditionsMatch
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when names are malformed or not exactly one version is stored.
  */
-export function defineKind<const Group extends string, const KindName extends string, const Versions extends readonly VersionDefinition[]>(
-  definition: KindDefinition<Versions> & { readonly group: Group; readonly kind: KindName },
-): Kind<KindDefinition<Versions> & { readonly group: Group; readonly kind: KindName }> {
+export function defineKind<
+  const Group extends string,
+  const KindName extends string,
+  const Versions extends readonly VersionDefinition[],
+  const Scope extends 'Namespaced' | 'Cluster' = 'Namespaced',
+>(definition: KindDefinition<Group, KindName, Versions, Scope>): DefinedKind<Group, KindName, Versions, Scope> {
   const lower = definition.kind.toLowerCase()
   const plural = definition.plural ?? pluralOf(lower)
   const single = definition.versions.length === 1
@@ -210,7 +236,7 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
       kind: { type: 'string' },
       metadata: { type: 'object' },
       spec,
-      ...(version.status === undefined ? {} : { status: plainSchema(version.status) }),
+      ...(version.status === undefined ? {} : { status: statusSchema(version.status) }),
     },
     ...(specRequired ? { required: ['spec'] } : {}),
     ...(version.rules === undefined ? {} : { 'x-kubernetes-validations': [...version.rules] }),
@@ -230,6 +256,12 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
 /** The schema as JSON alone, without TypeBox's markers; and the notes of `Type.Builtin`. */
 function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
+}
+
+/** A status is never refused because a field has not been written yet. */
+function statusSchema(schema: TSchema): StructuralSchema {
+  const { required: _, ...status } = plainSchema(schema)
+  return status
 }
 
 function plain(value: unknown): unknown {

@@ -1,4 +1,5 @@
 /** Label selectors: the text that kubectl's `-l` takes, the object that specs carry, and matching. */
+import { ProreusError } from './errors.ts'
 import { quote } from './field-error.ts'
 import { labelValue, qualifiedName } from './names.ts'
 
@@ -13,12 +14,42 @@ export interface LabelRequirement {
 
 /** `meta/v1 LabelSelector`. Empty selects everything. */
 export interface LabelSelector {
-  readonly matchLabels?: Labels
+  readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchExpressions?: readonly {
-    key: string
-    operator: Exclude<LabelRequirement['operator'], 'Gt' | 'Lt'>
-    values?: readonly string[]
+    readonly key: string
+    readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
+    readonly values?: readonly string[]
   }[]
+}
+
+/** What is wrong with a selector, each with the path of the field below it. */
+export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] {
+  return [
+    ...Object.entries(matchLabels).flatMap(([key, value]) =>
+      [...qualifiedName(key), ...labelValue(value)].map((message) => `matchLabels[${key}]: ${message}`),
+    ),
+    ...matchExpressions.flatMap(({ key, operator, values = [] }, index) => {
+      const at = `matchExpressions[${index}]`
+      const takesValues = operator === 'In' || operator === 'NotIn'
+      return [
+        ...[...qualifiedName(key), ...values.flatMap(labelValue)].map((message) => `${at}: ${message}`),
+        ...(takesValues === values.length > 0
+          ? []
+          : [`${at}.values: ${takesValues ? 'must be there with' : 'must not be there with'} ${operator}`]),
+      ]
+    }),
+  ]
+}
+
+/**
+ * A selector as requirements, checked: what no label can be would turn into another selector in a query.
+ *
+ * @throws {ProreusError} `PRO_INPUT` with all that is wrong.
+ */
+export function checkedRequirements(selector: LabelSelector): LabelRequirement[] {
+  const problems = selectorProblems(selector)
+  if (problems.length === 0) return requirementsOf(selector)
+  throw new ProreusError('PRO_INPUT', `The label selector is not valid: ${problems.join('; ')}.`)
 }
 
 export function requirementsOf(selector: LabelSelector): LabelRequirement[] {

@@ -38,6 +38,11 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[]
 }
 
+/** Metadata of an object of a namespaced type. */
+export interface NamespacedMeta extends ObjectMeta {
+  namespace: string
+}
+
 /** An object as an API server returns it. */
 export interface KubernetesObject {
   apiVersion: string
@@ -47,8 +52,8 @@ export interface KubernetesObject {
 
 /** An object as a client writes it: the server fills in the rest of the metadata. */
 export type ObjectInput<T extends KubernetesObject = KubernetesObject> = Omit<T, 'metadata' | 'apiVersion' | 'kind'> & {
-  apiVersion?: string
-  kind?: string
+  apiVersion?: T['apiVersion']
+  kind?: T['kind']
   metadata: Partial<ObjectMeta>
 }
 
@@ -66,6 +71,21 @@ export interface ObjectKey {
   readonly name: string
 }
 
+/** The key of an object of a namespaced type. */
+export interface NamespacedKey {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** The key of an object of this type: where the type is namespaced, the namespace is a string. */
+export type KeyOf<T extends KubernetesObject> = T['metadata'] extends NamespacedMeta ? NamespacedKey : ObjectKey
+
+/** What identifies an object; also the start of another one's metadata: `metadata: { ...keyOf(object), labels }`. */
+export function keyOf(object: { readonly metadata: NamespacedKey }): NamespacedKey
+export function keyOf(object: { readonly metadata: { readonly name: string; readonly namespace?: string } }): {
+  readonly namespace?: string
+  readonly name: string
+}
 export function keyOf(object: { readonly metadata: { readonly name: string; readonly namespace?: string } }): ObjectKey {
   const { namespace, name } = object.metadata
   return namespace === undefined ? { name } : { namespace, name }

@@ -9,17 +9,19 @@ import { withBuiltinType } from './builtin-types.ts'
 import type { JsonValue } from './json.ts'
 import type { ValidationRule } from './structural-schema.ts'
 
-interface Annotations {
+/** What may be said of any schema. */
+export interface SchemaAnnotations {
   readonly description?: string
   readonly example?: JsonValue
   /** CEL rules, `x-kubernetes-validations`. */
   readonly rules?: readonly ValidationRule[]
 }
-interface Options<Value> extends Annotations {
+/** What may be said of a schema whose values can have a default. */
+export interface SchemaOptions<Value> extends SchemaAnnotations {
   /** Filled in where the value is missing; the field is then optional to write and always there to read. */
   readonly default?: Value
 }
-interface StringOptions extends Options<string> {
+export interface StringSchemaOptions extends SchemaOptions<string> {
   readonly minLength?: number
   readonly maxLength?: number
   /** RE2 syntax, unanchored. */
@@ -27,7 +29,7 @@ interface StringOptions extends Options<string> {
   /** One of the formats that the API server checks; others are not checked. */
   readonly format?: string
 }
-interface NumberOptions extends Options<number> {
+export interface NumberSchemaOptions extends SchemaOptions<number> {
   readonly minimum?: number
   readonly maximum?: number
   readonly exclusiveMinimum?: boolean
@@ -35,18 +37,18 @@ interface NumberOptions extends Options<number> {
   readonly multipleOf?: number
   readonly format?: 'int32' | 'int64' | 'float' | 'double'
 }
-interface BuiltinOptions<Value> extends Options<Value> {
+export interface BuiltinSchemaOptions<Value> extends SchemaOptions<Value> {
   readonly properties?: Readonly<Record<string, TSchema>>
   readonly required?: readonly string[]
 }
-interface ArrayOptions<Item> extends Options<readonly Item[]> {
+export interface ArraySchemaOptions<Item> extends SchemaOptions<readonly Item[]> {
   readonly minItems?: number
   readonly maxItems?: number
   /** How items are identified: `atomic` (default), `set`, or `map` by `listMapKeys`. */
   readonly listType?: 'atomic' | 'set' | 'map'
   readonly listMapKeys?: readonly string[]
 }
-interface ObjectOptions extends Options<JsonValue> {
+export interface ObjectSchemaOptions extends SchemaOptions<JsonValue> {
   readonly minProperties?: number
   readonly maxProperties?: number
   /** `atomic`: replaced as a whole by server-side apply. */
@@ -107,24 +109,24 @@ function keywords(options: object = {}): Extensions {
 }
 
 export const Type = {
-  String<const O extends StringOptions>(options?: O): WithDefault<TString, O> {
+  String<const O extends StringSchemaOptions>(options?: O): WithDefault<TString, O> {
     return TypeBox.String(keywords(options)) as WithDefault<TString, O>
   },
 
-  Integer<const O extends NumberOptions>(options?: O): WithDefault<TInteger, O> {
+  Integer<const O extends NumberSchemaOptions>(options?: O): WithDefault<TInteger, O> {
     return numeric('integer', options) as WithDefault<TInteger, O>
   },
 
-  Number<const O extends NumberOptions>(options?: O): WithDefault<TNumber, O> {
+  Number<const O extends NumberSchemaOptions>(options?: O): WithDefault<TNumber, O> {
     return numeric('number', options) as WithDefault<TNumber, O>
   },
 
-  Boolean<const O extends Options<boolean>>(options?: O): WithDefault<TBoolean, O> {
+  Boolean<const O extends SchemaOptions<boolean>>(options?: O): WithDefault<TBoolean, O> {
     return TypeBox.Boolean(keywords(options)) as WithDefault<TBoolean, O>
   },
 
   /** One of the given strings. */
-  Enum<const Values extends readonly string[], const O extends Options<Values[number]>>(
+  Enum<const Values extends readonly string[], const O extends SchemaOptions<Values[number]>>(
     values: Values,
     options?: O,
   ): WithDefault<TUnsafe<Values[number]>, O> {
@@ -134,12 +136,15 @@ export const Type = {
     >
   },
 
-  Array<Item extends TSchema, const O extends ArrayOptions<StaticInput<Item>>>(items: Item, options?: O): WithDefault<TArray<Item>, O> {
+  Array<Item extends TSchema, const O extends ArraySchemaOptions<StaticInput<Item>>>(
+    items: Item,
+    options?: O,
+  ): WithDefault<TArray<Item>, O> {
     return TypeBox.Array(items, keywords(options)) as WithDefault<TArray<Item>, O>
   },
 
   /** An object; a property is required unless it is `Optional` or has a default. */
-  Object<Properties extends TProperties, const O extends ObjectOptions>(
+  Object<Properties extends TProperties, const O extends ObjectSchemaOptions>(
     properties: Properties,
     options?: O,
   ): WithDefault<TObject<Properties>, O> {
@@ -151,7 +156,7 @@ export const Type = {
   },
 
   /** A map from string to values of one schema. */
-  Record<Value extends TSchema, const O extends ObjectOptions>(values: Value, options?: O): WithDefault<TMap<Value>, O> {
+  Record<Value extends TSchema, const O extends ObjectSchemaOptions>(values: Value, options?: O): WithDefault<TMap<Value>, O> {
     return TypeBox.Unsafe({ type: 'object', additionalProperties: values, ...keywords(options) }) as unknown as WithDefault<TMap<Value>, O>
   },
 
@@ -166,7 +171,7 @@ export const Type = {
   },
 
   /** A number or a string, e.g. a port name or a percentage. */
-  IntOrString<const O extends Options<number | string> & { readonly pattern?: string }>(
+  IntOrString<const O extends SchemaOptions<number | string> & { readonly pattern?: string }>(
     options?: O,
   ): WithDefault<TUnsafe<number | string>, O> {
     return TypeBox.Unsafe<number | string>({ 'x-kubernetes-int-or-string': true, ...keywords(options) }) as WithDefault<
@@ -180,7 +185,7 @@ export const Type = {
    * `T` is the static type that the operator's own validation vouches for; `schema` may describe some of the fields.
    */
   Unknown<T = { [key: string]: unknown }>(
-    options: Options<JsonValue> & { readonly properties?: Record<string, TSchema>; readonly required?: readonly string[] } = {},
+    options: SchemaOptions<JsonValue> & { readonly properties?: Record<string, TSchema>; readonly required?: readonly string[] } = {},
   ): TUnsafe<T> {
     return TypeBox.Unsafe<T>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...keywords(options) })
   },
@@ -198,7 +203,7 @@ export const Type = {
    *   env: Type.Optional(Type.Array(Type.Builtin('EnvVar'))),
    * })
    */
-  Builtin<Name extends BuiltinTypeName, const O extends BuiltinOptions<BuiltinTypes[Name]>>(
+  Builtin<Name extends BuiltinTypeName, const O extends BuiltinSchemaOptions<BuiltinTypes[Name]>>(
     name: Name,
     options?: O,
   ): WithDefault<TUnsafe<BuiltinTypes[Name]>, O> {
@@ -207,7 +212,7 @@ export const Type = {
   },
 
   /** A whole Kubernetes object inside a field. */
-  EmbeddedResource<T = { apiVersion: string; kind: string; metadata?: object }>(options: Annotations = {}): TUnsafe<T> {
+  EmbeddedResource<T = { apiVersion: string; kind: string; metadata?: object }>(options: SchemaAnnotations = {}): TUnsafe<T> {
     return TypeBox.Unsafe<T>({
       type: 'object',
       'x-kubernetes-embedded-resource': true,
@@ -217,7 +222,7 @@ export const Type = {
   },
 } as const
 
-function numeric(type: 'integer' | 'number', options: NumberOptions | undefined): TSchema {
+function numeric(type: 'integer' | 'number', options: NumberSchemaOptions | undefined): TSchema {
   const build = type === 'integer' ? TypeBox.Integer : TypeBox.Number
   // TypeBox speaks of exclusive bounds as numbers, structural schemas as booleans: the keywords go in unread.
   return build(keywords(options) as Parameters<typeof build>[0])
@@ -227,4 +232,4 @@ function hasDefault(schema: TSchema | undefined): boolean {
   return (schema as { default?: unknown } | undefined)?.default !== undefined
 }
 
-export type { Static, TObject, TProperties, TSchema }
+export type { Static, TArray, TBoolean, TInteger, TNumber, TObject, TOptional, TProperties, TSchema, TString, TUnsafe }

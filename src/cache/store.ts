@@ -2,8 +2,8 @@
 import { ProreusError } from '../api/errors.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import { quote } from '../api/field-error.ts'
-import type { LabelRequirement } from '../api/label-selector.ts'
-import { matchesLabels } from '../api/label-selector.ts'
+import type { LabelSelector } from '../api/label-selector.ts'
+import { checkedRequirements, matchesLabels } from '../api/label-selector.ts'
 import type { KubernetesObject, ObjectKey, ObjectMeta } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 
@@ -19,7 +19,8 @@ export interface Index<T extends KubernetesObject = KubernetesObject> {
 export interface StoreListOptions<T extends KubernetesObject = KubernetesObject> {
   /** Absent or empty: all namespaces. */
   readonly namespace?: string | undefined
-  readonly labels?: readonly LabelRequirement[]
+  /** Absent or empty: whatever labels they have. */
+  readonly labelSelector?: LabelSelector
   /** Those that an index has under this key. */
   readonly index?: readonly [index: Index<T>, key: string]
 }
@@ -54,14 +55,13 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     return this.#objects.get(formatKey(key))
   }
 
-  /** @throws {ProreusError} `PRO_INPUT` when the index was never added. */
+  /** @throws {ProreusError} `PRO_INPUT` when the index was never added, or the label selector is not valid. */
   list(options: StoreListOptions<T> = {}): readonly DeepReadonly<T>[] {
-    const { namespace, labels, index } = options
+    const { namespace, labelSelector, index } = options
     const inNamespace = namespace === undefined || namespace === '' ? this.#objects : (this.#byNamespace.get(namespace) ?? none)
     const objects = index === undefined ? [...inNamespace.values()] : inBoth(inNamespace, this.#indexed(...index))
-    return labels === undefined || labels.length === 0
-      ? objects
-      : objects.filter((object) => matchesLabels(labels, metadataOf(object).labels))
+    const labels = labelSelector === undefined ? [] : checkedRequirements(labelSelector)
+    return labels.length === 0 ? objects : objects.filter((object) => matchesLabels(labels, metadataOf(object).labels))
   }
 
   /** Adds an index and fills it; the same index again changes nothing. */

@@ -10,6 +10,7 @@ import { messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { isConflict, isForbidden, isInvalid, isNotFound } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
+import type { JsonPatchOperation } from '../client/written.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Certificate } from './certificate.ts'
 import { bundleText, readBundle } from './certificate.ts'
@@ -141,8 +142,8 @@ class Target {
  * The JSON patch that makes every webhook of a configuration trust `bundle`; undefined when all of them do.
  * It fails when the configuration has changed since it was read, and touches nothing but `caBundle`.
  */
-export function patchFor(configuration: WebhookConfiguration, bundle: string, now: number): object[] | undefined {
-  const operations = (configuration.webhooks ?? []).flatMap(({ name, clientConfig }, index) => {
+export function patchFor(configuration: WebhookConfiguration, bundle: string, now: number): JsonPatchOperation[] | undefined {
+  const operations = (configuration.webhooks ?? []).flatMap(({ name, clientConfig }, index): JsonPatchOperation[] => {
     const before = Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()
     const after = mergeBundle(before, bundle, now)
     if (after === undefined) return []
@@ -156,7 +157,7 @@ export function patchFor(configuration: WebhookConfiguration, bundle: string, no
 }
 
 /** The same for the conversion webhook of a CustomResourceDefinition. */
-export function patchForDefinition(definition: CustomResourceDefinition, bundle: string, now: number): object[] | undefined {
+export function patchForDefinition(definition: CustomResourceDefinition, bundle: string, now: number): JsonPatchOperation[] | undefined {
   const clientConfig = definition.spec.conversion?.webhook?.clientConfig
   if (clientConfig === undefined) return undefined
   const after = mergeBundle(Buffer.from(clientConfig.caBundle ?? '', 'base64').toString(), bundle, now)

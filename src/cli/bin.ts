@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** The executable: checks the Node.js version, switches the compile cache on, and hands over. */
 import * as nodeModule from 'node:module'
+import { nodeProblem } from '../api/supported-node.ts'
 
-const oldest = [22, 19]
-const running = process.versions.node.split('.').map(Number)
-if (running[0]! < oldest[0]! || (running[0] === oldest[0] && running[1]! < oldest[1]!)) {
-  process.stderr.write(`proreus needs Node.js ${oldest.join('.')} or later; this is ${process.versions.node}.\n`)
+const problem = nodeProblem()
+if (problem !== undefined) {
+  process.stderr.write(`${problem}\n`)
   process.exit(1)
 }
 

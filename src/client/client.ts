@@ -1,10 +1,11 @@
 /** `Client`: the verbs of the Kubernetes API, typed by resource type, on plain JSON. */
-import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { apiVersionOf } from '../api/group-version-kind.ts'
 import { ProreusError } from '../api/errors.ts'
-import type { DeepReadonly } from '../api/json.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
-import type { KubernetesObject, ObjectInput, ObjectKey, ObjectList, ObjectMeta } from '../api/object.ts'
+import type { LabelSelector } from '../api/label-selector.ts'
+import { checkedRequirements, formatLabelSelector } from '../api/label-selector.ts'
+import type { ObjectInput, ObjectKey, ObjectList } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { Connection } from './connection.ts'
 import { collectionPath, objectPath, resourcePath } from './resource-path.ts'
@@ -13,6 +14,7 @@ import type { Transport, TransportOptions } from './transport.ts'
 import { createTransport } from './transport.ts'
 import type { WatchEvent } from './watch.ts'
 import { readEvents } from './watch.ts'
+import type { ApplyInput, PatchOf, StatusPatch, Writable } from './written.ts'
 
 export type { WatchEvent }
 
@@ -26,7 +28,7 @@ export interface WriteOptions {
 export interface ListOptions {
   /** Absent or empty: all namespaces. */
   readonly namespace?: string | undefined
-  readonly labelSelector?: string
+  readonly labelSelector?: LabelSelector
   readonly fieldSelector?: string
   readonly limit?: number
   readonly continue?: string
@@ -70,18 +72,6 @@ export interface RawOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-type DeepPartial<T> = T extends readonly unknown[] ? T : T extends object ? { [Key in keyof T]?: DeepPartial<T[Key]> } : T
-
-/** The fields that a manager wants to own, and the name of the object. */
-export type ApplyInput<T extends KubernetesObject = KubernetesObject> = DeepPartial<Omit<T, 'metadata' | 'apiVersion' | 'kind'>> & {
-  apiVersion?: string
-  kind?: string
-  metadata: Partial<ObjectMeta> & { name: string }
-}
-
-/** What is written may come out of a cache: frozen objects are welcome everywhere. */
-type Writable<T> = T | DeepReadonly<T>
-
 /**
  * What is read is plain JSON, in which an integer beyond 2^53 is a `bigint`; written again, it has the same digits.
  *
@@ -93,19 +83,28 @@ export interface Client {
   list<R extends ResourceType>(type: R, options?: ListOptions): Promise<ObjectList<ObjectOf<R>>>
   /** One watch, until the server ends it. An ERROR event is thrown as `ApiError`; to leave the loop closes the watch. */
   watch<R extends ResourceType>(type: R, options: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<R>>>
-  create<R extends ResourceType>(type: R, object: Writable<ObjectInput<ObjectOf<R>>>, options?: WriteOptions): Promise<ObjectOf<R>>
+  create<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
   /** Replaces the object; its resourceVersion makes that fail with a conflict when it was changed in between. */
-  update<R extends ResourceType>(type: R, object: Writable<ObjectInput<ObjectOf<R>>>, options?: WriteOptions): Promise<ObjectOf<R>>
-  patch<R extends ResourceType>(type: R, key: ObjectKey, patch: object, options?: PatchOptions): Promise<ObjectOf<R>>
+  update<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
+  /**
+   * Changes some fields: a merge patch, unless `options.type` says otherwise. `null` removes a field. With a `subresource` it is about
+   * that, e.g. `{ spec: { replicas: 3 } }` of `scale`.
+   */
+  patch<R extends ResourceType, const Options extends PatchOptions = PatchOptions>(
+    type: R,
+    key: ObjectKey,
+    patch: PatchOf<R, Options>,
+    options?: Options,
+  ): Promise<ObjectOf<R>>
   /** Server-side apply. */
-  apply<R extends ResourceType>(type: R, object: Writable<ApplyInput<ObjectOf<R>>>, options?: ApplyOptions): Promise<ObjectOf<R>>
+  apply<R extends ResourceType>(type: R, object: Writable<ApplyInput<R>>, options?: ApplyOptions): Promise<ObjectOf<R>>
   /** Replaces the status. */
-  updateStatus<R extends ResourceType>(type: R, object: Writable<ObjectInput<ObjectOf<R>>>, options?: WriteOptions): Promise<ObjectOf<R>>
-  /** Merges into the status. */
+  updateStatus<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
+  /** Merges into the status: fields that are not there stay, `null` removes one. */
   patchStatus<R extends ResourceType>(
     type: R,
     key: ObjectKey,
-    patch: { readonly status: object; readonly metadata?: { readonly resourceVersion?: string } },
+    patch: { readonly status: StatusPatch<R>; readonly metadata?: { readonly resourceVersion?: string } },
     options?: WriteOptions,
   ): Promise<ObjectOf<R>>
   /** The object where it lives on for now (finalizers, a grace period), otherwise usually a `Status`. */
@@ -168,7 +167,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
 
   function put<R extends ResourceType>(
     type: R,
-    object: Writable<ObjectInput<ObjectOf<R>>>,
+    object: Writable<InputOf<R>>,
     options: WriteOptions,
     subresource?: string,
   ): Promise<ObjectOf<R>> {
@@ -193,15 +192,22 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
       return send('GET', 'get', objectPath(type, key), { signal })
     },
 
-    async list<R extends ResourceType>(type: R, { namespace, signal, ...query }: ListOptions = {}) {
-      const list = await send<ObjectList<ObjectOf<R>>>('GET', 'list', resourcePath(type, { namespace }), { query: { ...query }, signal })
+    async list<R extends ResourceType>(type: R, { namespace, signal, ...options }: ListOptions = {}) {
+      const path = resourcePath(type, { namespace })
+      const list = await send<ObjectList<ObjectOf<R>>>('GET', 'list', path, { query: selectionQuery(options), signal })
       // Lists of Kubernetes' own types leave out what is the same in all items; an empty one may be null.
       return { ...list, items: (list.items ?? []).map((item) => (item.kind === undefined ? typed(type, item) : item)) }
     },
 
-    async *watch<R extends ResourceType>(type: R, { namespace, signal, onOpen, ...query }: WatchOptions) {
+    async *watch<R extends ResourceType>(type: R, { namespace, signal, onOpen, ...options }: WatchOptions) {
       const path = resourcePath(type, { namespace })
-      const stream = await transport.stream({ method: 'GET', verb: 'watch', path, query: { ...query, watch: true }, signal })
+      const stream = await transport.stream({
+        method: 'GET',
+        verb: 'watch',
+        path,
+        query: { ...selectionQuery(options), watch: true },
+        signal,
+      })
       onOpen?.()
       yield* readEvents<ObjectOf<R>>(stream, { method: 'GET', path })
     },
@@ -214,8 +220,8 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
       return put(type, object, options)
     },
 
-    async patch(type, key, patch, options = {}) {
-      return patchWith(type, key, patch, options)
+    async patch(type, key, patch, options) {
+      return patchWith(type, key, patch, options ?? {})
     },
 
     async apply(type, object, options = {}) {
@@ -248,6 +254,12 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
 
     close: () => transport.close(),
   }
+}
+
+/** The options of a list or watch as a query, in which a label selector is text. */
+function selectionQuery({ labelSelector, ...options }: Omit<WatchOptions, 'namespace' | 'signal' | 'onOpen'>): Query {
+  const text = labelSelector === undefined ? '' : formatLabelSelector(checkedRequirements(labelSelector))
+  return { ...options, ...(text === '' ? {} : { labelSelector: text }) }
 }
 
 /** The object with the apiVersion and kind of its type, unless it names its own. */

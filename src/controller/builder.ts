@@ -2,7 +2,7 @@
 import type { Clock } from '../api/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
-import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { KeyOf, KubernetesObject, ObjectKey } from '../api/object.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { CacheIndex } from '../cache/cache-index.ts'
 import type { Client } from '../client/client.ts'
@@ -47,7 +47,7 @@ export interface ControllerSettings<T extends KubernetesObject, Watched extends 
    * Called instead when the object is gone: its deletion was seen, or the API server has said so. May be called again, and for objects that
    * were never seen.
    */
-  deleted?(key: ObjectKey, context: ReconcileContext): Promise<Result>
+  deleted?(key: KeyOf<T>, context: ReconcileContext): Promise<Result>
   /** Types of which this one's objects are the controller. */
   readonly owns?: readonly (ResourceType | OwnedType)[]
   readonly watches?: { readonly [Index in keyof Watched]: WatchedType<Watched[Index]> }
@@ -95,7 +95,10 @@ export interface ControllerDefinition {
   /** All types that it watches, the primary one first. */
   readonly types: readonly ResourceType[]
   readonly rbac: readonly PolicyRule[]
-  /** Watches and reconciles until the signal aborts; resolves when the last worker has ended. */
+  /**
+   * Watches and reconciles until the signal aborts; resolves when the last worker has ended.
+   * @internal
+   */
   start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /** From a reconciler by object, as an operator writes it, to the one by key that workers call. */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
-import type { ObjectKey } from '../api/object.ts'
+import type { KeyOf, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import { isNotFound } from '../client/api-error.ts'
 import type { ControllerSettings } from './builder.ts'
@@ -32,7 +32,7 @@ export function objectReconciler<R extends ResourceType>(
       context.logger.debug('the object is there, and the cache does not have it yet')
       return { requeue: true }
     }
-    const result = await deleted(request, context)
+    const result = await deleted(request as KeyOf<ObjectOf<R>>, context)
     seenGone.delete(key)
     return result
   }

@@ -3,7 +3,7 @@ import type { DeepReadonly } from '../api/json.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import type { KubernetesObject } from '../api/object.ts'
 import { jsonEqual } from '../api/json.ts'
-import { matchesLabels, parseLabelSelector, requirementsOf } from '../api/label-selector.ts'
+import { checkedRequirements, matchesLabels } from '../api/label-selector.ts'
 
 /** Something happened to an object. */
 export type ObjectEvent<T extends KubernetesObject = KubernetesObject> =
@@ -33,11 +33,13 @@ export const annotationsChanged: Predicate = onUpdate(
 )
 
 /**
- * Objects count that a selector selects, e.g. `app=web,tier!=cache`.
+ * Objects count that a selector selects, e.g. `{ matchLabels: { app: 'web' } }`.
  * An update counts also when the object was selected before it, so that leaving the selection is seen.
+ *
+ * @throws {ProreusError} `PRO_INPUT` when the selector is not valid.
  */
-export function labelSelector(selector: string | LabelSelector): Predicate {
-  const requirements = typeof selector === 'string' ? parseLabelSelector(selector) : requirementsOf(selector)
+export function labelSelector(selector: LabelSelector): Predicate {
+  const requirements = checkedRequirements(selector)
   const selected = (object: DeepReadonly<KubernetesObject>): boolean => matchesLabels(requirements, object.metadata.labels)
   return (event) => selected(event.object) || (event.type === 'updated' && selected(event.old))
 }

@@ -1,4 +1,4 @@
-/** `defineConversion(kind, converters)`: how objects of a kind are carried from one of its versions to another. */
+/** `defineConversion(kind, { converters })`: how objects of a kind are carried from one of its versions to another. */
 import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
@@ -19,7 +19,8 @@ export interface ConversionContext {
 
 type Awaitable<T> = T | Literal | Promise<T | Literal>
 
-interface WrittenMetadata {
+/** Labels and annotations that a converter changes. */
+export interface ConvertedMetadata {
   /** Left out: those of the object stay. */
   readonly labels?: Readonly<Record<string, string>> | undefined
   /** Left out: those of the object stay. */
@@ -40,21 +41,15 @@ type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
  */
 export type Converted<From, To, ToInput extends { spec: unknown }> = {
   readonly spec: DeepReadonly<ToInput['spec']>
-  readonly metadata?: WrittenMetadata
+  readonly metadata?: ConvertedMetadata
 } & ConvertedStatus<From, To>
 
 /**
  * Never given, and only here for the compiler: while it still infers the kind, this alone tells it that a literal such as 'Running' in
  * what a converter gives is meant as that literal, and not as any string.
  */
-interface Literal {
-  readonly '~never': never
-  readonly spec: Literals
-  readonly status: Literals
-}
-interface Literals {
-  readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[]
-}
+type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
+type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }
 
 /**
  * Both ways between the stored version, the hub, and one other, the spoke. Objects are frozen; the schema's defaults are filled in.
@@ -74,7 +69,8 @@ export interface VersionConverter<K extends Kind, Version extends string> {
 /** A converter for each version that is not stored. Versions with the fields of the stored one need none. */
 export type VersionConverters<K extends Kind> = { readonly [Version in SpokeOf<K>]?: VersionConverter<K, Version> }
 
-export interface ConversionSettings {
+export interface ConversionSettings<K extends Kind> {
+  readonly converters: VersionConverters<K>
   /**
    * Default true: what a version cannot express is kept in the annotation `conversion.GROUP/VERSION` of the converted object, and comes
    * back on the way back, so that nobody loses fields by writing an object in another version. See `conversion` for the rules.
@@ -90,7 +86,10 @@ export type Convert = (object: JsonObject, context: ConversionContext) => unknow
 export interface ConversionDefinition {
   readonly kind: Kind
   readonly lossless: boolean
-  /** The converters, by version. A version that is neither here nor the stored one has the stored one's fields. */
+  /**
+   * The converters, by version. A version that is neither here nor the stored one has the stored one's fields.
+   * @internal
+   */
   readonly spokes: ReadonlyMap<string, { readonly toHub: Convert; readonly fromHub: Convert }>
 }
 
@@ -112,9 +111,11 @@ export interface ConversionDefinition {
  *
  * @example
  * const conversions = defineConversion(cronTab, {
- *   v1beta1: {
- *     toHub: ({ spec }) => ({ spec: { schedule: parse(spec.cron) } }),
- *     fromHub: ({ spec }) => ({ spec: { cron: format(spec.schedule) } }),
+ *   converters: {
+ *     v1beta1: {
+ *       toHub: ({ spec }) => ({ spec: { schedule: parse(spec.cron) } }),
+ *       fromHub: ({ spec }) => ({ spec: { cron: format(spec.schedule) } }),
+ *     },
  *   },
  * })
  * export const operator = defineOperator({ name: 'crontab', kinds: [cronTab], conversions: [conversions] })
@@ -122,11 +123,7 @@ export interface ConversionDefinition {
  * @throws {ProreusError} `PRO_KIND_INVALID` when a version has other fields than the stored one and no converter, or when there is a
  * converter for a version that the kind does not have.
  */
-export function defineConversion<K extends Kind>(
-  kind: K,
-  converters: VersionConverters<K>,
-  settings: ConversionSettings = {},
-): ConversionDefinition {
+export function defineConversion<K extends Kind>(kind: K, { converters, lossless = true }: ConversionSettings<K>): ConversionDefinition {
   const spokes = new Map(Object.entries(converters).filter(([, converter]) => converter !== undefined)) as Map<
     string,
     { toHub: Convert; fromHub: Convert }
@@ -147,7 +144,7 @@ export function defineConversion<K extends Kind>(
   ]
   if (problems.length > 0)
     throw new ProreusError('PRO_KIND_INVALID', `The conversion of ${groupKindOf(kind)} is not well defined: ${problems.join('; ')}.`)
-  return Object.freeze({ kind, lossless: settings.lossless ?? true, spokes })
+  return Object.freeze({ kind, lossless, spokes })
 }
 
 /** For each version that has other fields than the stored one and no converter, a sentence about what to write. */
@@ -158,6 +155,8 @@ export function missingConverters(kind: Kind, spokes: ReadonlyMap<string, unknow
     const found = differences(hub.schema, schema)
     if (found.length === 0) return []
     const places = found.length > 3 ? `${found.slice(0, 3).join(', ')}, …` : found.join(', ')
-    return [`${name} differs from ${hub.name} (${places}): write defineConversion(kind, { ${name}: { toHub: …, fromHub: … } })`]
+    return [
+      `${name} differs from ${hub.name} (${places}): write defineConversion(kind, { converters: { ${name}: { toHub: …, fromHub: … } } })`,
+    ]
   })
 }

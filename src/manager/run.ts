@@ -52,7 +52,10 @@ export function run(operators: readonly Operator[], options: RunOptions): Promis
   return runWith(realParts, operators, options)
 }
 
-/** What is started; tests put others in their place. */
+/**
+ * What is started; tests put others in their place.
+ * @internal
+ */
 export interface Parts {
   readonly createTransport: typeof createTransport
   readonly checkPermissions: (options: PermissionOptions) => Promise<void>
@@ -82,7 +85,10 @@ type UntilAborted = CompleteOptions & { readonly signal: AbortSignal }
 /** A start that failed has nothing in flight that would be worth waiting for. */
 const failedStartDeadlineMs = 5_000
 
-/** Starts everything, waits for the abort, and stops everything. Rejects when the start fails; nothing is left running then. */
+/**
+ * Starts everything, waits for the abort, and stops everything. Rejects when the start fails; nothing is left running then.
+ * @internal
+ */
 export async function runWith(parts: Parts, operators: readonly Operator[], runOptions: RunOptions): Promise<void> {
   checkOperators(operators)
   checkSharedKinds(operators)

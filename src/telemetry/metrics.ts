@@ -63,9 +63,10 @@ const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 
 const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue', 'success']
 
-/** The metrics of one process, in a registry of its own. */
+/** The metrics of one process, in a registry of its own: register your own ones there. */
 export class Metrics {
   readonly registry = new Registry()
+  /** @internal */
   readonly conversion = new ConversionMetrics(this.registry)
 
   readonly #reconciles = this.#counter('controller_runtime_reconcile_total', 'Total number of reconciliations per controller', [
@@ -176,7 +177,10 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry })
   }
 
-  /** The metrics of one controller; all of its series exist from now on, with zero. */
+  /**
+   * The metrics of one controller; all of its series exist from now on, with zero.
+   * @internal
+   */
   controller(name: string): ControllerMetrics {
     const controller = { controller: name }
     for (const result of results) this.#reconciles.inc({ controller: name, result }, 0)
@@ -197,7 +201,10 @@ export class Metrics {
     }
   }
 
-  /** The metrics of the work queue of one controller. */
+  /**
+   * The metrics of the work queue of one controller.
+   * @internal
+   */
   queue(name: string): QueueMetrics {
     const queue = { name, controller: name }
     this.#adds.inc(queue, 0)
@@ -213,7 +220,10 @@ export class Metrics {
     }
   }
 
-  /** The metrics of the webhook at one path; its series exist from now on, with zero. What it reviews is said by the first call. */
+  /**
+   * The metrics of the webhook at one path; its series exist from now on, with zero. What it reviews is said by the first call.
+   * @internal
+   */
   webhook(path: string, reviewed?: ReviewedKind): WebhookMetrics {
     const known = this.#webhooks.get(path)
     if (known !== undefined) return known
@@ -222,13 +232,19 @@ export class Metrics {
     return webhook
   }
 
-  /** Where to read, when someone asks, how many bytes of requests the process holds, and how many it may hold. */
+  /**
+   * Where to read, when someone asks, how many bytes of requests the process holds, and how many it may hold.
+   * @internal
+   */
   observeBytesInFlight(read: () => number, limit: number): void {
     this.#bytesInFlight = read
     this.#bytesLimit.set(limit)
   }
 
-  /** Counts one request to the API server. */
+  /**
+   * Counts one request to the API server.
+   * @internal
+   */
   clientRequest(request: ClientRequest): void {
     const { method, host, verb, seconds } = request
     const code = request.code === 'error' ? '<error>' : String(request.code)

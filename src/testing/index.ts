@@ -1,4 +1,5 @@
 /** What tests of operators need: `proreus/testing`. */
+import '../api/require-supported-node.ts'
 export { FakeClock } from './fake-clock.ts'
 export { startControlPlane } from './control-plane.ts'
 export type { ControlPlane, ControlPlaneBackend, ControlPlaneOptions, Identity } from './control-plane.ts'
@@ -15,3 +16,5 @@ export type { StartedOperator, StartOperatorOptions } from './operator.ts'
 export { until } from './until.ts'
 export { startDevCluster } from '../devcluster/dev-cluster.ts'
 export type { DevCluster, DevClusterOptions, DevClusterUser } from '../devcluster/dev-cluster.ts'
+export type { NodeOptions } from '../devcluster/controllers/node.ts'
+export type { Environment } from './binaries.ts'

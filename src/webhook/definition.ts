@@ -22,7 +22,9 @@ type Awaitable<T> = T | Promise<T>
  * An object on its way to the API server's storage. On a create it has neither `uid`, `creationTimestamp` nor `resourceVersion` yet, and
  * with `generateName` not even a name; the namespace is there.
  */
-export type Incoming<T> = T extends { metadata: ObjectMeta } ? Omit<T, 'metadata'> & { metadata: Partial<ObjectMeta> } : T
+export type Incoming<T> = T extends { metadata: ObjectMeta }
+  ? Omit<T, 'metadata'> & { metadata: Partial<ObjectMeta> & Pick<T['metadata'], 'namespace'> }
+  : T
 
 /** Empty means allowed. A failure `Status` refuses with exactly that, e.g. `failure(403, 'Forbidden', …)`. */
 export type Verdict = readonly FieldError[] | Status

@@ -3,7 +3,8 @@ import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
-import { dns1035Label, dns1123Label, labelValue, qualifiedName } from '../api/names.ts'
+import { selectorProblems } from '../api/label-selector.ts'
+import { dns1035Label, dns1123Label } from '../api/names.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { CacheIndex } from '../cache/cache-index.ts'
 import { indexProblems } from '../cache/cache-index.ts'
@@ -78,30 +79,12 @@ export function checkSettings(type: ResourceType, subresource: string, settings:
     ...(timeoutSeconds === undefined || (Number.isInteger(timeoutSeconds) && timeoutSeconds >= 1 && timeoutSeconds <= 30)
       ? []
       : [`timeoutSeconds: must be a whole number from 1 to 30, found ${timeoutSeconds}`]),
-    ...selectorProblems('objectSelector', objectSelector),
-    ...selectorProblems('namespaceSelector', namespaceSelector),
+    ...selectorProblems(objectSelector ?? {}).map((problem) => `objectSelector.${problem}`),
+    ...selectorProblems(namespaceSelector ?? {}).map((problem) => `namespaceSelector.${problem}`),
     ...matchConditionProblems(matchConditions),
     ...indexProblems(indexes, reads, 'name it in `reads`'),
   ]
   if (problems.length === 0) return
   const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
   throw new ProreusError('PRO_CONFIG_INVALID', `The webhook for ${about} is not well defined: ${problems.join('; ')}.`)
-}
-
-function selectorProblems(field: string, { matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string[] {
-  return [
-    ...Object.entries(matchLabels).flatMap(([key, value]) =>
-      [...qualifiedName(key), ...labelValue(value)].map((message) => `${field}.matchLabels[${key}]: ${message}`),
-    ),
-    ...matchExpressions.flatMap(({ key, operator, values = [] }, index) => {
-      const at = `${field}.matchExpressions[${index}]`
-      const takesValues = operator === 'In' || operator === 'NotIn'
-      return [
-        ...[...qualifiedName(key), ...values.flatMap(labelValue)].map((message) => `${at}: ${message}`),
-        ...(takesValues === values.length > 0
-          ? []
-          : [`${at}.values: ${takesValues ? 'must be there with' : 'must not be there with'} ${operator}`]),
-      ]
-    }),
-  ]
 }

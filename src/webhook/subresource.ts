@@ -1,6 +1,5 @@
 /** Subresources that webhooks can be about: with which operation the API server reviews them, and what the object is then. */
-import type * as models from '@kubernetes/client-node'
-import type { Jsonify } from '../api/builtin.ts'
+import type * as models from '../api/kubernetes/models.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { resourceType } from '../api/group-version-kind.ts'
 import type { Operation } from './context.ts'
@@ -44,7 +43,7 @@ export interface ProxyOptions<Kind extends string> {
   path?: string
 }
 
-type Sent<Model, ApiVersion extends string, Kind extends string> = Omit<Jsonify<Model>, 'apiVersion' | 'kind'> & {
+type Sent<Model, ApiVersion extends string, Kind extends string> = Omit<Model, 'apiVersion' | 'kind'> & {
   apiVersion: ApiVersion
   kind: Kind
 }
@@ -59,7 +58,7 @@ export type Binding = Sent<models.V1Binding, 'v1', 'Binding'>
 export type TokenRequest = Sent<models.AuthenticationV1TokenRequest, 'authentication.k8s.io/v1', 'TokenRequest'>
 
 /** Whose object is another one than that of the resource. */
-interface ObjectsOf {
+type ObjectsOf = {
   Pod: {
     exec: PodExecOptions
     attach: PodAttachOptions

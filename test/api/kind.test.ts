@@ -29,7 +29,7 @@ t.test('a kind carries the static types of its objects', async (t) => {
   const object: Infer<typeof memcached> = {
     apiVersion: 'cache.example.com/v1alpha1',
     kind: 'Memcached',
-    metadata: { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '' },
+    metadata: { namespace: 'b', name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '' },
     spec: { size: 3, image: 'x', mode: 'Wolf', ports: [{ name: 'a', port: 1 }] },
   }
   const size: number = object.spec.size

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { deepFreeze } from '../../src/api/json.ts'
-import { parseLabelSelector } from '../../src/api/label-selector.ts'
 import type { KubernetesObject } from '../../src/api/object.ts'
 import type { Index, StoreListOptions } from '../../src/cache/store.ts'
 import { Store } from '../../src/cache/store.ts'
@@ -24,8 +23,11 @@ t.test('finds objects by key, namespace and labels', async (t) => {
   t.same(names(store.list({ namespace: '' })), ['a', 'a', 'b', 'n'])
   t.same(names(store.list({ namespace: 'default' })), ['a', 'b'])
   t.same(names(store.list({ namespace: 'none' })), [])
-  t.same(names(store.list({ labels: parseLabelSelector('app=x') })), ['a', 'a'])
-  t.same(names(store.list({ namespace: 'default', labels: parseLabelSelector('app!=x') })), ['b'])
+  t.same(names(store.list({ labelSelector: { matchLabels: { app: 'x' } } })), ['a', 'a'])
+  t.same(
+    names(store.list({ namespace: 'default', labelSelector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['x'] }] } })),
+    ['b'],
+  )
 })
 
 t.test('keeps indexes in step with the objects', async (t) => {
@@ -73,7 +75,7 @@ t.test('an index has an object under one key, several or none, and is read withi
     [{ index: [byUse, 'x'], namespace: 'default' }, ['many', 'one']],
     [{ index: [byUse, 'x'], namespace: 'other' }, ['far']],
     [{ index: [byUse, 'x'], namespace: 'none' }, []],
-    [{ index: [byUse, 'x'], labels: parseLabelSelector('app=a') }, ['far', 'many']],
+    [{ index: [byUse, 'x'], labelSelector: { matchLabels: { app: 'a' } } }, ['far', 'many']],
     [{ index: [byUse, 'y'] }, ['many']],
     [{ index: [byUse, ''] }, []],
     [{ index: [byUse, '__proto__'] }, []],

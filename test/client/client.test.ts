@@ -57,7 +57,7 @@ const cases: Case[] = [
     call: (c) =>
       c.list(widget, {
         namespace: 'a',
-        labelSelector: 'a=b',
+        labelSelector: { matchLabels: { a: 'b' } },
         fieldSelector: 'metadata.name=x',
         limit: 2,
         continue: 't',

@@ -62,23 +62,25 @@ const operator = defineOperator({
   ],
   conversions: [
     defineConversion(plan, {
-      v1beta1: {
-        toHub({ spec: { cron, steps }, status }) {
-          const [minute, hour, ...rest] = cron.split(' ')
-          if (minute === undefined || hour === undefined || rest.length > 0)
-            throw new Error(`spec.cron: ${JSON.stringify(cron)} has not two parts`)
-          return {
-            spec: { schedule: { minute, hour }, ...(steps && { steps }) },
-            status: status && { phase: status.state?.toUpperCase() ?? '' },
-          }
-        },
-        fromHub: ({ spec: { schedule, steps }, status }) => ({
-          spec: {
-            cron: `${schedule.minute} ${schedule.hour}`,
-            ...(steps && { steps: steps.map(({ name, run, build }) => ({ name, run, ...(build === undefined ? {} : { build }) })) }),
+      converters: {
+        v1beta1: {
+          toHub({ spec: { cron, steps }, status }) {
+            const [minute, hour, ...rest] = cron.split(' ')
+            if (minute === undefined || hour === undefined || rest.length > 0)
+              throw new Error(`spec.cron: ${JSON.stringify(cron)} has not two parts`)
+            return {
+              spec: { schedule: { minute, hour }, ...(steps && { steps }) },
+              status: status && { phase: status.state?.toUpperCase() ?? '' },
+            }
           },
-          status: status && { state: status.phase?.toLowerCase() ?? '' },
-        }),
+          fromHub: ({ spec: { schedule, steps }, status }) => ({
+            spec: {
+              cron: `${schedule.minute} ${schedule.hour}`,
+              ...(steps && { steps: steps.map(({ name, run, build }) => ({ name, run, ...(build === undefined ? {} : { build }) })) }),
+            },
+            status: status && { state: status.phase?.toLowerCase() ?? '' },
+          }),
+        },
       },
     }),
   ],

@@ -291,7 +291,7 @@ t.test('the process of the Deployment', { ...needsKubectl, ...needsOwnControlPla
     })
     t.equal(caOf(back), caOf(ca), 'with the authority that is trusted already')
 
-    const lost = [{ op: 'remove', path: '/webhooks/0/clientConfig/caBundle' }]
+    const lost = [{ op: 'remove' as const, path: '/webhooks/0/clientConfig/caBundle' }]
     await client.patch(validatingWebhookConfiguration, { name: 'proreus-validating' }, lost, { type: 'json' })
     await untilTrusted(ca, () => clock.advance(10_000))
     await end()

@@ -138,7 +138,7 @@ t.test('MyPods', async (t) => {
   t.test('labels that are changed by hand are changed back; an image that something else rewrites is not fought over', async (t) => {
     const { live: before } = await running('drifting', { podLabels: { app: 'mine' } })
     const labels = { app: 'theirs', creator: null, foreign: 'stays' }
-    const image = { op: 'replace', path: '/spec/containers/0/image', value: 'example.com/other:1' }
+    const image = { op: 'replace' as const, path: '/spec/containers/0/image', value: 'example.com/other:1' }
     await client.patch(pod, { namespace, name: 'drifting' }, [image], { type: 'json' })
     await client.patch(pod, { namespace, name: 'drifting' }, { metadata: { labels } })
     const after = await untilPod('drifting', 'is as it was', ({ metadata }) => metadata.labels?.['app'] === 'mine')

@@ -315,8 +315,14 @@ t.test('a map function names what to reconcile', async (t) => {
 
 t.test('predicates narrow down what counts, each for its own type', async (t) => {
   const world = await start({
-    predicates: [labelSelector('on')],
-    watches: [{ type: part, map: () => [{ namespace: 'ns', name: 'mapped' }], predicates: [labelSelector('also')] }],
+    predicates: [labelSelector({ matchExpressions: [{ key: 'on', operator: 'Exists' }] })],
+    watches: [
+      {
+        type: part,
+        map: () => [{ namespace: 'ns', name: 'mapped' }],
+        predicates: [labelSelector({ matchExpressions: [{ key: 'also', operator: 'Exists' }] })],
+      },
+    ],
   })
   world.cache.of(thing).set(objectOf(thing, 'a', { labels: { on: '' } }))
   world.cache.of(thing).set(objectOf(thing, 'b', { labels: { also: '' } }))

@@ -49,7 +49,7 @@ t.test('predicates about changes look at updates alone', async (t) => {
 })
 
 t.test('a label selector sees objects enter, stay and leave', async (t) => {
-  const web = labelSelector('app=web,!legacy')
+  const web = labelSelector({ matchLabels: { app: 'web' }, matchExpressions: [{ key: 'legacy', operator: 'DoesNotExist' }] })
   t.equal(web(added({ labels: { app: 'web' } })), true)
   t.equal(web(added({ labels: { app: 'web', legacy: '' } })), false)
   t.equal(web(added()), false)

@@ -77,9 +77,11 @@ t.test('what was shown and has been changed wins over what was kept', async (t) 
   })
   const convert = converting(
     defineConversion(kind, {
-      v1: {
-        toHub: ({ spec }) => ({ spec: { level: spec.on ? 1 : 0 } }),
-        fromHub: ({ spec }) => ({ spec: { on: spec.level > 0 } }),
+      converters: {
+        v1: {
+          toHub: ({ spec }) => ({ spec: { level: spec.on ? 1 : 0 } }),
+          fromHub: ({ spec }) => ({ spec: { on: spec.level > 0 } }),
+        },
       },
     }),
   )

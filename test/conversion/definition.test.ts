@@ -22,16 +22,18 @@ const v1 = {
 
 t.test('converters are typed from the schemas, and literals need no "as const"', async (t) => {
   const defined = defineConversion(lamp, {
-    v1: {
-      toHub: ({ spec, metadata: { name } }, { from }) => ({
-        spec: { mode: spec.on ? 'on' : 'dimmed', room: `${name} ${from}` },
-        metadata: { labels: { a: 'b' } },
-      }),
-      fromHub: async ({ spec }) => ({ spec: { on: spec.mode === 'on', room: spec.room }, status: undefined }),
-    },
-    v1beta1: {
-      toHub: ({ spec: { room } }) => ({ spec: { room } }),
-      fromHub: ({ spec }) => ({ spec: { on: spec.mode === 'on', room: spec.room }, status: { lit: 'yes' } }),
+    converters: {
+      v1: {
+        toHub: ({ spec, metadata: { name } }, { from }) => ({
+          spec: { mode: spec.on ? 'on' : 'dimmed', room: `${name} ${from}` },
+          metadata: { labels: { a: 'b' } },
+        }),
+        fromHub: async ({ spec }) => ({ spec: { on: spec.mode === 'on', room: spec.room }, status: undefined }),
+      },
+      v1beta1: {
+        toHub: ({ spec: { room } }) => ({ spec: { room } }),
+        fromHub: ({ spec }) => ({ spec: { on: spec.mode === 'on', room: spec.room }, status: { lit: 'yes' } }),
+      },
     },
   })
   t.same([...defined.spokes.keys()], ['v1', 'v1beta1'])
@@ -39,20 +41,26 @@ t.test('converters are typed from the schemas, and literals need no "as const"',
 
   t.throws(() =>
     defineConversion(lamp, {
-      // @ts-expect-error an unknown version
-      v7: v1,
+      converters: {
+        // @ts-expect-error an unknown version
+        v7: v1,
+      },
     }),
   )
   t.throws(() =>
     defineConversion(lamp, {
-      // @ts-expect-error a value that the hub does not have
-      v1: { ...v1, toHub: ({ spec }) => ({ spec: { mode: 'bright', room: spec.room } }) },
+      converters: {
+        // @ts-expect-error a value that the hub does not have
+        v1: { ...v1, toHub: ({ spec }) => ({ spec: { mode: 'bright', room: spec.room } }) },
+      },
     }),
   )
   t.throws(() =>
     defineConversion(lamp, {
-      // @ts-expect-error a field is missing
-      v1: { ...v1, fromHub: () => ({ spec: { on: true }, status: undefined }) },
+      converters: {
+        // @ts-expect-error a field is missing
+        v1: { ...v1, fromHub: () => ({ spec: { on: true }, status: undefined }) },
+      },
     }),
   )
 })
@@ -72,19 +80,19 @@ t.test('the status has to be named where it has other fields', async () => {
 })
 
 t.test('what is missing is said with what to write', async (t) => {
-  t.throws(() => defineConversion(lamp, { v1 }), {
+  t.throws(() => defineConversion(lamp, { converters: { v1 } }), {
     code: 'PRO_KIND_INVALID',
     message:
-      'The conversion of Lamp.example.com is not well defined: v1beta1 differs from v2 (spec.mode, spec.on, status): write defineConversion(kind, { v1beta1: { toHub: …, fromHub: … } }).',
+      'The conversion of Lamp.example.com is not well defined: v1beta1 differs from v2 (spec.mode, spec.on, status): write defineConversion(kind, { converters: { v1beta1: { toHub: …, fromHub: … } } }).',
   })
-  const wrong = { v2: v1, v3: v1, v1: { toHub: v1.toHub } } as unknown as Parameters<typeof defineConversion<typeof lamp>>[1]
-  t.throws(() => defineConversion(lamp, wrong), {
+  const wrong = { v2: v1, v3: v1, v1: { toHub: v1.toHub } } as never
+  t.throws(() => defineConversion(lamp, { converters: wrong }), {
     message: /v2 is the stored version.*; there is no version v3; there are v1, v1beta1; v1 has no fromHub/,
   })
 })
 
 t.test('an operator converts its kinds, each once', async (t) => {
-  const conversions = [defineConversion(lamp, { v1, v1beta1: { toHub: v1.toHub as never, fromHub: v1.fromHub as never } })]
+  const conversions = [defineConversion(lamp, { converters: { v1, v1beta1: { toHub: v1.toHub as never, fromHub: v1.fromHub as never } } })]
   t.same(defineOperator({ name: 'lamp', kinds: [lamp], conversions }).conversions, conversions)
   const message = (conversions: object[], kinds: object[]) => () => defineOperator({ name: 'lamp', kinds, conversions } as never)
   t.throws(message([], [lamp]), {

@@ -83,9 +83,11 @@ function truncated(size: number | bigint): number {
   return typeof size === 'bigint' ? (size as unknown as number) : Math.trunc(size)
 }
 const lossyConversion = defineConversion(lossy, {
-  v1: {
-    toHub: ({ spec }) => ({ spec: { size: truncated(spec.size), mode: spec.a === 'ab' ? 'ab' : 'b' }, status: undefined }),
-    fromHub: ({ spec }) => ({ spec: { size: spec.size, a: spec.mode } }),
+  converters: {
+    v1: {
+      toHub: ({ spec }) => ({ spec: { size: truncated(spec.size), mode: spec.a === 'ab' ? 'ab' : 'b' }, status: undefined }),
+      fromHub: ({ spec }) => ({ spec: { size: spec.size, a: spec.mode } }),
+    },
   },
 })
 

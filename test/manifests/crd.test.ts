@@ -78,9 +78,11 @@ t.test('the CRD of a kind whose objects a webhook converts says where, and the o
     kinds: [kind],
     conversions: [
       defineConversion(kind, {
-        v1beta1: {
-          toHub: ({ spec }) => ({ spec: { size: spec.guests } }),
-          fromHub: ({ spec }) => ({ spec: { guests: spec.size } }),
+        converters: {
+          v1beta1: {
+            toHub: ({ spec }) => ({ spec: { size: spec.guests } }),
+            fromHub: ({ spec }) => ({ spec: { guests: spec.size } }),
+          },
         },
       }),
     ],

@@ -3,7 +3,6 @@ import { defineKind } from '../../src/api/kind.ts'
 import { ProreusError } from '../../src/api/errors.ts'
 import { Type } from '../../src/api/type.ts'
 import type { Client } from '../../src/client/client.ts'
-import { mutatingName } from '../../src/manager/names.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { whenTrusted } from '../../src/manifests/install.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -28,7 +27,7 @@ async function outcome(caBundles: readonly (string | undefined)[]): Promise<stri
 
 t.test('webhooks are trusted when each of them has a caBundle', async (t) => {
   t.equal(await outcome(['a', 'b']), 'trusted')
-  const late = `PRO_CERTIFICATE: The MutatingWebhookConfiguration ${mutatingName} got no caBundle in time; the log says why.`
+  const late = 'PRO_CERTIFICATE: The MutatingWebhookConfiguration thing-mutating got no caBundle in time; the log says why.'
   t.equal(await outcome(['a', undefined]), late)
   t.equal(await outcome(['', 'b']), late)
 })

@@ -59,32 +59,34 @@ export const job = defineKind({
 })
 
 export const jobConversion = defineConversion(job, {
-  v1beta1: {
-    toHub({ spec }) {
-      const [minute = '*', hour = '*'] = spec.cron.split(' ')
-      if (minute === 'never') throw new Error(`spec.cron: ${JSON.stringify(spec.cron)} is no time`)
-      const { tasks, serial } = spec
-      return { spec: { schedule: { minute, hour }, ...(tasks && { tasks }), ...(serial !== undefined && { serial }) } }
+  converters: {
+    v1beta1: {
+      toHub({ spec }) {
+        const [minute = '*', hour = '*'] = spec.cron.split(' ')
+        if (minute === 'never') throw new Error(`spec.cron: ${JSON.stringify(spec.cron)} is no time`)
+        const { tasks, serial } = spec
+        return { spec: { schedule: { minute, hour }, ...(tasks && { tasks }), ...(serial !== undefined && { serial }) } }
+      },
+      fromHub({ spec: { schedule, tasks, serial } }) {
+        return {
+          spec: {
+            cron: `${schedule.minute} ${schedule.hour}`,
+            ...(tasks && { tasks: tasks.map(({ name, command }) => ({ name, command })) }),
+            ...(serial !== undefined && { serial }),
+          },
+        }
+      },
     },
-    fromHub({ spec: { schedule, tasks, serial } }) {
-      return {
-        spec: {
-          cron: `${schedule.minute} ${schedule.hour}`,
-          ...(tasks && { tasks: tasks.map(({ name, command }) => ({ name, command })) }),
-          ...(serial !== undefined && { serial }),
-        },
-      }
+    v1alpha1: {
+      toHub: async ({ spec, status }) => ({
+        spec: { schedule: { hour: spec.every.hour } },
+        status: status && { phase: status.running === true ? 'Running' : 'Waiting', runs: 0 },
+      }),
+      fromHub: async ({ spec, status }) => ({
+        spec: { every: { hour: spec.schedule.hour } },
+        status: status && { running: status.phase === 'Running' },
+      }),
     },
-  },
-  v1alpha1: {
-    toHub: async ({ spec, status }) => ({
-      spec: { schedule: { hour: spec.every.hour } },
-      status: status && { phase: status.running === true ? 'Running' : 'Waiting', runs: 0 },
-    }),
-    fromHub: async ({ spec, status }) => ({
-      spec: { every: { hour: spec.schedule.hour } },
-      status: status && { running: status.phase === 'Running' },
-    }),
   },
 })
 

@@ -56,7 +56,7 @@ t.test("a handler finds its operator's client, and everything else of the reques
     }),
     client as unknown as Client,
   )
-  const context = new RequestContext(request, call)
+  const context = new RequestContext(request, undefined, call)
   await webhook.handlers.validateInCluster!({}, undefined, context)
   await webhook.handlers.validateDelete!({}, context)
   t.strictSame(asked.length, 6)

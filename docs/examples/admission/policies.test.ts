@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { namespace } from 'proreus'
+import { core } from 'proreus'
 import { startControlPlane, until } from 'proreus/testing'
 import type { ControlPlane } from 'proreus/testing'
 import { operator as policies } from './policies.ts'
@@ -17,7 +17,7 @@ test('both handlers are heard', async () => {
   const { client } = controlPlane
   const created = await client.create(site, { metadata: { namespace: 'test', name: 'shop' }, spec: { host: '', replicas: 1 } })
   assert.equal(created.spec.host, 'shop.example.com')
-  await client.patch(namespace, { name: 'test' }, { metadata: { labels: { sites: 'closed' } } })
+  await client.patch(core.namespace, { name: 'test' }, { metadata: { labels: { sites: 'closed' } } })
   const refused = { metadata: { namespace: 'test', name: 'blog' }, spec: { host: 'my_blog', replicas: 1 } }
   await until('all errors are told at once', () =>
     client.create(site, refused, { dryRun: true }).then(

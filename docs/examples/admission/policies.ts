@@ -1,4 +1,4 @@
-import { anyResource, defineOperator, failure, forbidden, namespace, pod, defineWebhook } from 'proreus'
+import { anyResource, core, defineOperator, defineWebhook, failure, forbidden } from 'proreus'
 import { site } from './site.ts'
 
 export const operator = defineOperator({
@@ -7,14 +7,14 @@ export const operator = defineOperator({
   webhooks: [
     // A second handler for Sites: its errors come with those of the first.
     defineWebhook(site, {
-      reads: [namespace],
+      reads: [core.namespace],
       validateInCluster({ metadata }, _old, { cache }) {
-        const labels = cache.get(namespace, { name: metadata.namespace ?? '' })?.metadata.labels
+        const labels = cache.get(core.namespace, { name: metadata.namespace })?.metadata.labels
         return labels?.['sites'] === 'closed' ? [forbidden('metadata.namespace', 'takes no more Sites')] : []
       },
     }),
     // A type that is not ours.
-    defineWebhook(pod, {
+    defineWebhook(core.pod, {
       operations: ['CREATE'],
       matchConditions: [{ name: 'not-by-nodes', expression: "!('system:nodes' in request.userInfo.groups)" }],
       namespaceSelector: { matchLabels: { pods: 'checked' } },
@@ -22,7 +22,7 @@ export const operator = defineOperator({
       validate: ({ spec }) => (spec?.hostNetwork === true ? [forbidden('spec.hostNetwork', 'is not for this cluster')] : []),
     }),
     // kubectl exec.
-    defineWebhook(pod, {
+    defineWebhook(core.pod, {
       subresource: 'exec',
       validateInCluster: ({ command, tty }, _old, { user }) =>
         tty === true || command[0] === 'sh' ? failure(403, 'Forbidden', `no shells for ${user.username}`) : [],

@@ -1,4 +1,4 @@
-import { accessReviewRule, defineKind, defineOperator, failure, forbidden, invalid, secret, Type, defineWebhook } from 'proreus'
+import { accessReviewRule, core, defineKind, defineOperator, defineWebhook, failure, forbidden, invalid, Type } from 'proreus'
 
 export const site = defineKind({
   group: 'example.com',
@@ -32,7 +32,7 @@ export const operator = defineOperator({
       async validateInCluster({ spec }, _old, { requesterCan, user, audit }) {
         if (spec.certificate === undefined) return []
         audit('certificate', spec.certificate)
-        const allowed = await requesterCan({ verb: 'get', type: secret, name: spec.certificate })
+        const allowed = await requesterCan({ verb: 'get', type: core.secret, name: spec.certificate })
         return allowed ? [] : [forbidden('spec.certificate', `user "${user.username}" cannot get this Secret`)]
       },
       validateDelete: ({ spec }) => (spec.replicas > 0 ? failure(409, 'Conflict', 'scale it to 0 first') : []),

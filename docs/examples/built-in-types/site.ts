@@ -1,6 +1,6 @@
-import { defineController, controllerReference, defineKind, defineOperator, deployment, Type, defineWebhook } from 'proreus'
+import { apps, controllerReference, defineController, defineKind, defineOperator, defineWebhook, keyOf, Type } from 'proreus'
 
-const site = defineKind({
+export const site = defineKind({
   group: 'example.com',
   kind: 'Site',
   versions: [
@@ -20,14 +20,14 @@ export const operator = defineOperator({
   webhooks: [defineWebhook(site)],
   controllers: [
     defineController(site, {
-      owns: [deployment],
-      rbac: [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list', 'watch', 'create', 'patch'] }],
+      owns: [apps.deployment],
+      rbac: [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['create', 'patch'] }],
       async reconcile(object, { client }) {
-        const { name, namespace = '' } = object.metadata
+        const { name } = object.metadata
         const { replicas, template } = object.spec
         const labels = { ...template.metadata?.labels, site: name }
-        await client.apply(deployment, {
-          metadata: { name, namespace, ownerReferences: [controllerReference(object)] },
+        await client.apply(apps.deployment, {
+          metadata: { ...keyOf(object), ownerReferences: [controllerReference(object)] },
           spec: {
             replicas,
             selector: { matchLabels: { site: name } },

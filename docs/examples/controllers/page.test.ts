@@ -1,5 +1,5 @@
 import { after, before, test } from 'node:test'
-import { configMap } from 'proreus'
+import { core } from 'proreus'
 import { startControlPlane, until } from 'proreus/testing'
 import type { ControlPlane } from 'proreus/testing'
 import { operator, page } from './page.ts'
@@ -21,9 +21,9 @@ test('a Page follows its theme', async () => {
   const { client } = controlPlane
   await client.create(page, { metadata: key, spec: { host: 'example.com', theme: 'summer' } })
   await colourOf('grey')
-  await client.create(configMap, { metadata: theme, data: { colour: 'yellow' } })
+  await client.create(core.configMap, { metadata: theme, data: { colour: 'yellow' } })
   await colourOf('yellow')
-  await client.patch(configMap, theme, { data: { colour: 'red' } })
+  await client.patch(core.configMap, theme, { data: { colour: 'red' } })
   await colourOf('red')
 })
 

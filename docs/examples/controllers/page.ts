@@ -1,4 +1,4 @@
-import { defineCacheIndex, configMap, defineController, defineKind, defineOperator, duplicate, keyOf, Type, defineWebhook } from 'proreus'
+import { core, defineCacheIndex, defineController, defineKind, defineOperator, defineWebhook, duplicate, keyOf, Type } from 'proreus'
 
 export const page = defineKind({
   group: 'example.com',
@@ -27,16 +27,15 @@ export const operator = defineOperator({
       indexes: [pagesByTheme],
       watches: [
         {
-          type: configMap,
+          type: core.configMap,
           map: ({ metadata: { namespace, name } }, { cache }) => cache.list(page, { namespace, index: [pagesByTheme, name] }).map(keyOf),
         },
       ],
-      rbac: [{ apiGroups: ['example.com'], resources: ['pages/status'], verbs: ['patch'] }],
       async reconcile(object, { cache, client, clock }) {
         const { namespace } = object.metadata
         const { theme, closesAt } = object.spec
         const left = closesAt === undefined ? Infinity : Date.parse(closesAt) - clock.now()
-        const status = { colour: cache.get(configMap, { namespace, name: theme })?.data?.['colour'] ?? 'grey', open: left > 0 }
+        const status = { colour: cache.get(core.configMap, { namespace, name: theme })?.data?.['colour'] ?? 'grey', open: left > 0 }
         if (object.status?.colour !== status.colour || object.status.open !== status.open)
           await client.patchStatus(page, keyOf(object), { status })
         return left > 0 && left < Infinity ? { requeueAfterMs: left } : undefined

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { configMap, createClient } from 'proreus'
+import { core, createClient } from 'proreus'
 import { startControlPlane, until } from 'proreus/testing'
 import type { ControlPlane, FaultProxy } from 'proreus/testing'
-import { operator } from '../hello.ts'
+import { hello, operator } from '../hello.ts'
 
 let controlPlane: ControlPlane
 let proxy: FaultProxy
@@ -16,9 +16,8 @@ after(() => controlPlane.stop())
 
 /** Creates a Hello past the proxy, and waits for what the operator makes of it. */
 async function greet(name: string): Promise<void> {
-  const body = { apiVersion: 'example.com/v1', kind: 'Hello', metadata: { name }, spec: { message: 'hi' } }
-  await controlPlane.client.raw('/apis/example.com/v1/namespaces/test/hellos', { method: 'POST', body })
-  await until(`${name} is greeted`, () => controlPlane.client.get(configMap, { namespace: 'test', name }), 30_000)
+  await controlPlane.client.create(hello, { metadata: { namespace: 'test', name }, spec: { message: 'hi' } })
+  await until(`${name} is greeted`, () => controlPlane.client.get(core.configMap, { namespace: 'test', name }), 30_000)
 }
 
 test('the operator outlives a restart of the API server', async () => {

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { configMap, resourceType } from 'proreus'
-import type { KubernetesObject } from 'proreus'
+import { core } from 'proreus'
 import { startControlPlane, until } from 'proreus/testing'
 import type { ControlPlane } from 'proreus/testing'
-import { operator } from '../hello.ts'
+import { hello, operator } from '../hello.ts'
 
-type Hello = KubernetesObject & { spec: { message: string; times?: number }; status?: { said?: string } }
-const hello = resourceType<Hello>({ group: 'example.com', version: 'v1', kind: 'Hello', plural: 'hellos' })
 const key = { namespace: 'test', name: 'world' }
 
 let controlPlane: ControlPlane
@@ -26,8 +23,8 @@ test('a Hello is said as often as it asks', async () => {
 
 test('what it owns comes back', async () => {
   const { client } = controlPlane
-  await client.delete(configMap, key)
-  const { data } = await until('the ConfigMap is back', () => client.get(configMap, key))
+  await client.delete(core.configMap, key)
+  const { data } = await until('the ConfigMap is back', () => client.get(core.configMap, key))
   assert.deepEqual(data, { said: 'hi hi' })
 })
 

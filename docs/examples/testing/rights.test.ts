@@ -1,7 +1,7 @@
-import { configMap, createClient, isForbidden } from 'proreus'
+import { core, createClient, isForbidden } from 'proreus'
 import { rulesOfOperators, startControlPlane, until } from 'proreus/testing'
 import t from 'tap'
-import { operator } from '../hello.ts'
+import { hello, operator } from '../hello.ts'
 
 const reading = { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }
 const hellos = { apiGroups: ['example.com'], resources: ['hellos'], verbs: ['create'] }
@@ -16,20 +16,16 @@ t.teardown(() => controlPlane.stop())
 t.test('alice may look, and create in one namespace', async (t) => {
   const alice = createClient(controlPlane.connectionFor('alice'))
   t.teardown(() => alice.close())
-  await until('her rights hold', () => alice.list(configMap))
-  const refused = await alice.create(configMap, { metadata: { namespace: 'test', name: 'a' } }).catch((error: unknown) => error)
+  await until('her rights hold', () => alice.list(core.configMap))
+  const refused = await alice.create(core.configMap, { metadata: { namespace: 'test', name: 'a' } }).catch((error: unknown) => error)
   t.ok(isForbidden(refused))
 })
 
 t.test('the operator needs no more rights than its manifests give it', async (t) => {
   const connection = controlPlane.connectionFor({ serviceAccount: 'system/hello' })
   await controlPlane.startOperator([operator], { connection })
-  const path = '/apis/example.com/v1/namespaces/test/hellos'
-  await controlPlane.client.raw(path, {
-    method: 'POST',
-    body: { apiVersion: 'example.com/v1', kind: 'Hello', metadata: { name: 'world' }, spec: { message: 'hi' } },
-  })
-  await until('the ConfigMap is there', () => controlPlane.client.get(configMap, { namespace: 'test', name: 'world' }))
+  await controlPlane.client.create(hello, { metadata: { namespace: 'test', name: 'world' }, spec: { message: 'hi' } })
+  await until('the ConfigMap is there', () => controlPlane.client.get(core.configMap, { namespace: 'test', name: 'world' }))
 
   const requests = (await controlPlane.requests()).filter(({ user }) => user === 'system:serviceaccount:system:hello')
   t.ok(requests.some(({ verb, path }) => verb === 'patch' && path === '/api/v1/namespaces/test/configmaps/world'))

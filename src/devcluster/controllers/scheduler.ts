@@ -67,8 +67,10 @@ async function reportProblem(pod: ReadonlyPod, message: string, { client, events
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
   const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : formatTime(clock.now())
   const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastProbeTime: null, lastTransitionTime }
+  // The Go type writes times that are not known as null, which the type of the models does not allow.
+  const status: object = { conditions: [...others, condition] }
   try {
-    await client.patchStatus(podType, pod.metadata, { status: { conditions: [...others, condition] } }, { signal })
+    await client.patchStatus(podType, pod.metadata, { status }, { signal })
   } catch (error) {
     if (!isNotFound(error)) throw error
     return

@@ -1,10 +1,5 @@
 /** The operator for MyPod. */
-import { pod } from '../../api/builtin.ts'
-import { version } from '../../api/version.ts'
-import { defineController } from '../../controller/builder.ts'
-import { defineOperator } from '../../manager/operator.ts'
-import { accessReviewRule } from '../../webhook/access.ts'
-import { defineWebhook } from '../../webhook/definition.ts'
+import { accessReviewRule, core, defineController, defineOperator, defineWebhook, version } from 'proreus'
 import { mypod } from './kind.ts'
 import { reconcileMyPod } from './reconciler.ts'
 import { validateMyPodInCluster, validateMyPod } from './webhook.ts'
@@ -23,7 +18,7 @@ export const mypodOperator = defineOperator({
   controllers: [
     defineController(mypod, {
       reconcile: reconcileMyPod,
-      owns: [pod],
+      owns: [core.pod],
       workers: 4,
       rbac: [{ apiGroups: [''], resources: ['pods'], verbs: ['create', 'delete', 'patch'] }],
     }),

@@ -1,7 +1,6 @@
 /** The kind MyPod: a Pod, described by its owner's spec. */
-import type { Infer } from '../../api/kind.ts'
-import { Conditions, defineKind } from '../../api/kind.ts'
-import { Type } from '../../api/type.ts'
+import { Conditions, defineKind, Type } from 'proreus'
+import type { Infer } from 'proreus'
 
 /**
  * A container as far as the CRD describes it, so that it holds without the webhook, too. The webhook checks all of the Pod spec: the

@@ -1,10 +1,7 @@
 /** The Pod that a MyPod asks for, and how a living Pod gets there. */
+import { canonicalJson, controllerReference, jsonEqual, keyOf, parseJson } from 'proreus'
+import type { core, DeepReadonly, MergePatch, ObjectInput } from 'proreus'
 import { createHash } from 'node:crypto'
-import type { Pod, PodSpec } from '../../api/builtin.ts'
-import { canonicalJson, jsonEqual, type DeepReadonly } from '../../api/json.ts'
-import { parseJson } from '../../api/json-reader.ts'
-import type { ObjectInput } from '../../api/object.ts'
-import { controllerReference } from '../../api/owner-reference.ts'
 import type { MyPod } from './kind.ts'
 
 export const creatorLabel = 'creator'
@@ -15,7 +12,7 @@ export const specHashAnnotation = 'mypod.harryyann.github.io/spec-hash'
 /** What the operator set where others may set things too, so that it can take its own back. */
 const appliedAnnotation = 'mypod.harryyann.github.io/applied'
 
-type Tolerations = NonNullable<PodSpec['tolerations']>
+type Tolerations = NonNullable<core.PodSpec['tolerations']>
 
 interface Applied {
   /** Keys. */
@@ -28,7 +25,7 @@ interface Applied {
 }
 
 /** The Pod for `owner`; its name and namespace are the owner's. */
-export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<Pod> {
+export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<core.Pod> {
   const { podLabels = {}, podAnnotations = {}, podSpec } = owner.spec
   const labels = { ...podLabels, [creatorLabel]: creatorValue }
   const applied: Applied = {
@@ -40,8 +37,7 @@ export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<Pod> {
   }
   return {
     metadata: {
-      name: owner.metadata.name,
-      ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
+      ...keyOf(owner),
       labels,
       annotations: {
         ...podAnnotations,
@@ -50,20 +46,22 @@ export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<Pod> {
       },
       ownerReferences: [controllerReference(owner)],
     },
-    spec: podSpec as PodSpec,
+    spec: podSpec as core.PodSpec,
   }
 }
 
 /** What it takes to bring a living Pod to the desired one. */
 export type Change =
-  { readonly action: 'none' } | { readonly action: 'recreate'; readonly why: string } | { readonly action: 'patch'; readonly patch: object }
+  | { readonly action: 'none' }
+  | { readonly action: 'recreate'; readonly why: string }
+  | { readonly action: 'patch'; readonly patch: MergePatch<ObjectInput<core.Pod>> }
 
 /**
  * Compares the spec with what was asked for when the Pod was made or last patched, not with the living one: the server and other webhooks
  * fill in and rewrite what is none of our business, and fighting them over it would never end. Labels and annotations that were changed
  * by hand are put right. A Pod that has lost the record is not made anew for that; it gets the record back.
  */
-export function changeOf(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>): Change {
+export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>): Change {
   const annotations = desired.metadata.annotations ?? {}
   const hash = live.metadata.annotations?.[specHashAnnotation]
   if (hash !== undefined && hash !== annotations[specHashAnnotation]) {
@@ -98,7 +96,7 @@ function fieldPatch(
 }
 
 /** What changed among the mutable fields of the Pod spec; undefined when the API server would refuse the change. */
-function specPatch(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>, before: Applied): object | undefined {
+function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>, before: Applied): object | undefined {
   const wanted = desired.spec!
   const patch: Record<string, unknown> = {}
   const images = new Map(containersOf(wanted).map(({ name, image }) => [name, image]))
@@ -124,7 +122,7 @@ function specPatch(live: DeepReadonly<Pod>, desired: ObjectInput<Pod>, before: A
 }
 
 /** The record on a living Pod; undefined when someone has removed or damaged it: nothing is taken back then. */
-function appliedTo(live: DeepReadonly<Pod>): Applied | undefined {
+function appliedTo(live: DeepReadonly<core.Pod>): Applied | undefined {
   try {
     const { labels, annotations, tolerations, images, ...rest } = parseJson(
       live.metadata.annotations?.[appliedAnnotation] ?? '',
@@ -135,13 +133,13 @@ function appliedTo(live: DeepReadonly<Pod>): Applied | undefined {
   }
 }
 
-function containersOf(podSpec: DeepReadonly<PodSpec>): DeepReadonly<PodSpec['containers']> {
+function containersOf(podSpec: DeepReadonly<core.PodSpec>): DeepReadonly<core.PodSpec['containers']> {
   return [...(podSpec.initContainers ?? []), ...podSpec.containers]
 }
 
 /** The Pod spec without what may change in place. */
-function immutablePart(podSpec: DeepReadonly<PodSpec>): unknown {
-  const withoutImages = (containers: DeepReadonly<PodSpec['containers']> | undefined): unknown =>
+function immutablePart(podSpec: DeepReadonly<core.PodSpec>): unknown {
+  const withoutImages = (containers: DeepReadonly<core.PodSpec['containers']> | undefined): unknown =>
     containers?.map((container) => ({ ...container, image: undefined }))
   return {
     ...podSpec,

@@ -1,10 +1,6 @@
 /** Keeps one Pod per MyPod, and the MyPod's status equal to what that Pod is. */
-import { pod as podType, type Pod } from '../../api/builtin.ts'
-import type { DeepReadonly } from '../../api/json.ts'
-import { keyOf, type ObjectInput } from '../../api/object.ts'
-import { isControlledBy } from '../../api/owner-reference.ts'
-import { isAlreadyExists, isApiError, isForbidden, isInvalid, isNotFound } from '../../client/api-error.ts'
-import type { ReconcileContext, Result } from '../../controller/reconciler.ts'
+import { core, isAlreadyExists, isControlledBy, isForbidden, isInvalid, isNotFound, keyOf } from 'proreus'
+import type { DeepReadonly, MergePatch, ObjectInput, ReconcileContext, Result, StatusPatch } from 'proreus'
 import { mypod, type MyPod } from './kind.ts'
 import { changeOf, podFor } from './pod.ts'
 import type { Outcome } from './status.ts'
@@ -18,7 +14,7 @@ const evictions = new Set(['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'No
 
 interface Step {
   /** The Pod as it is after this reconcile, undefined when there is none of ours. */
-  readonly pod: DeepReadonly<Pod> | undefined
+  readonly pod: DeepReadonly<core.Pod> | undefined
   readonly outcome: Outcome
   readonly result?: Result
 }
@@ -26,7 +22,7 @@ interface Step {
 export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: ReconcileContext): Promise<Result> {
   // The garbage collector takes the Pod; nothing may be created for an object that is going away.
   if (object.metadata.deletionTimestamp !== undefined) return
-  const live = context.cache.get(podType, keyOf(object))
+  const live = context.cache.get(core.pod, keyOf(object))
   const step = live === undefined ? await createPod(object, context) : await updatePod(object, live, context)
   const patch = statusPatch(object, step.pod, step.outcome, context.clock.now())
   if (patch !== undefined) await writeStatus(object, patch, context)
@@ -36,13 +32,13 @@ export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: Recon
 async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext): Promise<Step> {
   const { client, events, logger } = context
   try {
-    const pod = await client.create(podType, podFor(object))
+    const pod = await client.create(core.pod, podFor(object))
     logger.info('created the Pod')
     events.event(object, 'Normal', 'Created', `pod ${pod.metadata.name} created`)
     return { pod, outcome: { progressing: { reason: 'Creating', message: 'The Pod was created.' } } }
   } catch (error) {
     // The cache may be behind: what is there decides.
-    if (isAlreadyExists(error)) return updatePod(object, await client.get(podType, keyOf(object)), context)
+    if (isAlreadyExists(error)) return updatePod(object, await client.get(core.pod, keyOf(object)), context)
     if (isInvalid(error) || isForbidden(error)) {
       events.event(object, 'Warning', 'PodCreateFailed', error.message)
       logger.warn({ reason: error.reason }, `the API server refused the Pod: ${error.message}`)
@@ -56,7 +52,7 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
   }
 }
 
-async function updatePod(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, context: ReconcileContext): Promise<Step> {
+async function updatePod(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Pod>, context: ReconcileContext): Promise<Step> {
   if (!isControlledBy(live, object)) return nameConflict(object, live, context)
   if (live.metadata.deletionTimestamp !== undefined) {
     return { pod: live, outcome: { progressing: { reason: 'Recreating', message: 'The old Pod is going away.' } } }
@@ -75,9 +71,14 @@ async function updatePod(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, c
   }
 }
 
-async function patchPod(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, patch: object, context: ReconcileContext): Promise<Step> {
+async function patchPod(
+  object: DeepReadonly<MyPod>,
+  live: DeepReadonly<core.Pod>,
+  patch: MergePatch<ObjectInput<core.Pod>>,
+  context: ReconcileContext,
+): Promise<Step> {
   try {
-    const pod = await context.client.patch(podType, keyOf(live), patch)
+    const pod = await context.client.patch(core.pod, keyOf(live), patch)
     context.logger.info('updated the Pod in place')
     return { pod, outcome: progressOf(pod) }
   } catch (error) {
@@ -88,9 +89,9 @@ async function patchPod(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, pa
 }
 
 /** Deletes this very Pod with its normal grace; the event of its end brings the new one. */
-async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, why: string, context: ReconcileContext): Promise<Step> {
+async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Pod>, why: string, context: ReconcileContext): Promise<Step> {
   try {
-    await context.client.delete(podType, keyOf(live), { preconditions: { uid: live.metadata.uid } })
+    await context.client.delete(core.pod, keyOf(live), { preconditions: { uid: live.metadata.uid } })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
@@ -99,21 +100,25 @@ async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, w
   return { pod: live, outcome: { progressing: { reason: 'Recreating', message: `The Pod is created anew: ${why}.` } } }
 }
 
-function nameConflict(object: DeepReadonly<MyPod>, live: DeepReadonly<Pod>, context: ReconcileContext): Step {
+function nameConflict(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Pod>, context: ReconcileContext): Step {
   const message = `The Pod ${live.metadata.name} exists and does not belong to this MyPod; it is left alone.`
   context.events.event(object, 'Warning', 'NameConflict', message)
   return { pod: undefined, outcome: { degraded: { reason: 'NameConflict', message } }, result: { requeue: true } }
 }
 
-function progressOf(pod: DeepReadonly<Pod> | ObjectInput<Pod>): Outcome {
+function progressOf(pod: DeepReadonly<core.Pod> | ObjectInput<core.Pod>): Outcome {
   const phase = pod.status?.phase
   return phase === undefined || phase === 'Pending' ? { progressing: { reason: 'Creating', message: 'The Pod is starting.' } } : {}
 }
 
-async function writeStatus(object: DeepReadonly<MyPod>, patch: { status: object }, context: ReconcileContext): Promise<void> {
+async function writeStatus(
+  object: DeepReadonly<MyPod>,
+  patch: { status: StatusPatch<typeof mypod> },
+  context: ReconcileContext,
+): Promise<void> {
   try {
     await context.client.patchStatus(mypod, keyOf(object), patch)
   } catch (error) {
-    if (!isNotFound(error) || !isApiError(error)) throw error
+    if (!isNotFound(error)) throw error
   }
 }

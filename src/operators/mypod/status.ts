@@ -1,9 +1,7 @@
 /** The status of a MyPod: what its Pod is, and what the operator makes of it. */
-import type { Pod } from '../../api/builtin.ts'
-import type { Condition, ConditionInput } from '../../api/conditions.ts'
-import { mergeConditions } from '../../api/conditions.ts'
-import { jsonEqual, type DeepReadonly } from '../../api/json.ts'
-import type { MyPod } from './kind.ts'
+import { jsonEqual, mergeConditions } from 'proreus'
+import type { Condition, ConditionInput, core, DeepReadonly, StatusPatch } from 'proreus'
+import type { mypod, MyPod } from './kind.ts'
 
 /** How a reconcile went, as far as it is not visible in the Pod. */
 export interface Outcome {
@@ -16,10 +14,10 @@ const fromPod = ['podPhase', 'podIp', 'nodeIp', 'createdTimestamp'] as const
 /** A merge patch for the status, or undefined when it is right as it is. */
 export function statusPatch(
   object: DeepReadonly<MyPod>,
-  pod: DeepReadonly<Pod> | undefined,
+  pod: DeepReadonly<core.Pod> | undefined,
   outcome: Outcome,
   now: number,
-): { status: object } | undefined {
+): { status: StatusPatch<typeof mypod> } | undefined {
   const current = (object.status ?? {}) as NonNullable<MyPod['status']>
   const observed = observe(pod)
   const generation = object.metadata.generation
@@ -33,7 +31,7 @@ export function statusPatch(
   return unchanged ? undefined : { status: wanted }
 }
 
-function observe(pod: DeepReadonly<Pod> | undefined): Pick<NonNullable<MyPod['status']>, (typeof fromPod)[number]> {
+function observe(pod: DeepReadonly<core.Pod> | undefined): Pick<NonNullable<MyPod['status']>, (typeof fromPod)[number]> {
   if (pod === undefined) return {}
   const { phase, podIP, hostIP } = pod.status ?? {}
   return {
@@ -44,7 +42,7 @@ function observe(pod: DeepReadonly<Pod> | undefined): Pick<NonNullable<MyPod['st
   }
 }
 
-function conditionsOf(pod: DeepReadonly<Pod> | undefined, { degraded, progressing }: Outcome): ConditionInput[] {
+function conditionsOf(pod: DeepReadonly<core.Pod> | undefined, { degraded, progressing }: Outcome): ConditionInput[] {
   return [
     readyCondition(pod, degraded),
     degraded === undefined
@@ -56,7 +54,7 @@ function conditionsOf(pod: DeepReadonly<Pod> | undefined, { degraded, progressin
   ]
 }
 
-function readyCondition(pod: DeepReadonly<Pod> | undefined, degraded: Outcome['degraded']): ConditionInput {
+function readyCondition(pod: DeepReadonly<core.Pod> | undefined, degraded: Outcome['degraded']): ConditionInput {
   if (pod === undefined)
     return { type: 'Ready', status: 'False', reason: degraded?.reason ?? 'NoPod', message: degraded?.message ?? 'There is no Pod yet.' }
   const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')

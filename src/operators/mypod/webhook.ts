@@ -1,12 +1,6 @@
 /** What a MyPod must be, beyond its schema. */
-import { pod as podType, type PodSpec } from '../../api/builtin.ts'
-import type { FieldError } from '../../api/field-error.ts'
-import { forbidden, invalid } from '../../api/field-error.ts'
-import { jsonEqual, type DeepReadonly } from '../../api/json.ts'
-import { validateAnnotations, validateLabels } from '../../api/object-meta.ts'
-import type { StatusCause } from '../../api/status.ts'
-import { isApiError } from '../../client/api-error.ts'
-import type { AdmissionContext } from '../../webhook/context.ts'
+import { core, forbidden, invalid, isApiError, jsonEqual, validateAnnotations, validateLabels } from 'proreus'
+import type { AdmissionContext, DeepReadonly, FieldError, StatusCause } from 'proreus'
 import type { MyPod } from './kind.ts'
 import { creatorLabel, podFor } from './pod.ts'
 
@@ -51,7 +45,7 @@ export async function validateMyPodInCluster(
 /** "May create MyPods" must not mean "may create any Pod": the requester needs the permission that the operator uses. */
 async function checkRequester(object: DeepReadonly<MyPod>, { requesterCan, user }: AdmissionContext): Promise<FieldError[]> {
   const namespace = object.metadata.namespace ?? ''
-  if (await requesterCan({ verb: 'create', type: podType, namespace })) return []
+  if (await requesterCan({ verb: 'create', type: core.pod, namespace })) return []
   return [
     forbidden(
       'spec.podSpec',
@@ -65,7 +59,7 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
   const pod = podFor({ ...object, metadata: { ...object.metadata, uid: object.metadata.uid ?? '' } })
   const { name: _name, ownerReferences: _owner, ...metadata } = pod.metadata
   try {
-    await client.create(podType, { ...pod, metadata: { ...metadata, generateName: checkPrefix } }, { dryRun: true })
+    await client.create(core.pod, { ...pod, metadata: { ...metadata, generateName: checkPrefix } }, { dryRun: true })
     return []
   } catch (error) {
     if (!isApiError(error)) throw error
@@ -97,7 +91,7 @@ function podCause({ field = '', message = '', reason }: StatusCause): FieldError
 }
 
 function warnAbout(object: DeepReadonly<MyPod>, warn: AdmissionContext['warn']): void {
-  const podSpec: DeepReadonly<PodSpec> = object.spec.podSpec
+  const podSpec: DeepReadonly<core.PodSpec> = object.spec.podSpec
   if ((object.metadata.name ?? '').length > hostNameLength)
     warn(`metadata.name: longer than ${hostNameLength} characters; the Pod's host name will be cut`)
   for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {

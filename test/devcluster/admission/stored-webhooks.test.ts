@@ -228,7 +228,7 @@ t.test('kubectl prints a denial with causes as it prints the schema’s own erro
     (await kubectl('create -f -', manifest)).stderr,
     'Error from server (Forbidden): error when creating "STDIN": admission webhook "d.example.com" denied the request: never\n',
   )
-  const unreachable = { webhooks: [{ ...replaced.webhooks[0], clientConfig: { url: 'https://127.0.0.1:1/x' }, timeoutSeconds: 3 }] }
+  const unreachable = { webhooks: [{ ...replaced.webhooks[0]!, clientConfig: { url: 'https://127.0.0.1:1/x' }, timeoutSeconds: 3 }] }
   await client.patch(validatingWebhookConfiguration, { name: 'v' }, unreachable)
   t.equal(
     (await kubectl('create -f -', manifest)).stderr,

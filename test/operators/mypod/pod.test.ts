@@ -47,7 +47,7 @@ t.test('labels and annotations change in place; only what was ours is removed', 
   const change = changeOf(live, podFor(aMyPod({ podLabels: { app: 'y', added: 'n' } })))
   t.equal(change.action, 'patch')
   const { metadata, ...others } = (
-    change as { patch: { metadata: { labels: object; annotations: { gone: unknown }; resourceVersion: string } } }
+    change as unknown as { patch: { metadata: { labels: object; annotations: { gone: unknown }; resourceVersion: string } } }
   ).patch
   t.strictSame(metadata.labels, { app: 'y', added: 'n', old: null }, 'the foreign one is not touched')
   t.equal(metadata.annotations.gone, null)

@@ -1,0 +1,16 @@
+/** Kubernetes' own types of `apiextensions.k8s.io`: `apiextensions.customResourceDefinition`. */
+import type * as models from './models.ts'
+import type { ClusterObject } from './resource.ts'
+import { clusterType } from './resource.ts'
+
+export type CustomResourceDefinition = ClusterObject<
+  models.V1CustomResourceDefinition,
+  'apiextensions.k8s.io/v1',
+  'CustomResourceDefinition'
+>
+export const customResourceDefinition = clusterType<CustomResourceDefinition>(
+  'apiextensions.k8s.io',
+  'v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+)

@@ -1,0 +1,7 @@
+/** Kubernetes' own types of `apiregistration.k8s.io`: `apiregistration.apiService`. */
+import type * as models from './models.ts'
+import type { ClusterObject } from './resource.ts'
+import { clusterType } from './resource.ts'
+
+export type APIService = ClusterObject<models.V1APIService, 'apiregistration.k8s.io/v1', 'APIService'>
+export const apiService = clusterType<APIService>('apiregistration.k8s.io', 'v1', 'APIService', 'apiservices')

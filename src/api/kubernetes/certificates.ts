@@ -1,0 +1,16 @@
+/** Kubernetes' own types of `certificates.k8s.io`: `certificates.certificateSigningRequest`. */
+import type * as models from './models.ts'
+import type { ClusterObject } from './resource.ts'
+import { clusterType } from './resource.ts'
+
+export type CertificateSigningRequest = ClusterObject<
+  models.V1CertificateSigningRequest,
+  'certificates.k8s.io/v1',
+  'CertificateSigningRequest'
+>
+export const certificateSigningRequest = clusterType<CertificateSigningRequest>(
+  'certificates.k8s.io',
+  'v1',
+  'CertificateSigningRequest',
+  'certificatesigningrequests',
+)

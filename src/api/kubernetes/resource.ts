@@ -1,0 +1,31 @@
+/** What the types of all groups have in common: metadata as an API server returns it, and where the API serves them. */
+import type { ResourceType } from '../group-version-kind.ts'
+import { resourceType } from '../group-version-kind.ts'
+import type { KubernetesObject, NamespacedMeta, ObjectMeta } from '../object.ts'
+
+/** An object of a cluster-scoped type, from its model. */
+export type ClusterObject<Model, ApiVersion extends string, Kind extends string> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
+  apiVersion: ApiVersion
+  kind: Kind
+  metadata: ObjectMeta
+}
+
+/** An object of a namespaced type, from its model. */
+export type NamespacedObject<Model, ApiVersion extends string, Kind extends string> = Omit<Model, 'apiVersion' | 'kind' | 'metadata'> & {
+  apiVersion: ApiVersion
+  kind: Kind
+  metadata: NamespacedMeta
+}
+
+export function namespacedType<T extends KubernetesObject>(
+  group: string,
+  version: string,
+  kind: T['kind'],
+  plural: string,
+): ResourceType<T> {
+  return resourceType<T>({ group, version, kind, plural })
+}
+
+export function clusterType<T extends KubernetesObject>(group: string, version: string, kind: T['kind'], plural: string): ResourceType<T> {
+  return resourceType<T>({ group, version, kind, plural, namespaced: false })
+}

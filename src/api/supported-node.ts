@@ -1,0 +1,10 @@
+/** The oldest Node.js that this package runs on. */
+
+const oldest = [22, 19] as const
+
+/** A sentence that names the Node.js that is needed; undefined where this one will do. */
+export function nodeProblem(found: string = process.versions.node): string | undefined {
+  const [major = 0, minor = 0] = found.split('.').map(Number)
+  const isSupported = major > oldest[0] || (major === oldest[0] && minor >= oldest[1])
+  return isSupported ? undefined : `proreus needs Node.js ${oldest.join('.')} or later; this is ${found}.`
+}

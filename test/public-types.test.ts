@@ -1,0 +1,109 @@
+/** What users can name: the declarations of the package, as the compiler writes them. */
+import { join, relative } from 'node:path'
+import t from 'tap'
+import ts from 'typescript'
+import { repository } from './support/process.ts'
+
+const entries = ['src/index', 'src/testing/index']
+/** Where the declarations are, in memory alone: beside the sources the compiler would prefer these. */
+const folder = join(repository, 'declarations')
+
+/** The declaration files of what the entries reach, by their paths. */
+function emitDeclarations(): Map<string, string> {
+  const { config } = ts.readConfigFile(join(repository, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as { config: object }
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository)
+  const emitting = { ...options, noEmit: false, noCheck: true, declaration: true, stripInternal: true, emitDeclarationOnly: true }
+  const program = ts.createProgram(
+    entries.map((entry) => join(repository, `${entry}.ts`)),
+    { ...emitting, outDir: folder, rootDir: repository },
+  )
+  const declarations = new Map<string, string>()
+  program.emit(undefined, (path, text) => void declarations.set(path, text))
+  return declarations
+}
+
+const declarations = emitDeclarations()
+const host = ts.createCompilerHost({})
+const program = ts.createProgram(
+  entries.map((entry) => join(folder, `${entry}.d.ts`)),
+  { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2024, noCheck: true },
+  {
+    ...host,
+    directoryExists: (path) => path.startsWith(folder) || host.directoryExists!(path),
+    fileExists: (path) => declarations.has(path) || host.fileExists(path),
+    readFile: (path) => declarations.get(path) ?? host.readFile(path),
+    getSourceFile: (path, version) => {
+      const text = declarations.get(path)
+      return text === undefined ? host.getSourceFile(path, version) : ts.createSourceFile(path, text, version)
+    },
+  },
+)
+const checker = program.getTypeChecker()
+
+function target(symbol: ts.Symbol): ts.Symbol {
+  return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+}
+
+/** What a module exports, and what its namespaces do. */
+function exportedBy(module: ts.Symbol): ts.Symbol[] {
+  return checker.getExportsOfModule(module).flatMap((symbol) => {
+    const found = target(symbol)
+    return found.flags & ts.SymbolFlags.ValueModule ? exportedBy(found) : [found]
+  })
+}
+
+const modules = entries.map((entry) => program.getSourceFile(join(folder, `${entry}.d.ts`))!)
+const exported = new Set(modules.flatMap((file) => exportedBy(checker.getSymbolAtLocation(file)!)))
+
+const namesATypeOrValue = ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class | ts.SymbolFlags.Enum
+
+/**
+ * The types of ours that a declaration shows and nobody can import. An alias that its module keeps to itself stands for what it is made of;
+ * Kubernetes' models are shown by the objects that have them.
+ */
+function unnamed(declaration: ts.Node, path: string, seen: Set<ts.Symbol>, found: Map<string, string>): void {
+  const visit = (node: ts.Node): void => {
+    const name = ts.isTypeReferenceNode(node)
+      ? node.typeName
+      : ts.isExpressionWithTypeArguments(node)
+        ? node.expression
+        : ts.isImportTypeNode(node)
+          ? (node.qualifier ?? node)
+          : undefined
+    const symbol = name && checker.getSymbolAtLocation(name)
+    if (symbol) check(target(symbol))
+    ts.forEachChild(node, visit)
+  }
+  const check = (symbol: ts.Symbol): void => {
+    const [at] = symbol.declarations ?? []
+    const file = at?.getSourceFile().fileName
+    if (at === undefined || file === undefined || !declarations.has(file) || exported.has(symbol) || seen.has(symbol)) return
+    if (!(symbol.flags & namesATypeOrValue) || file.endsWith('/kubernetes/models.d.ts')) return
+    seen.add(symbol)
+    const isExported = ts.canHaveModifiers(at) && ts.getModifiers(at)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+    if (ts.isTypeAliasDeclaration(at) && !isExported) unnamed(at, `${path} > ${symbol.name}`, seen, found)
+    else found.set(`${symbol.name} of ${relative(folder, file)}`, path)
+  }
+  visit(declaration)
+}
+
+t.test('every type that a public signature shows can be imported from the package', async (t) => {
+  t.ok(exported.size > 200, `${exported.size} exports were found`)
+  const found = new Map<string, string>()
+  const seen = new Set<ts.Symbol>()
+  for (const symbol of exported)
+    for (const declaration of symbol.declarations ?? [])
+      if (declarations.has(declaration.getSourceFile().fileName)) unnamed(declaration, symbol.name, seen, found)
+  t.strictSame([...found].map(([name, path]) => `${name}, shown by ${path}`).sort(), [])
+})
+
+t.test('no declaration needs the types of a package that the library does not show', async (t) => {
+  const packages = new Set<string>()
+  for (const file of program.getSourceFiles()) {
+    if (!declarations.has(file.fileName)) continue
+    for (const { text } of ts.preProcessFile(file.text).importedFiles.map(({ fileName }) => ({ text: fileName })))
+      if (!text.startsWith('.') && !text.startsWith('node:')) packages.add(text)
+  }
+  // A logger, a registry of metrics, and the schemas of kinds.
+  t.strictSame([...packages].sort(), ['pino', 'prom-client', 'typebox'])
+})
