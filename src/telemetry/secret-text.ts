@@ -6,7 +6,7 @@ export const redacted = '[redacted]'
 const plain = /^[^=: ]*$/
 const encoded = /eyJ|LS0t/
 /** What the rules below look for, so that most texts meet one expression only. */
-const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/\S{1,800}@|eyJ|LS0t/i
+const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/(?:(?!:\/\/)\S){1,800}@|eyJ|LS0t/i
 
 /** The words of `secretEnding`, for the middle of a text. */
 const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
@@ -24,7 +24,7 @@ const rules: readonly Rule[] = [
   // A JSON web token.
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
   // The password in a URL; what follows the colon may be a port.
-  [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))[^\s"'<>]{1,512}@/g, `://$1:${redacted}@`],
+  [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))(?:(?!:\/\/)[^\s"'<>]){1,512}@/g, `://$1:${redacted}@`],
   // A user that is as long as a token; `git@` is not.
   [/:\/\/[^\s/?#@:"'<>[\]]{20,256}@/g, `://${redacted}@`],
   [/\b(bearer)([ :]{1,3})([\w.~+/=-]+)/gi, (text, scheme, gap, token) => (isProse(scheme!, token!) ? text : `${scheme}${gap}${redacted}`)],
