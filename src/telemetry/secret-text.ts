@@ -2,7 +2,7 @@
 
 export const redacted = '[redacted]'
 
-/** No shorter text is a secret with its announcement, and none without one of these characters, but for a token or a key in base64. */
+/** Without one of these characters nothing is announced; only a token or a key in base64 is a secret by itself. */
 const plain = /^[^=: ]*$/
 const encoded = /eyJ|LS0t/
 /** What the rules below look for, so that most texts meet one expression only. */
@@ -70,7 +70,7 @@ const secretData = /(\b(?:stringData|data)\\*["']?\s{0,2}:)[\s\S]*/
  * @param isBeginning The text goes on, so that nobody knows what kind of object it quotes.
  */
 export function redactText(text: string, isBeginning = false): string {
-  if (text.length < 8 || (plain.test(text) && !encoded.test(text))) return text
+  if (plain.test(text) && !encoded.test(text)) return text
   let clean = isBeginning || secretKind.test(text) ? text.replace(secretData, `$1 ${redacted}`) : text
   if (!suspicious.test(clean)) return clean
   for (const [pattern, replacement] of rules) clean = clean.replace(pattern, replacement as string)
@@ -89,7 +89,7 @@ const proseAfterBearer = new Set(
 
 /** "Bearer token is missing", "Bearer realm=…", "the bearer of". */
 function isProse(scheme: string, token: string): boolean {
-  return proseAfterBearer.has(/^[A-Za-z]*/.exec(token)![0].toLowerCase()) && !/\d/.test(token)
-    ? true
-    : scheme === 'bearer' && /^[a-z]+[.,]?$/.test(token)
+  const [first] = /^[A-Za-z]*/.exec(token)!
+  if (proseAfterBearer.has(first.toLowerCase()) && !/\d/.test(token)) return true
+  return scheme === 'bearer' && /^[a-z]+[.,]?$/.test(token)
 }
