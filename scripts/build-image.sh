@@ -89,7 +89,7 @@ make_base() {
 make_tools() {
   node scripts/install.mjs >&2
   if [ ! -x "$cache/tools/bin/npm" ]; then
-    npm install --global --prefix "$work/tools" --loglevel=error npm@11 >&2
+    npm install --global --prefix "$work/tools" --loglevel=error --ignore-scripts npm@11.21.2 >&2
     rm -rf "$cache/tools"
     mkdir -p "$cache"
     mv "$work/tools" "$cache/tools"

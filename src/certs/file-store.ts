@@ -1,6 +1,5 @@
 /** Certificates in a folder, for a run outside a cluster: `ca.crt`, `ca.key`, `tls.crt` and `tls.key`. */
-import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../api/clock.ts'
 import { messageOf, ProreusError } from '../api/errors.ts'
@@ -12,6 +11,7 @@ import { authorityFiles, readAuthority, writeAuthority } from './authority-data.
 import { isTrusted, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
 import type { KeyPair } from './issue.ts'
 import { issueAuthority, issueLeaf } from './issue.ts'
+import { readPrivateFile, writePrivateFile } from './private-file.ts'
 import type { RefreshingCertificateSource, ServingCertificate } from './serving-certificate.ts'
 import { refreshingSource, servingCertificate } from './serving-certificate.ts'
 
@@ -27,6 +27,7 @@ export interface FileCertificatesOptions {
 
 export const leafFiles = { cert: 'tls.crt', key: 'tls.key' } as const
 const allFiles = [...Object.values(authorityFiles), ...Object.values(leafFiles)]
+const advice = 'Make it yours and readable by you alone (chmod 600), or choose another folder.'
 
 /**
  * Opens the certificates of a folder. What is missing is issued; what is damaged, expired or does not fit together is replaced
@@ -39,15 +40,25 @@ export async function openFileCertificates(options: FileCertificatesOptions): Pr
   return refreshingSource(initial, (current) => bringUpToDate(options, current), options)
 }
 
-/** The files of the folder that are there. */
+/**
+ * The files of the folder that are there. Next to `ca.key`, keys must be private, since this process signs with them; a pair of
+ * somebody else may come from a volume, whose files have the modes that were chosen for it.
+ *
+ * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or others could have read or replaced a key.
+ */
 export async function readCertificateFiles(directory: string): Promise<NamedTexts> {
+  const isOwn = await access(join(directory, authorityFiles.key)).then(
+    () => true,
+    () => false,
+  )
   const texts: Record<string, string | undefined> = {}
   for (const file of allFiles) {
+    const path = join(directory, file)
     try {
-      texts[file] = await readFile(join(directory, file), 'utf8')
+      texts[file] = isOwn && file.endsWith('.key') ? await readPrivateFile(path) : await readFile(path, 'utf8')
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue
-      throw new ProreusError('PRO_CERTIFICATE', `${join(directory, file)} cannot be read: ${messageOf(error)}.`, { cause: error })
+      throw new ProreusError('PRO_CERTIFICATE', `${path} cannot be read: ${messageOf(error)}. ${advice}`, { cause: error })
     }
   }
   return texts
@@ -130,20 +141,9 @@ async function keepLeaf(
 /** Each file appears whole or not at all, and only its owner may read it. */
 async function writeFiles(directory: string, texts: NamedTexts): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
     for (const [name, text] of Object.entries(texts)) {
-      if (text === undefined) {
-        await rm(join(directory, name), { force: true })
-        continue
-      }
-      const temporary = join(directory, `.${name}.${randomBytes(6).toString('hex')}`)
-      try {
-        await writeFile(temporary, text, { mode: 0o600, flag: 'wx', flush: true })
-        await rename(temporary, join(directory, name))
-      } catch (error) {
-        await rm(temporary, { force: true })
-        throw error
-      }
+      const path = join(directory, name)
+      await (text === undefined ? rm(path, { force: true }) : writePrivateFile(path, text))
     }
   } catch (error) {
     throw new ProreusError(

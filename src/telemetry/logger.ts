@@ -68,7 +68,12 @@ function redactedMessage(given: readonly unknown[], index: number): unknown {
     const clean = redact(value)
     return typeof clean === 'object' ? JSON.stringify(clean) : clean
   })
-  return redact(format(message.replaceAll(/%[joO%]/g, (text) => (text === '%%' ? text : '%s')), ...values))
+  return redact(
+    format(
+      message.replaceAll(/%[joO%]/g, (text) => (text === '%%' ? text : '%s')),
+      ...values,
+    ),
+  )
 }
 
 /** pino's formatter for bindings is not handed down to children, but an overridden method is. */

@@ -2,11 +2,11 @@
 
 export const redacted = '[redacted]'
 
-/** No shorter text is a secret with its announcement, and none without one of these characters, but for a token or a key in base64. */
+/** Without one of these characters nothing is announced; only a token or a key in base64 is a secret by itself. */
 const plain = /^[^=: ]*$/
 const encoded = /eyJ|LS0t/
 /** What the rules below look for, so that most texts meet one expression only. */
-const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/\S{1,800}@|eyJ|LS0t/i
+const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/(?:(?!:\/\/)\S){1,800}@|eyJ|LS0t/i
 
 /** The words of `secretEnding`, for the middle of a text. */
 const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
@@ -24,7 +24,7 @@ const rules: readonly Rule[] = [
   // A JSON web token.
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
   // The password in a URL; what follows the colon may be a port.
-  [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))[^\s"'<>]{1,512}@/g, `://$1:${redacted}@`],
+  [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))(?:(?!:\/\/)[^\s"'<>]){1,512}@/g, `://$1:${redacted}@`],
   // A user that is as long as a token; `git@` is not.
   [/:\/\/[^\s/?#@:"'<>[\]]{20,256}@/g, `://${redacted}@`],
   [/\b(bearer)([ :]{1,3})([\w.~+/=-]+)/gi, (text, scheme, gap, token) => (isProse(scheme!, token!) ? text : `${scheme}${gap}${redacted}`)],
@@ -70,7 +70,7 @@ const secretData = /(\b(?:stringData|data)\\*["']?\s{0,2}:)[\s\S]*/
  * @param isBeginning The text goes on, so that nobody knows what kind of object it quotes.
  */
 export function redactText(text: string, isBeginning = false): string {
-  if (text.length < 8 || (plain.test(text) && !encoded.test(text))) return text
+  if (plain.test(text) && !encoded.test(text)) return text
   let clean = isBeginning || secretKind.test(text) ? text.replace(secretData, `$1 ${redacted}`) : text
   if (!suspicious.test(clean)) return clean
   for (const [pattern, replacement] of rules) clean = clean.replace(pattern, replacement as string)
@@ -89,7 +89,7 @@ const proseAfterBearer = new Set(
 
 /** "Bearer token is missing", "Bearer realm=…", "the bearer of". */
 function isProse(scheme: string, token: string): boolean {
-  return proseAfterBearer.has(/^[A-Za-z]*/.exec(token)![0].toLowerCase()) && !/\d/.test(token)
-    ? true
-    : scheme === 'bearer' && /^[a-z]+[.,]?$/.test(token)
+  const [first] = /^[A-Za-z]*/.exec(token)!
+  if (proseAfterBearer.has(first.toLowerCase()) && !/\d/.test(token)) return true
+  return scheme === 'bearer' && /^[a-z]+[.,]?$/.test(token)
 }

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -189,6 +189,26 @@ t.test("somebody else's pair is used as it is", async (t) => {
   writeFileSync(join(directory, 'tls.crt'), self.cert)
   writeFileSync(join(directory, 'tls.key'), self.key)
   t.equal((await open()).current().caBundle, self.cert, 'a self-signed one vouches for itself')
+})
+
+t.test('a key that others could have read or replaced is refused where this process signs with it', async (t) => {
+  const { directory, open, clock, text } = folder(t)
+  const first = await open()
+  for (const [name, mode] of [
+    ['ca.key', 0o644],
+    ['tls.key', 0o660],
+  ] as const) {
+    chmodSync(join(directory, name), mode)
+    const refusal = { code: 'PRO_CERTIFICATE', message: new RegExp(`${name} cannot be read: its mode is 0${mode.toString(8)}.*chmod 600`) }
+    await t.rejects(open(), refusal)
+    await t.rejects(first.refresh(), refusal)
+    await t.rejects(verifyCertificates(directory, names, clock.now()), refusal)
+    chmodSync(join(directory, name), 0o600)
+  }
+  t.equal((await open()).current().key, text('tls.key'))
+  rmSync(join(directory, 'ca.key'))
+  chmodSync(join(directory, 'tls.key'), 0o640)
+  t.equal((await open()).current().key, text('tls.key'), 'the pair of a volume may be readable by its group')
 })
 
 t.test('a folder that cannot be written gives one sentence', async (t) => {

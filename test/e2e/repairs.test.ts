@@ -1,5 +1,5 @@
 /** Files that a start finds damaged or outdated are replaced, with one warning each time. */
-import { existsSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { silentLogger } from '../../src/telemetry/logger.ts'
@@ -29,6 +29,7 @@ t.test('certificates that cannot be used', async (t) => {
     await t.test(name, async (t) => {
       const certs = { ...(await oldCertificates({ days })), ...damage }
       const directory = t.testdir({ kubeconfig: cluster.kubeconfigYaml(), certs })
+      for (const file of ['ca.key', 'tls.key']) chmodSync(join(directory, 'certs', file), 0o600)
       const options = { directory, kubeconfig: join(directory, 'kubeconfig'), args: ['--drain-delay', '0s'] }
       const { running, probesUrl } = await startOperator(t, options, await freePort())
       await until('it is ready', async () => (await fetch(`${probesUrl}/readyz`)).ok)
@@ -42,6 +43,7 @@ t.test('certificates that cannot be used', async (t) => {
 
 t.test('a state file that is garbage', async (t) => {
   const directory = t.testdir({ '.proreus': { 'state.json': 'garbage', kubeconfig: 'old' } })
+  chmodSync(join(directory, '.proreus/state.json'), 0o600)
   const running = startProreus(['dev', '--operators', 'none', '--port', '0'], { cwd: directory })
   t.teardown(() => running.stop('SIGKILL'))
   await until('it is ready', () => logLines(running.output()).some(({ msg }) => msg === 'ready'))

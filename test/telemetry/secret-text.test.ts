@@ -2,6 +2,14 @@ import fc from 'fast-check'
 import t from 'tap'
 import { redactText } from '../../src/telemetry/secret-text.ts'
 
+/** Milliseconds of computing, which other programs on the machine do not lengthen. */
+function cpuMsOf(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
 /** The longest text that the logger looks at. */
 const length = 32 * 1024
 const fragments = [
@@ -65,28 +73,24 @@ const fragments = [
   ],
 ]
 
-t.test('a hostile text takes no longer than a short while', async (t) => {
+t.test('the time for a hostile text grows with its length, not with the square of it', async (t) => {
   for (const first of fragments) {
     for (const second of ['', ...fragments]) {
-      const text = (first + second).repeat(length).slice(0, length)
-      const start = performance.now()
-      redactText(text)
-      redactText(text, true)
-      const ms = performance.now() - start
-      if (ms > 300) t.fail(`${JSON.stringify(first + second)} again and again took ${ms.toFixed(0)} ms`)
+      // A quarter of the longest; the square of it would take a second and more.
+      const text = (first + second).repeat(length).slice(0, length / 4)
+      const ms = cpuMsOf(() => redactText(text, true))
+      if (ms > 100) t.fail(`${JSON.stringify(first + second)} again and again took ${ms.toFixed(0)} ms`)
     }
   }
 })
 
-t.test('any mixture of what the rules look for is redacted in a short while, and again without a change', async (t) => {
+t.test('any mixture of what the rules look for is redacted in a short while', async (t) => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...fragments), { maxLength: 400 }), (parts) => {
       const text = parts.join('').repeat(20).slice(0, length)
-      const start = performance.now()
-      redactText(text)
-      return performance.now() - start < 500
+      return cpuMsOf(() => redactText(text)) < 300
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
   t.pass()
 })

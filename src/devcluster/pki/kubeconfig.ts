@@ -1,6 +1,6 @@
 /** The kubeconfig with which kubectl, and any other client, reaches the embedded API server. */
 import { stringify } from 'yaml'
-import { writePrivateFile } from './private-file.ts'
+import { writeStateFile } from './state-file.ts'
 
 export interface KubeconfigFields {
   readonly server: string
@@ -31,5 +31,5 @@ export function kubeconfigYaml({ server, ca, userName, token, namespace }: Kubec
 
 /** Writes the kubeconfig atomically, readable by its owner alone: that it is there means that the cluster is ready. */
 export async function writeKubeconfig(path: string, fields: KubeconfigFields): Promise<void> {
-  await writePrivateFile(path, kubeconfigYaml(fields))
+  await writeStateFile(path, kubeconfigYaml(fields))
 }

@@ -1,14 +1,12 @@
 /** What must survive a restart so that kubeconfigs stay valid: the certificate authority and the administrator's token. */
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ProreusError, messageOf } from '../../api/errors.ts'
 import { isObject } from '../../api/json.ts'
 import { pairProblem } from '../../certs/certificate.ts'
 import type { KeyPair } from '../../certs/issue.ts'
 import { issueAuthority, authorityLifeMs, issueLeaf } from '../../certs/issue.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { writePrivateFile } from './private-file.ts'
+import { readStateFile, writeStateFile } from './state-file.ts'
 
 export interface ClusterState {
   readonly authority: KeyPair
@@ -27,6 +25,8 @@ export function newToken(): string {
 /**
  * The state that is kept in `directory`, made anew when there is none yet; without a directory always a new one.
  * A damaged or outdated file is replaced, with one warning: clients then need the new kubeconfig.
+ *
+ * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be read or written, or when others could have read or replaced it.
  */
 export async function openState(
   directory: string | undefined,
@@ -37,22 +37,13 @@ export async function openState(
   if (found !== undefined && 'state' in found) return found.state
   if (found !== undefined) options.logger.warn(`${path} is replaced because ${found.problem}: clients need the new kubeconfig.`)
   const state: ClusterState = { authority: await issueAuthority(options.now), token: newToken() }
-  if (path !== undefined) await writePrivateFile(path, `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`)
+  if (path !== undefined) await writeStateFile(path, `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`)
   return state
 }
 
 async function readState(path: string, now: number): Promise<{ readonly state: ClusterState } | { readonly problem: string } | undefined> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new ProreusError(
-      'PRO_STATE_FILE',
-      `Cannot read ${path}: ${messageOf(error)}. Make it readable, or delete it to start with a new state.`,
-      { cause: error },
-    )
-  }
+  const text = await readStateFile(path)
+  if (text === undefined) return undefined
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { issueServingCertificate, openState } from '../../../src/devcluster/pki/state.ts'
@@ -48,6 +48,40 @@ for (const [name, damage, expected] of damages) {
   })
 }
 
+const exposures: [string, (directory: string, path: string) => void, RegExp][] = [
+  ['others may write', (_, path) => chmodSync(path, 0o666), /its mode is 0666, so that others may know or change it, expected 0600/],
+  ['others may read', (_, path) => chmodSync(path, 0o640), /its mode is 0640/],
+  ['is in a folder of everybody', (directory) => chmodSync(directory, 0o777), /everybody may write to its folder \(mode 0777\)/],
+  ['belongs to somebody else', (_, path) => chownSync(path, 12345, 0), /it belongs to user 12345, and this process runs as user 0/],
+  ['is in a folder of somebody else', (directory) => chownSync(directory, 12345, 0), /its folder belongs to user 12345/],
+]
+for (const [name, expose, expected] of exposures) {
+  const skip = name.includes('somebody') && process.getuid?.() !== 0 && 'only root can give files away'
+  t.test(`a state that ${name} is refused, and left as it is`, { skip }, async (t) => {
+    const directory = t.testdir({ own: {} })
+    const own = join(directory, 'own')
+    const path = join(own, 'state.json')
+    const { logger, lines } = logged()
+    const state = await openState(own, { now, logger })
+    const text = readFileSync(path, 'utf8')
+    expose(own, path)
+    await t.rejects(openState(own, { now, logger }), { code: 'PRO_STATE_FILE', message: expected })
+    t.equal(readFileSync(path, 'utf8'), text)
+    for (const part of [own, path]) if (process.getuid?.() === 0) chownSync(part, 0, 0)
+    chmodSync(own, 0o1777)
+    chmodSync(path, 0o600)
+    t.strictSame(await openState(own, { now, logger }), state, 'private again, under a folder such as /tmp')
+    t.strictSame(lines, [])
+  })
+}
+
+t.test('a state is not made in a folder of everybody', async (t) => {
+  const directory = join(t.testdir({ open: {} }), 'open')
+  chmodSync(directory, 0o777)
+  await t.rejects(openState(directory, { now, logger: logged().logger }), { code: 'PRO_STATE_FILE', message: /everybody may write/ })
+  t.strictSame(readdirSync(directory), [])
+})
+
 t.test('an authority that expires soon is replaced', async (t) => {
   const directory = t.testdir()
   const { logger, lines } = logged()
@@ -60,11 +94,11 @@ t.test('an authority that expires soon is replaced', async (t) => {
 t.test('a folder that cannot be written is one clear sentence', async (t) => {
   const directory = t.testdir({ file: '' })
   const { logger } = logged()
-  await t.rejects(openState(join(directory, 'file', 'x'), { now, logger }), { code: 'PRO_STATE_FILE', message: /^Cannot (read|write) / })
+  await t.rejects(openState(join(directory, 'file', 'x'), { now, logger }), { code: 'PRO_STATE_FILE', message: /^Cannot (use|write) / })
   mkdirSync(join(directory, 'state.json'))
   await t.rejects(openState(directory, { now, logger }), {
     code: 'PRO_STATE_FILE',
-    message: /^Cannot read .*state\.json: .*Make it readable, or delete it/,
+    message: /^Cannot use .*state\.json: .*or delete it/,
   })
 })
 

@@ -1,0 +1,69 @@
+/** Files with secrets: readable by their owner alone, and never seen half-written. */
+import { randomBytes } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+/**
+ * Writes a file with mode 0600, and makes its folder (0700) when it is missing.
+ * The file appears complete, or an older one is replaced as a whole.
+ */
+export async function writePrivateFile(path: string, content: string): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await writeFile(temporary, content, { mode: 0o600, flag: 'wx', flush: true })
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+/**
+ * Reads a file that `writePrivateFile` wrote. As ssh does with its keys, it refuses one that others could have read or replaced.
+ *
+ * @throws An error with one sentence when the file belongs to another user, or others have rights to it.
+ */
+export async function readPrivateFile(path: string): Promise<string> {
+  const file = await open(path)
+  try {
+    const stats = await file.stat()
+    const { mode } = stats
+    if (isForeign(stats)) throw new Error(`it belongs to user ${stats.uid}, and this process runs as user ${process.getuid?.()}`)
+    if (knowsUsers && (mode & 0o077) !== 0)
+      throw new Error(`its mode is ${octal(mode)}, so that others may know or change it, expected 0600`)
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * Refuses a folder in which others could replace files. A missing one is made later, with mode 0700.
+ *
+ * @throws An error with one sentence when the folder belongs to another user, or everybody may write to it.
+ */
+export async function checkPrivateFolder(path: string): Promise<void> {
+  const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    return undefined
+  })
+  if (stats === undefined) return
+  if (isForeign(stats)) throw new Error(`its folder belongs to user ${stats.uid}, and this process runs as user ${process.getuid?.()}`)
+  // With the sticky bit, as in /tmp, only a file's owner may replace it.
+  if (knowsUsers && (stats.mode & 0o1002) === 0o002)
+    throw new Error(`everybody may write to its folder (mode ${octal(stats.mode)}), expected 0700`)
+}
+
+/** On Windows, files have neither a user's number nor a mode that means something. */
+const knowsUsers = process.getuid !== undefined
+
+/** What belongs to root is no less safe. */
+function isForeign({ uid }: Stats): boolean {
+  return knowsUsers && uid !== 0 && uid !== process.getuid?.()
+}
+
+function octal(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0')
+}
