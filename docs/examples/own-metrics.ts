@@ -12,11 +12,4 @@ export const greetings = new Counter({
   registers: [metrics.registry],
 })
 
-const stop = new AbortController()
-process.once('SIGTERM', () => stop.abort())
-await run([operator], {
-  connection: await loadConnection({ env: process.env }),
-  signal: stop.signal,
-  certificates: { kind: 'files', directory: 'certs' },
-  metrics,
-})
+await run([operator], { connection: await loadConnection({ env: process.env }), metrics })

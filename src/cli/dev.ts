@@ -1,4 +1,5 @@
 /** `proreus dev`: an embedded Kubernetes API with a simulated node, and operators that run against it. */
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
@@ -18,6 +19,9 @@ import { addLogOptions, loggerOf, type LogOptions } from './logging.ts'
 import { ownStateFolder } from './dev-owner.ts'
 import { nameOption, operatorsOption, selectOperators } from './operators.ts'
 import { paint, terminalProgress, type Progress } from './progress.ts'
+
+/** In this repository. */
+const mypodSample = 'config/samples/mypod.yaml'
 
 interface Options extends LogOptions {
   operators?: string
@@ -149,11 +153,11 @@ function runOperators(
 /** What to type next. */
 function sayReady(progress: Progress, kubeconfig: string, operators: readonly Operator[], seconds: number): void {
   const bold = (text: string): string => paint(process.stderr, 'bold', text)
-  const shipped = operators.some(({ name }) => name === 'mypod')
+  const hasSample = operators.some(({ name }) => name === 'mypod') && existsSync(mypodSample)
   const first = operators[0]?.kinds[0]
   const commands = [
     `export KUBECONFIG=${kubeconfig}`,
-    ...(shipped ? ['kubectl create -f config/samples/mypod.yaml'] : []),
+    ...(hasSample ? [`kubectl create -f ${mypodSample}`] : []),
     first === undefined ? 'kubectl get namespaces' : `kubectl get ${first.plural} -A -o wide`,
   ]
   progress.say(

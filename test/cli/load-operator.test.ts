@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import t from 'tap'
-import { LoadError, loadOperator } from '../../src/cli/load-operator.ts'
+import { type LoadError, loadOperator } from '../../src/cli/load-operator.ts'
 
 const folder = t.testdir({
   'throws.ts': "export function fail(): never {\n  throw new Error('no luck.')\n}\nfail()\n",

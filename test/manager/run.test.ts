@@ -77,6 +77,30 @@ t.test('a kind that is not installed is waited for', async (t) => {
   await until('it is reconciled', () => client.get(configMap, { namespace: 'default', name: 'late' }).catch(() => undefined))
 })
 
+t.test('a restart with nothing new writes nothing', async (t) => {
+  const world = await startCluster(t)
+  const { client, cluster } = world
+  const certificates = { kind: 'files', directory: `${t.testdir()}/kept` } as const
+  const first = await runNotes(t, world, { certificates })
+  await client.create(note, object('a') as never)
+  await until('the status is written', async () => (await client.get(note, { namespace: 'default', name: 'a' })).status?.written === true)
+  first.stop.abort()
+  await first.done
+
+  const before = cluster.requests.length
+  const { endpoints } = await runNotes(t, world, { certificates, install: false })
+  await until('all is reconciled', async () => {
+    const { body } = await get(endpoints.metrics, '/metrics')
+    return /controller_runtime_reconcile_total\{controller="note",result="success"\} [1-9]/.test(body)
+  })
+  const writes = cluster.requests.slice(before).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
+  t.strictSame(
+    new Set(writes.map(({ path }) => path)),
+    new Set(['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews']),
+    'which store nothing',
+  )
+})
+
 t.test('a start that cannot be is one sentence', async (t) => {
   const world = await startCluster(t, [
     { name: 'weak', token: 'weak', rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] }] },

@@ -1,0 +1,108 @@
+/** The package as npm packs it: what is in it, and that it works where nothing else of this repository is. */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { finished, repository } from '../support/process.ts'
+
+interface PackageJson {
+  readonly version: string
+  readonly description: string
+  readonly keywords: readonly string[]
+  readonly bin: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+}
+
+interface Packed {
+  readonly filename: string
+  readonly unpackedSize: number
+  readonly files: readonly { readonly path: string }[]
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'proreus-package-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const source = join(folder, 'source')
+for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs', 'config', 'src']) {
+  cpSync(join(repository, name), join(source, name), { recursive: true })
+}
+// As `npm run build`, but for the checks: those are another step of CI.
+const compiler = join(repository, 'node_modules/typescript/bin/tsc')
+execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', join(source, 'dist')], { cwd: repository })
+const [packed] = JSON.parse(
+  execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: source,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }),
+) as [Packed]
+execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', folder])
+symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
+const unpacked = join(folder, 'package')
+const paths = packed.files.map(({ path }) => path)
+const json = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as PackageJson
+
+t.test('there is what a user of the library needs, and nothing else', async (t) => {
+  const expected = /^(dist\/.+\.(js|js\.map|d\.ts|json)|docs\/.+\.(md|ts|yaml)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
+  t.strictSame(
+    paths.filter((path) => !expected.test(path)),
+    [],
+  )
+  for (const path of [
+    'docs/reference/cli.md',
+    'docs/reference/errors.md',
+    'docs/guides/testing.md',
+    'dist/index.js',
+    'dist/builtin-schemas/types.json',
+  ])
+    t.ok(paths.includes(path), path)
+  t.ok(packed.unpackedSize < 12_000_000, `${packed.unpackedSize} bytes`)
+})
+
+t.test('what package.json names is there, with its types', async (t) => {
+  // The condition for this repository's own sources is of no use to anybody else.
+  const targets = Object.values(json.exports).flatMap((target) =>
+    typeof target === 'string'
+      ? [target]
+      : Object.entries(target).flatMap(([condition, path]) => (condition === 'proreus-source' ? [] : [path])),
+  )
+  for (const target of [...targets, ...Object.values(json.bin).map((path) => `./${path}`)]) t.ok(paths.includes(target.slice(2)), target)
+  for (const target of targets.filter((path) => path.endsWith('.js')))
+    t.ok(paths.includes(target.slice(2).replace(/\.js$/, '.d.ts')), `the types of ${target}`)
+  t.match(json.description, /Kubernetes/)
+  t.ok(json.keywords.includes('kubernetes'))
+})
+
+t.test('each script has a source map that carries its source', async (t) => {
+  const scripts = paths.filter((path) => path.endsWith('.js'))
+  t.ok(scripts.length > 300)
+  for (const path of scripts) {
+    const { sources, sourcesContent } = JSON.parse(readFileSync(join(unpacked, `${path}.map`), 'utf8')) as Record<string, readonly string[]>
+    if (sources?.length !== 1 || sourcesContent?.length !== 1) t.fail(path)
+  }
+})
+
+t.test('the help refers to documentation that is there', async (t) => {
+  const { stdout } = await finished(process.execPath, [join(unpacked, 'dist/cli/bin.js'), '--help'])
+  const named = /^Documentation: (.*) in the package\.$/m.exec(stdout)?.[1]?.split(' and ') ?? []
+  t.strictSame(named, ['README.md', 'docs/'])
+  for (const name of named)
+    t.ok(
+      paths.some((path) => path.startsWith(name)),
+      name,
+    )
+})
+
+t.test('it runs, and can be imported', async (t) => {
+  t.strictSame(await finished(process.execPath, [join(unpacked, 'dist/cli/bin.js'), '--version']), {
+    code: 0,
+    stdout: `${json.version}\n`,
+    stderr: '',
+  })
+  const script =
+    "import { run, onTermination } from 'proreus'; import { startControlPlane } from 'proreus/testing'; process.stdout.write([run, onTermination, startControlPlane].map((one) => typeof one).join())"
+  t.match(await finished(process.execPath, ['--input-type=module', '--eval', script], { cwd: unpacked }), {
+    code: 0,
+    stdout: 'function,function,function',
+  })
+})
