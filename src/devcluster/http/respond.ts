@@ -47,9 +47,14 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
 
 /** An object as JSON, or as YAML for a client that asked for it. */
 export function respondObject(exchange: Exchange, code: number, object: JsonObject, text: string, encoding: Encoding): Promise<void> {
-  if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: stringify(object) })
+  if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: yamlText(object) })
   const body = exchange.query.get('pretty') === 'true' ? `${stringifyJson(object, 2)}\n` : `${text}\n`
   return respond(exchange, { code, contentType: 'application/json', body })
+}
+
+/** Keys come sorted, whatever the type. What a reader of YAML 1.1, as Kubernetes has one, takes for something else than a text is quoted. */
+function yamlText(object: object): string {
+  return stringify(object, { version: '1.1', sortMapEntries: true, indentSeq: false, lineWidth: 0 })
 }
 
 /** A failure, in the encoding that the client prefers where it has one. */
@@ -60,7 +65,7 @@ export function respondStatus(exchange: Exchange, status: Status, headers: Reado
   return respond(exchange, {
     code,
     contentType: encoding === 'yaml' ? 'application/yaml' : 'application/json',
-    body: encoding === 'yaml' ? stringify(status) : `${JSON.stringify(status)}\n`,
+    body: encoding === 'yaml' ? yamlText(status) : `${JSON.stringify(status)}\n`,
     headers: { ...headers, ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }) },
   })
 }

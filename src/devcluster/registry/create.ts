@@ -1,6 +1,7 @@
 /** POST: a new object. */
 import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { inGoOrder } from '../types/go-order.ts'
 import { clusterView } from './cluster-view.ts'
 import { checkNamespace, decodeBody, pruned, redefault } from './decode.ts'
 import type { Environment } from './environment.ts'
@@ -123,5 +124,5 @@ async function answerReview(
   const attributes = { info, subresource: '', operation: 'CREATE' as const, ...place, name: metadataText(object, 'name'), context }
   const mutated = (await admission.mutate({ ...attributes, object }, (changed) => changed)) ?? object
   await admission.validate({ ...attributes, object: mutated })
-  return answer(mutated, context)
+  return inGoOrder(await answer(mutated, context), info.goType)
 }

@@ -5,6 +5,7 @@ import { jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { acrossVersions } from '../conversion-webhooks/across-versions.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { inGoOrder } from '../types/go-order.ts'
 import { insertObject } from './create.ts'
 import { checkName, checkNamespace, decodeBody, decodeSubresource, pruned, redefault } from './decode.ts'
 import type { Environment } from './environment.ts'
@@ -116,7 +117,7 @@ export async function changeObject(environment: Environment, info: ResourceInfo,
     const written = await representation.toStorage(info, next)
     if (request.context.dryRun) return shown(await representation.show(info, written))
     if (mayBeRemoved(info, next)) {
-      if (store.delete(info.storageKey, request.key, stored) !== undefined) return shown(next)
+      if (store.delete(info.storageKey, request.key, stored) !== undefined) return shown(inGoOrder(next, info.goType))
     } else if (jsonEqual(written, stored)) {
       // Nothing changed: no new resourceVersion, no event.
       if (store.get(info.storageKey, request.key) === stored) return shown(old)
