@@ -113,3 +113,28 @@ t.test('YAML has all keys sorted', async (t) => {
   const { text } = await api('GET', `${core}/configmaps/texts`, { accept })
   t.strictSame(parse(text, { version: '1.1' }).data, data, 'and a text is a text for a reader of YAML 1.1')
 })
+
+t.test('an answer to somebody at a terminal or in a browser is indented, and to whoever says so', async (t) => {
+  const paths = [core, '/api/v1/namespaces/nowhere-at-all', '/apis', '/api/v1', `${core}/configmaps`]
+  const agents: Record<string, boolean> = {
+    'curl/8.5.0': true,
+    Wget: true,
+    'Mozilla/5.0 (X11)': true,
+    kubectl: false,
+    'Mozilla/4.0': false,
+  }
+  for (const path of paths) {
+    const text = async (agent: string, query = ''): Promise<string> =>
+      (await api('GET', path + query, { headers: { 'user-agent': agent } })).text
+    const indented = (json: string): string => JSON.stringify(JSON.parse(json), undefined, 2)
+    for (const [agent, isIndented] of Object.entries(agents)) {
+      const answer = await text(agent)
+      t.equal(answer, isIndented ? indented(answer) : `${JSON.stringify(JSON.parse(answer))}\n`, `${path} for ${agent}`)
+    }
+    for (const value of ['true', '1', 'T']) {
+      const answer = await text('kubectl', `?pretty=${value}`)
+      t.equal(answer, indented(answer), `${path}?pretty=${value}`)
+    }
+    for (const value of ['false', 'yes']) t.notMatch(await text('curl/8', `?pretty=${value}`), /^\{\n/, `${path}?pretty=${value}`)
+  }
+})

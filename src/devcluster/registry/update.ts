@@ -78,7 +78,7 @@ export async function updateObject(
   if (subresource === '' && createdByUpdate.has(info.storageKey) && environment.store.get(info.storageKey, key) === undefined) {
     const writer = writerOf(info, context, 'Update', '', environment.clock.now())
     const track = (prepared: JsonObject): JsonObject => trackUpdate(info, undefined, prepared, writer)
-    return { object: await insertObject(environment, info, key.namespace, object, context, track), created: true }
+    return { object: await insertObject(environment, info, key.namespace, object, context, { track }), created: true }
   }
   const updated = await changeObject(environment, info, {
     key,
