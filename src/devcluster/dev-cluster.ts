@@ -120,7 +120,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   const authorizer = ruleAuthorizer(users.flatMap(grantsOf), storedRules(store))
   const accounts = serviceAccountTokens(store, clock)
   const known = tokenAuthenticator(tokens)
-  const authenticator: TokenAuthenticator = (bearer) => known(bearer) ?? accounts.authenticator(bearer)
+  const authenticator: TokenAuthenticator = (bearer, audiences) => known(bearer, audiences) ?? accounts.authenticator(bearer, audiences)
   const catalog = new Catalog([
     ...builtinResources.map((row) => (row.storageKey === '/serviceaccounts' ? accounts.withTokens(row) : row)),
     customResourceDefinitions(clock),

@@ -45,6 +45,23 @@ t.test('it is refused with an account that does not exist', async (t) => {
   t.equal(body.message, `pods "p" is forbidden: error looking up service account ${namespace}/nobody: serviceaccount "nobody" not found`)
 })
 
+t.test('an update that leaves out its tolerations has the default ones again', async (t) => {
+  const spec = { serviceAccountName: 'default', schedulerName: 'nobody', containers }
+  const created = await until('the account is known', async () => {
+    const { status, body } = await api('POST', `${path}/pods`, { body: { metadata: { name: 'tolerant' }, spec } })
+    return status === 201 && body
+  })
+  const { tolerations, ...rest } = created.spec as { tolerations: { key: string }[] }
+  t.strictSame(
+    tolerations.map(({ key }) => key),
+    ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'],
+  )
+  const replaced = await api('PUT', `${path}/pods/tolerant`, { body: { metadata: { name: 'tolerant', labels: { a: 'b' } }, spec: rest } })
+  t.equal(replaced.status, 200, replaced.text)
+  t.strictSame((replaced.body.spec as { tolerations: unknown }).tolerations, tolerations)
+  t.equal((await api('DELETE', `${path}/pods/tolerant?gracePeriodSeconds=0`)).status, 200)
+})
+
 t.test('a limit range gives it requests and limits', async (t) => {
   const limits = [{ type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1' } }]
   await api('POST', `${path}/limitranges`, { body: { metadata: { name: 'l' }, spec: { limits } } })

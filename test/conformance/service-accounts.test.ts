@@ -1,6 +1,7 @@
 /** Clients as a ServiceAccount, on whichever control plane. */
 import t from 'tap'
 import { configMap, serviceAccount } from '../../src/api/builtin.ts'
+import type { JsonObject } from '../../src/api/json.ts'
 import type { Client } from '../../src/client/client.ts'
 import { createClient } from '../../src/client/client.ts'
 import { until } from '../support/process.ts'
@@ -58,6 +59,34 @@ t.test('any that exists will do, and it has to exist', async (t) => {
     code: 'PRO_INPUT',
     message: '"later" is no ServiceAccount: write namespace/name.',
   })
+})
+
+t.test('a review of its token says for whom the token is meant of those who ask', async (t) => {
+  const post = (path: string, body: JsonObject) => client.raw(path, { method: 'POST', body })
+  const audiences = ['a', 'b']
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { audiences } }
+  const issued = await post(`/api/v1/namespaces/${namespace}/serviceaccounts/worker/token`, request)
+  const { token } = (issued as { status: { token: string } }).status
+  const review = async (...asked: string[]): Promise<JsonObject> => {
+    const spec = { token, ...(asked.length === 0 ? {} : { audiences: asked }) }
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec }
+    return ((await post('/apis/authentication.k8s.io/v1/tokenreviews', body)) as { status: JsonObject }).status
+  }
+  for (const [asked, meant] of [
+    [['b', 'c'], ['b']],
+    [
+      ['b', 'a'],
+      ['b', 'a'],
+    ],
+  ] as const) {
+    const status = await review(...asked)
+    t.strictSame([status.authenticated, status.audiences], [true, meant])
+  }
+  for (const asked of [['c'], []]) {
+    const status = await review(...asked)
+    t.strictSame([status.authenticated, status.audiences, status.user], [undefined, undefined, {}])
+    t.match(status.error, /invalid bearer token/)
+  }
 })
 
 t.test('it goes through a fault proxy like everybody', async (t) => {

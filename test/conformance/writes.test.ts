@@ -74,6 +74,17 @@ for (const { path, kind, resource, group, bodyOf, change } of collections) {
     t.notOk('selfLink' in (await update('')))
   })
 
+  t.test(`${kind}: a new object has no version, which a dry run never finds out`, async (t) => {
+    const wrong = 'resourceVersion should not be set on objects to be created'
+    const versioned = { name: 'versioned', resourceVersion: '5' }
+    t.match((await api('POST', path, { body: bodyOf(versioned) })).body, { code: 500, message: wrong })
+    const dry = await api('POST', `${path}?dryRun=All`, { body: bodyOf(versioned) })
+    t.strictSame([dry.status, metadataOf(dry.body).resourceVersion], [201, '5'])
+    const { body } = await api('POST', path, { body: bodyOf({ ...versioned, labels: { a: 'not valid' } }) })
+    t.match(body, { code: 422, message: /metadata.labels: Invalid value: "not valid"/ }, 'what is not valid is told first')
+    t.equal((await api('GET', `${path}/versioned`)).status, 404)
+  })
+
   t.test(`${kind}: optimistic locking`, async (t) => {
     const object = await created(path, bodyOf({ name: 'lock' }))
     const stale = version(object)

@@ -13,17 +13,31 @@ const authenticated = 'system:authenticated'
 /** For whom tokens are meant that this API server accepts. */
 export const serverAudience = 'https://kubernetes.default.svc'
 
-/** The user that a token stands for, or undefined. */
-export type TokenAuthenticator = (token: string) => UserInfo | undefined
+/** Whom a token stands for. */
+export interface Authentication {
+  readonly user: UserInfo
+  /** Of the audiences that were asked for, those for whom the token is meant: at least one. */
+  readonly audiences: readonly string[]
+}
+
+/** Whom a token stands for before one of these audiences, by default this API server; undefined: the token is not valid there. */
+export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | undefined
+
+/** Those who ask, as far as the token is meant for them; undefined: for none of them. */
+export function commonAudiences(asked: readonly string[], meant: readonly string[]): readonly string[] | undefined {
+  const common = asked.filter((audience) => meant.includes(audience))
+  return common.length === 0 ? undefined : common
+}
 
 /** Looks tokens up in constant time: every token is compared, by digest, whatever was sent. */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
   const known = [...tokens].map(([token, user]) => ({ digest: digestOf(token), user: withGroups(user, authenticated) }))
-  return (token) => {
+  return (token, asked = [serverAudience]) => {
     const digest = digestOf(token)
-    let found: UserInfo | undefined
-    for (const entry of known) if (timingSafeEqual(entry.digest, digest)) found = entry.user
-    return found
+    let user: UserInfo | undefined
+    for (const entry of known) if (timingSafeEqual(entry.digest, digest)) user = entry.user
+    const audiences = commonAudiences(asked, [serverAudience])
+    return user === undefined || audiences === undefined ? undefined : { user, audiences }
   }
 }
 
@@ -37,9 +51,9 @@ const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:una
 export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenticator): UserInfo {
   const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) return anonymous
-  const user = tokens(token)
-  if (user === undefined) throw new StatusError(failure(401, 'Unauthorized', 'Unauthorized'))
-  return user
+  const authentication = tokens(token)
+  if (authentication === undefined) throw new StatusError(failure(401, 'Unauthorized', 'Unauthorized'))
+  return authentication.user
 }
 
 /** What a request is for, as far as a refusal to impersonate tells it. */

@@ -32,10 +32,9 @@ export class JsonText {
 
   /** A list is put together from the texts of its items. */
   #list(list: JsonObject & { items: unknown[] }): string {
-    const { items, ...rest } = list
-    const head = stringifyJson(rest)!
-    const texts = items.map((item) => (isObject(item) ? this.of(item) : stringifyJson(item)))
-    return `${head.slice(0, -1)}${head === '{}' ? '' : ','}"items":[${texts.join(',')}]}`
+    const items = (): string => `[${list.items.map((item) => (isObject(item) ? this.of(item) : stringifyJson(item))).join(',')}]`
+    const fields = Object.entries(list).filter(([, value]) => value !== undefined)
+    return `{${fields.map(([key, value]) => `${JSON.stringify(key)}:${key === 'items' ? items() : stringifyJson(value)}`).join(',')}}`
   }
 }
 

@@ -5,6 +5,7 @@ import { failure } from '../../api/status.ts'
 import type { ListResult } from '../registry/list.ts'
 import { StatusError, bareError } from '../registry/status-error.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { inGoOrder } from '../types/go-order.ts'
 import type { JsonText } from './json-text.ts'
 import type { Form } from './negotiate.ts'
 import { listMetadataOf, parseIncludeObject, partialListOf, partialOf, tableOf } from './table.ts'
@@ -33,10 +34,16 @@ export function presentList({ items, metadata }: ListResult, presentation: Prese
   const { info, form, jsonText } = presentation
   if (form.as === 'table') return table(items, { ...metadata }, presentation)
   if (form.as === 'object') {
-    const shown = info.custom ? items : items.map((item) => jsonText.asItem(item))
-    // Lists of custom resources say so where nothing follows.
-    const end = info.custom ? { continue: '' } : {}
-    return { kind: info.listKind, apiVersion: apiVersionOf(info), metadata: { ...end, ...metadata }, items: shown as JsonObject[] }
+    const type = { kind: info.listKind, apiVersion: apiVersionOf(info) }
+    if (!info.custom) return { ...type, metadata: { ...metadata }, items: items.map((item) => jsonText.asItem(item)) }
+    // Lists of custom resources are maps in Go, whose keys come sorted; they say so where nothing follows.
+    const { continue: next = '', ...rest } = metadata
+    return {
+      apiVersion: type.apiVersion,
+      items: [...items],
+      kind: type.kind,
+      metadata: { continue: next, ...inGoOrder({ ...rest }, undefined) },
+    }
   }
   if (form.kind === 'PartialObjectMetadataList') return partialListOf(items, { ...metadata }, form.version)
   throw notAsked(`you requested ${form.kind}, but the requested object is a list (${goTypeOf(info, info.listKind)})`)

@@ -47,9 +47,24 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
 
 /** An object as JSON, or as YAML for a client that asked for it. */
 export function respondObject(exchange: Exchange, code: number, object: JsonObject, text: string, encoding: Encoding): Promise<void> {
-  if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: stringify(object) })
-  const body = exchange.query.get('pretty') === 'true' ? `${stringifyJson(object, 2)}\n` : `${text}\n`
-  return respond(exchange, { code, contentType: 'application/json', body })
+  if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: yamlText(object) })
+  return respond(exchange, { code, contentType: 'application/json', body: isForPeople(exchange) ? stringifyJson(object, 2) : `${text}\n` })
+}
+
+/** What people type into looks like this: then JSON is indented (k8s.io/apiserver `pkg/endpoints/handlers/negotiation`: isPrettyPrint). */
+const peoplesAgents = /^(?:curl|Wget|Mozilla\/5\.0)/
+
+function isForPeople({ query, request }: Exchange): boolean {
+  const asked = query.get('pretty') ?? ''
+  return asked === '' ? peoplesAgents.test(request.headers['user-agent'] ?? '') : goTruth.test(asked)
+}
+
+/** What Go's ParseBool takes for true. */
+const goTruth = /^(?:1|t|T|true|TRUE|True)$/
+
+/** Keys come sorted, whatever the type. What a reader of YAML 1.1, as Kubernetes has one, takes for something else than a text is quoted. */
+function yamlText(object: object): string {
+  return stringify(object, { version: '1.1', sortMapEntries: true, indentSeq: false, lineWidth: 0 })
 }
 
 /** A failure, in the encoding that the client prefers where it has one. */
@@ -60,7 +75,8 @@ export function respondStatus(exchange: Exchange, status: Status, headers: Reado
   return respond(exchange, {
     code,
     contentType: encoding === 'yaml' ? 'application/yaml' : 'application/json',
-    body: encoding === 'yaml' ? stringify(status) : `${JSON.stringify(status)}\n`,
+    body:
+      encoding === 'yaml' ? yamlText(status) : isForPeople(exchange) ? JSON.stringify(status, undefined, 2) : `${JSON.stringify(status)}\n`,
     headers: { ...headers, ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }) },
   })
 }

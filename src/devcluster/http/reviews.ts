@@ -10,7 +10,6 @@ import { badRequest, invalidObject } from '../registry/status-error.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { kindType } from '../types/go-types.ts'
 import type { TokenAuthenticator } from './authenticate.ts'
-import { serverAudience } from './authenticate.ts'
 import type { AuthorizationAttributes, Authorizer } from './authorizer.ts'
 
 const authorization = { group: 'authorization.k8s.io', version: 'v1' }
@@ -67,11 +66,12 @@ export function reviewRows(
   const tokenReview = row(authentication, 'TokenReview', false, (object) => {
     const token = text(specOf(object), 'token')
     if (token === '') throw badRequest('token is required for TokenReview in authentication')
-    const user = tokens(token)
+    const asked = texts(specOf(object), 'audiences')
+    const found = tokens(token, asked.length === 0 ? undefined : asked)
     const status =
-      user === undefined
+      found === undefined
         ? { user: {}, error: 'invalid bearer token' }
-        : { authenticated: true, user: userJson(user), audiences: [serverAudience] }
+        : { authenticated: true, user: userJson(found.user), audiences: [...found.audiences] }
     return { ...object, status }
   })
   return [...rows, tokenReview]

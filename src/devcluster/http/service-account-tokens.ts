@@ -14,7 +14,7 @@ import { at, listAt, numberAt, textAt } from '../resources/columns.ts'
 import type { ResourceInfo, SubresourceInfo } from '../resources/resource-info.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import type { TokenAuthenticator } from './authenticate.ts'
-import { serverAudience, serviceAccountGroups, serviceAccountName } from './authenticate.ts'
+import { commonAudiences, serverAudience, serviceAccountGroups, serviceAccountName } from './authenticate.ts'
 
 const issuer = serverAudience
 const tokenRequest = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }
@@ -92,10 +92,12 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
 
   return {
     withTokens: (row) => ({ ...row, subresources: { ...row.subresources, token: subresource } }),
-    authenticator(token) {
+    authenticator(token, asked = [serverAudience]) {
       const claims = verified(token, publicKey)
       const now = clock.now() / 1000
-      if (claims === undefined || !claims.aud.includes(issuer) || now >= claims.exp || now < claims.nbf) return undefined
+      if (claims === undefined || now >= claims.exp || now < claims.nbf) return undefined
+      const audiences = commonAudiences(asked, claims.aud)
+      if (audiences === undefined) return undefined
       const { namespace, serviceaccount, pod, secret, node } = claims['kubernetes.io']
       const { name, uid } = serviceaccount
       const isThere = (plural: string, referent: Referent | undefined, place: { namespace?: string } = { namespace }): boolean =>
@@ -117,7 +119,7 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
           ...(pod === undefined ? {} : { [`${key}/pod-name`]: [pod.name], [`${key}/pod-uid`]: [pod.uid] }),
         },
       }
-      return user
+      return { user, audiences }
     },
   }
 }

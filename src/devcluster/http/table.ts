@@ -4,6 +4,8 @@ import { getOwn, isObject } from '../../api/json.ts'
 import { badRequest } from '../registry/status-error.ts'
 import type { Column, ResourceInfo } from '../resources/resource-info.ts'
 import { genericColumns, scaleColumns } from '../resources/columns.ts'
+import { inGoOrder } from '../types/go-order.ts'
+import { objectMetaType } from '../types/go-types.ts'
 
 /** What a row carries of its object. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
@@ -56,9 +58,10 @@ function rowObject(object: JsonObject, { includeObject, version }: TableOptions)
   return { object: includeObject === 'Object' ? object : partialOf(object, version) }
 }
 
-/** The metadata of one object. */
+/** The metadata of one object: a struct in Go, also that of a custom resource. */
 export function partialOf(object: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
-  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: metadataOf(object) }
+  const metadata = inGoOrder(metadataOf(object), objectMetaType())
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata }
 }
 
 /** The metadata of the objects of a list; without objects it is no list at all, as from the API server. */

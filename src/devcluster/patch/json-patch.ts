@@ -1,10 +1,13 @@
 /** JSON patch, RFC 6902, as lax and in the words of the library that kube-apiserver applies it with (evanphx/json-patch v4). */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { getOwn, isObject, jsonEqual, setOwn } from '../../api/json.ts'
+import { getOwn, isObject, jsonEqual, setOwn, stringifyJson } from '../../api/json.ts'
 import { PatchError } from './patch-error.ts'
 
 /** The same limit as kube-apiserver's: each operation copies the way to its target. */
 const maxOperations = 10_000
+
+/** What `copy` operations may add in all, as JSON: as with kube-apiserver (apiserver `server.Config`: JSONPatchMaxCopyBytes). */
+const maxCopiedBytes = 3 * 1024 * 1024
 
 type Holder = JsonObject | JsonValue[]
 
@@ -13,10 +16,18 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   if (!Array.isArray(patch)) throw malformed('a JSON patch is a list of operations')
   if (patch.length > maxOperations)
     throw malformed(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`)
-  return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation), document)
+  let copiedBytes = 0
+  const count = (copied: JsonValue): void => {
+    copiedBytes += Buffer.byteLength(stringifyJson(copied))
+    if (copiedBytes <= maxCopiedBytes) return
+    const size = `the accumulated size increase of copy is ${copiedBytes}, exceeding the limit ${maxCopiedBytes}`
+    throw failed(`Unable to complete the copy, ${size}`)
+  }
+  return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation, count), document)
 }
 
-function applyOperation(document: JsonValue, operation: JsonValue): JsonValue {
+/** @param count is told of each value that is copied, and throws when that is too much */
+function applyOperation(document: JsonValue, operation: JsonValue, count: (copied: JsonValue) => void): JsonValue {
   if (!isObject(operation)) throw malformed('an operation of a JSON patch is an object')
   const { op } = operation
   const value = operation.value ?? null
@@ -64,6 +75,7 @@ function applyOperation(document: JsonValue, operation: JsonValue): JsonValue {
       const source = find(document, from)
       if (source === undefined) throw missing(`doc is missing from path: ${from}`)
       const copied = get(source.holder, source.key, `error in copy for from: '${from}'`) ?? null
+      count(copied)
       const path = pointer(operation, 'path')
       return change(document, path, missing(`doc is missing destination path: ${path}`), (holder, key) =>
         add(holder, key, copied, 'error while adding value during copy'),

@@ -1,6 +1,7 @@
 /** POST: a new object. */
 import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { inGoOrder } from '../types/go-order.ts'
 import { clusterView } from './cluster-view.ts'
 import { checkNamespace, decodeBody, pruned, redefault } from './decode.ts'
 import type { Environment } from './environment.ts'
@@ -39,21 +40,30 @@ export async function createObject(
     const tracked = trackUpdate(info, undefined, object, writer)
     return answerReview(environment, info, namespace, tracked, context, info.review)
   }
-  if (givenRevision(object) !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
-  return insertObject(environment, info, namespace, object, context, (prepared) => trackUpdate(info, undefined, prepared, writer))
+  const revision = givenRevision(object)
+  return insertObject(environment, info, namespace, object, context, {
+    track: (prepared) => trackUpdate(info, undefined, prepared, writer),
+    beforeWrite: () => {
+      if (revision !== undefined) throw bareError('resourceVersion should not be set on objects to be created')
+    },
+  })
 }
 
-/**
- * The rest of a create, after decoding; server-side apply comes here for an object that does not exist.
- * `track` adds managedFields to the prepared object.
- */
+interface Insertion {
+  /** Adds managedFields to the prepared object. */
+  readonly track: (prepared: JsonObject) => JsonObject
+  /** What is checked by the storage, which a dry run never reaches. Throws a `StatusError` to refuse. */
+  readonly beforeWrite?: () => void
+}
+
+/** The rest of a create, after decoding; server-side apply comes here for an object that does not exist. */
 export async function insertObject(
   environment: Environment,
   info: ResourceInfo,
   namespace: string | undefined,
   object: JsonObject,
   context: RequestContext,
-  track: (prepared: JsonObject) => JsonObject,
+  { track, beforeWrite }: Insertion,
 ): Promise<JsonObject> {
   const { store, admission, representation } = environment
   checkNamespace(info, object, namespace)
@@ -106,7 +116,9 @@ export async function insertObject(
     const there = store.get(info.storageKey, key)
     if (there !== undefined) throw alreadyExists(info, name, metadataOf(there).deletionTimestamp !== undefined)
     for (const text of info.custom ? finalizerWarnings(named) : (info.strategy.warnings?.(named) ?? [])) context.warn(text)
-    return representation.show(info, context.dryRun ? written : store.put(info.storageKey, key, written, undefined)!)
+    if (context.dryRun) return representation.show(info, written)
+    beforeWrite?.()
+    return representation.show(info, store.put(info.storageKey, key, written, undefined)!)
   }
 }
 
@@ -123,5 +135,5 @@ async function answerReview(
   const attributes = { info, subresource: '', operation: 'CREATE' as const, ...place, name: metadataText(object, 'name'), context }
   const mutated = (await admission.mutate({ ...attributes, object }, (changed) => changed)) ?? object
   await admission.validate({ ...attributes, object: mutated })
-  return answer(mutated, context)
+  return inGoOrder(await answer(mutated, context), info.goType)
 }

@@ -6,6 +6,7 @@ import type { ObjectKey } from '../../api/object.ts'
 import { admitAll } from '../admission/admission.ts'
 import type { ResourceInfo, SubresourceInfo } from '../resources/resource-info.ts'
 import { validateDeleteOptions } from './delete-options.ts'
+import { inGoOrder } from '../types/go-order.ts'
 import type { Environment } from './environment.ts'
 import { finalizersOf, metadataOf, metadataText, withMetadata } from './metadata.ts'
 import type { RequestContext } from './request-context.ts'
@@ -94,7 +95,7 @@ export async function deleteBySubresource(
 }
 
 function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
-  if (!gone || info.strategy.returnsDeleted === true) return { object: last, accepted: !gone }
+  if (!gone || info.strategy.returnsDeleted === true) return { object: inGoOrder(last, info.goType), accepted: !gone }
   const details = {
     name: metadataText(last, 'name'),
     ...(info.group === '' ? {} : { group: info.group }),

@@ -47,7 +47,7 @@ function countsGeneration(info: ResourceInfo): boolean {
   return info.strategy.generation ?? info.custom
 }
 
-/** A new object's metadata, without the name that `generateName` gives. */
+/** A new object's metadata, without the name that `generateName` gives; a resourceVersion that was sent is shown by a dry run. */
 export function startMetadata(
   info: ResourceInfo,
   object: JsonObject,
@@ -58,7 +58,6 @@ export function startMetadata(
     uid: at.uid,
     creationTimestamp: formatTime(at.now),
     ...(countsGeneration(info) ? { generation: 1 } : {}),
-    resourceVersion: undefined,
     selfLink: undefined,
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,

@@ -161,9 +161,9 @@ async function applyObject(
     checkName({ metadata: isObject(named.metadata) ? named.metadata : {} }, key.name)
     reportYamlDuplicates(patch.duplicates, context)
     const decoded = decodeBody(info, { object: merged, duplicates: [] }, context)
-    const object = await insertObject(environment, info, key.namespace, decoded, context, (prepared) =>
-      withMetadata(prepared, { managedFields }),
-    )
+    const object = await insertObject(environment, info, key.namespace, decoded, context, {
+      track: (prepared) => withMetadata(prepared, { managedFields }),
+    })
     return { object, created: true }
   }
   const object = await changeObject(environment, info, {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze } from '../../api/json.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { inGoOrder } from '../types/go-order.ts'
 import { asGo } from '../types/go-value.ts'
 import { internalError } from './status-error.ts'
 
@@ -22,7 +23,7 @@ export class Representation {
     const shown = this.#shownOf(info)
     let object = shown.get(stored)
     if (object === undefined) {
-      object = deepFreeze(info.conversion === undefined ? read(info, stored) : info.conversion.fromStorage(stored))
+      object = deepFreeze(inGoOrder(info.conversion === undefined ? read(info, stored) : info.conversion.fromStorage(stored), info.goType))
       shown.set(stored, object)
     }
     return object
@@ -41,10 +42,8 @@ export class Representation {
     const convertAll = async (): Promise<void> => {
       for (const object of waiting) {
         const own = asStored(info, object)
-        shown.set(
-          object,
-          deepFreeze(own.apiVersion === apiVersion ? own : converted(info.schema, await converter.convert(own, apiVersion))),
-        )
+        const here = own.apiVersion === apiVersion ? own : converted(info.schema, await converter.convert(own, apiVersion))
+        shown.set(object, deepFreeze(inGoOrder(here, info.goType)))
       }
     }
     await Promise.all(Array.from({ length: Math.min(maxConversions, stored.length) }, convertAll))
@@ -56,9 +55,9 @@ export class Representation {
     return this.present(info, stored)
   }
 
-  /** An object in the version of `info` as it is stored. */
+  /** An object in the version of `info` as it is stored; in the order in which it will be shown, so that nobody needs another one to show it. */
   toStorage(info: ResourceInfo, given: JsonObject): JsonObject | Promise<JsonObject> {
-    const object = info.goType === undefined ? given : asGo(info.goType, given)
+    const object = inGoOrder(info.goType === undefined ? given : asGo(info.goType, given), info.goType)
     if (info.conversion !== undefined) return info.conversion.toStorage(object)
     const apiVersion = apiVersionOf({ group: info.group, version: info.storageVersion })
     if (object.apiVersion === apiVersion) return object

@@ -5,6 +5,7 @@ import { jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { acrossVersions } from '../conversion-webhooks/across-versions.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { inGoOrder } from '../types/go-order.ts'
 import { insertObject } from './create.ts'
 import { checkName, checkNamespace, decodeBody, decodeSubresource, pruned, redefault } from './decode.ts'
 import type { Environment } from './environment.ts'
@@ -77,7 +78,7 @@ export async function updateObject(
   if (subresource === '' && createdByUpdate.has(info.storageKey) && environment.store.get(info.storageKey, key) === undefined) {
     const writer = writerOf(info, context, 'Update', '', environment.clock.now())
     const track = (prepared: JsonObject): JsonObject => trackUpdate(info, undefined, prepared, writer)
-    return { object: await insertObject(environment, info, key.namespace, object, context, track), created: true }
+    return { object: await insertObject(environment, info, key.namespace, object, context, { track }), created: true }
   }
   const updated = await changeObject(environment, info, {
     key,
@@ -116,7 +117,7 @@ export async function changeObject(environment: Environment, info: ResourceInfo,
     const written = await representation.toStorage(info, next)
     if (request.context.dryRun) return shown(await representation.show(info, written))
     if (mayBeRemoved(info, next)) {
-      if (store.delete(info.storageKey, request.key, stored) !== undefined) return shown(next)
+      if (store.delete(info.storageKey, request.key, stored) !== undefined) return shown(inGoOrder(next, info.goType))
     } else if (jsonEqual(written, stored)) {
       // Nothing changed: no new resourceVersion, no event.
       if (store.get(info.storageKey, request.key) === stored) return shown(old)

@@ -3,6 +3,7 @@ import { sleep } from '../../api/clock.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
+import { inGoOrder } from '../types/go-order.ts'
 import { Watcher } from '../storage/watcher.ts'
 import type { Environment } from './environment.ts'
 import { parseResourceVersion } from './list.ts'
@@ -82,9 +83,6 @@ function sinceOf(current: number, options: WatchOptions): number | undefined {
 
 function bookmarkOf(info: ResourceInfo, revision: number, initialEventsEnd: boolean): JsonObject {
   const annotations = initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}
-  return {
-    kind: info.kind,
-    apiVersion: apiVersionOf(info),
-    metadata: { resourceVersion: String(revision), ...annotations },
-  }
+  const bookmark = { kind: info.kind, apiVersion: apiVersionOf(info), metadata: { resourceVersion: String(revision), ...annotations } }
+  return inGoOrder(bookmark, info.goType)
 }

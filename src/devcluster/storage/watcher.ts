@@ -50,8 +50,6 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   #wake: ((result: IteratorResult<WatchEvent>) => void) | undefined
   #unsubscribe: () => void = () => {}
   #timers: Timer[] = []
-  /** What the reader knows already, by the place where it began and by bookmarks. */
-  #bookmarked: number
   readonly #signal: AbortSignal
   #onEnd: () => void = () => {}
   readonly #onAbort = (): void => this.#end('now')
@@ -59,7 +57,6 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   constructor(options: WatcherOptions, signal: AbortSignal) {
     this.#options = options
     this.#signal = signal
-    this.#bookmarked = options.since ?? options.store.revision
     if (signal.aborted) {
       this.#ended = true
       return
@@ -193,16 +190,15 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     }
   }
 
-  /** Says how far the watch has come, if that is further than the reader knows. */
+  /** Says how far the watch has come; where nothing was written, that the connection is alive. */
   #sendBookmark(): void {
     const { revision } = this.#options.store
-    if (revision > this.#bookmarked) this.#inOrder([], () => this.#pushBookmark(false, revision))
+    this.#inOrder([], () => this.#pushBookmark(false, revision))
   }
 
   #pushBookmark(initialEventsEnd: boolean, revision: number): void {
     const { bookmark } = this.#options
     if (bookmark === undefined || this.#ended) return
-    this.#bookmarked = revision
     this.#push({ type: 'BOOKMARK', object: bookmark(revision, initialEventsEnd) })
   }
 

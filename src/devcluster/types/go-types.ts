@@ -74,7 +74,7 @@ function schemaOr(): GoType {
   return { kind: 'structOr', struct: struct(messageDescriptor('apiextensions.v1.JSONSchemaProps')) }
 }
 
-const typeMeta = ['apiVersion', 'kind'].map((name): [string, GoField] => [
+const typeMeta = ['kind', 'apiVersion'].map((name): [string, GoField] => [
   name,
   { type: text, pointer: false, dropsEmpty: true, strategy: '', mergeKey: '', keys: undefined, atomic: false, keyDefault: undefined },
 ])

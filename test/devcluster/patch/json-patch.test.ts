@@ -72,6 +72,21 @@ for (const [name, document, patch, result] of cases) {
   })
 }
 
+t.test('JSON patch: what copies add in all is limited', async (t) => {
+  const doubling = (times: number): JsonValue => Array.from({ length: times }, () => ({ op: 'copy', from: '/a', path: '/a/-' }))
+  const refused = {
+    name: 'PatchError',
+    reason: 'failed',
+    message: /the accumulated size increase of copy is \d+, exceeding the limit 3145728$/,
+  }
+  t.throws(() => jsonPatch({ a: ['x'.repeat(100)] }, doubling(22)), refused)
+  t.doesNotThrow(() => jsonPatch({ a: ['x'.repeat(100)] }, doubling(14)))
+  const copy = { op: 'copy', from: '/a', path: '/b' }
+  const longest = 'x'.repeat(3 * 1024 * 1024 - 2)
+  t.doesNotThrow(() => jsonPatch({ a: longest }, [copy]))
+  t.throws(() => jsonPatch({ a: `${longest}x` }, [copy]), refused)
+})
+
 const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>
 const objects = fc.dictionary(fc.string({ maxLength: 3 }), json) as fc.Arbitrary<{ [key: string]: JsonValue }>
 

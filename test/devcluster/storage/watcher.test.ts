@@ -116,17 +116,18 @@ t.test('sends bookmarks each minute, at the end of the initial events, and befor
   t.same(await watcher.next(), { done: true, value: undefined })
 })
 
-t.test('sends no bookmark that says nothing new', async (t) => {
+t.test('sends bookmarks where nothing is written, so that a reader can tell a quiet watch from a dead one', async (t) => {
   const store = new ObjectStore()
   const clock = manualClock()
   const bookmark = (revision: number): JsonObject => ({ metadata: { resourceVersion: String(revision) } })
   const watcher = watch(store, { clock, bookmark, since: store.revision, timeoutMs: 200_000 })
   clock.advance(120_000)
+  t.strictSame((await drain(watcher, 2)).map(brief), ['BOOKMARK 1', 'BOOKMARK 1'])
   put(store, 'a')
   clock.advance(60_000)
   t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED a 2', 'BOOKMARK 2'])
   clock.advance(20_000)
-  t.strictSame(await drain(watcher, 1), [])
+  t.strictSame((await drain(watcher, 1)).map(brief), ['BOOKMARK 2'], 'the last one before the timeout')
 })
 
 t.test('ends with its signal, and for a reader that is too slow', async (t) => {

@@ -149,7 +149,7 @@ function defaultPriorityClass(cluster: ClusterView): JsonObject | undefined {
 /** How long an admitted Pod stays on a node that is not ready. */
 const nodeFailureTolerationSeconds = 300
 
-function withTolerations(spec: JsonObject): JsonObject {
+export function withTolerations(spec: JsonObject): JsonObject {
   const tolerations = listAt(spec, 'tolerations')
   const missing = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].filter(
     (key) => !tolerations.some((toleration) => tolerates(toleration, key)),

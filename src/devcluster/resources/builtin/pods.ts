@@ -13,7 +13,7 @@ import { at, listAt, textAt } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
 import { podColumns } from './pod-columns.ts'
-import { admitPod } from './pod-admission.ts'
+import { admitPod, withTolerations } from './pod-admission.ts'
 import { defaultGracePeriodSeconds, defaultPod, qosClass } from './pod-defaults.ts'
 import { validatePodSpec, validatePodUpdate, validateTokenVolumes } from './pod-validation.ts'
 
@@ -63,9 +63,12 @@ export const pods: ResourceInfo = builtinResource({
     generation: true,
     default: (pod) => changeObjectField(pod, 'spec', defaultPod),
     prepareForCreate: (pod) => ({ ...pod, status: { phase: 'Pending', qosClass: qosClass(specOf(pod)) } }),
-    prepareForUpdate: (pod, old) => {
+    prepareForUpdate: (pod, old, subresource) => {
       const { priority, preemptionPolicy } = specOf(old)
-      return changeObjectField(pod, 'spec', (spec) => withDefaults(spec, { priority, preemptionPolicy }))
+      return changeObjectField(pod, 'spec', (spec) => {
+        const kept = withDefaults(spec, { priority, preemptionPolicy })
+        return subresource === '' ? withTolerations(kept) : kept
+      })
     },
     admit: admitPod,
     validate: (pod, old, subresource) => {

@@ -1,0 +1,65 @@
+/**
+ * Objects with their fields in the order in which Go writes them: those of a struct as they are declared, the keys of a map sorted.
+ * Keys that look like array indexes come first in JavaScript, whatever is done.
+ */
+import type { JsonObject, JsonValue } from '../../api/json.ts'
+import { isObject, setOwn } from '../../api/json.ts'
+import type { GoType, StructType } from './go-types.ts'
+
+/** An object of a Go type, or of none: a custom resource, which is a map. The same object where that changes nothing. */
+export function inGoOrder<Value extends JsonValue>(value: Value, type: GoType | undefined): Value {
+  return ordered(value, type ?? everything) as Value
+}
+
+type Order = GoType | typeof everything
+/** A map of maps, all the way down. */
+const everything = { kind: 'everything' } as const
+
+function ordered(value: JsonValue, type: Order): JsonValue {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const item = type.kind === 'list' ? type.item : type
+    const items = value.map((one) => ordered(one, item))
+    return items.some((one, index) => one !== value[index]) ? items : value
+  }
+  if (!isObject(value)) return value
+  switch (type.kind) {
+    case 'struct':
+      return orderedStruct(value, type)
+    case 'structOr':
+      return orderedStruct(value, type.struct)
+    case 'map':
+      return withKeys(value, Object.keys(value).sort(), () => type.value)
+    case 'everything':
+      return withKeys(value, Object.keys(value).sort(), () => everything)
+    default:
+      return value
+  }
+}
+
+function orderedStruct(value: JsonObject, { fields }: StructType): JsonObject {
+  const declared: string[] = []
+  for (const name of fields.keys()) if (Object.hasOwn(value, name)) declared.push(name)
+  // What the type does not have comes last.
+  const keys = Object.keys(value)
+  const names = declared.length === keys.length ? declared : [...declared, ...keys.filter((key) => !fields.has(key))]
+  return withKeys(value, names, (name) => fields.get(name)?.type ?? everything)
+}
+
+/** The object with its keys in this order; the same one where it has them so, and values that need no change. */
+function withKeys(value: JsonObject, names: readonly string[], typeOf: (name: string) => Order): JsonObject {
+  const keys = Object.keys(value)
+  let isSame = true
+  const items = names.map((name, index) => {
+    const given = value[name]
+    const item = given === undefined ? undefined : ordered(given, typeOf(name))
+    if (name !== keys[index] || item !== given) isSame = false
+    return item
+  })
+  if (isSame) return value
+  const copy: JsonObject = {}
+  names.forEach((name, index) => {
+    if (items[index] !== undefined) setOwn(copy, name, items[index])
+  })
+  return copy
+}
