@@ -1,5 +1,4 @@
 /** Attacks on the webhook port that need no certificate, or only the right to create an object. Each goes on until its signal aborts. */
-import { once } from 'node:events'
 import { Agent, request } from 'node:https'
 import type { Socket } from 'node:net'
 import { connect as connectTcp } from 'node:net'
@@ -36,7 +35,7 @@ export const attacks: readonly Attack[] = [
         socket.write(headersOf(hostilePath, 'Transfer-Encoding: chunked'))
         while (!signal.aborted && !socket.destroyed) {
           sent += chunks.length / 6
-          if (!socket.write(chunks)) await Promise.race([once(socket, 'drain'), ended(socket, signal)])
+          if (!socket.write(chunks)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), ended(socket, signal)])
         }
         socket.destroy()
       })
@@ -215,7 +214,7 @@ async function tls({ port, ca }: Target): Promise<Socket> {
   socket.setMaxListeners(0)
   socket.on('error', () => undefined)
   socket.resume()
-  await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')]).catch(() => undefined)
+  await new Promise((resolve) => socket.once('secureConnect', resolve).once('close', resolve))
   return socket
 }
 
@@ -224,7 +223,8 @@ function quiet(socket: Socket): Socket {
 }
 
 function ended(socket: Socket, signal: AbortSignal): Promise<unknown> {
-  return Promise.race([socket.destroyed ? undefined : once(socket, 'close').catch(() => undefined), aborted(signal)])
+  const closed = socket.destroyed ? undefined : new Promise((resolve) => socket.once('close', resolve))
+  return Promise.race([closed, aborted(signal)])
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

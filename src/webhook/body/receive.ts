@@ -123,7 +123,10 @@ class Receiver implements Received {
     request.on('end', () => this.#complete())
     // Its sender has hung up, or does not speak HTTP.
     request.on('error', (error) => this.#settle(new BodyRefused(400, `The body could not be received: ${error.message}`)))
-    request.on('close', () => this.#settle(gone()))
+    request.on('close', () => {
+      // It is closed after its end, too, and may wait for memory then.
+      if (!request.complete) this.#settle(gone())
+    })
   }
 
   #add(chunk: Buffer): void {
