@@ -1,101 +1,82 @@
 /**
- * Do hostile reviews hold up the others? One connection sends one after the other, of 1 to 7 MiB each, while another sends small ones
- * at a fixed rate; the time of these counts.
+ * Do attacks hold up the others, or end the process? While each goes on, small reviews are sent at a fixed rate, and the readiness probe
+ * is asked; their times count, and the memory. The server is a process of its own with the heap that it has under the shipped memory limit
+ * (`--max-old-space-size`); whether it would have been ended by a cgroup is told by the peak of its resident memory.
  *
  * `npm run bench -- hostile [--rate 100] [--seconds 5] [--only pattern]`
  */
 import { once } from 'node:events'
-import { Agent, request } from 'node:https'
+import { Agent } from 'node:https'
 import { parseArgs } from 'node:util'
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
-import { forbidden } from '../src/api/field-error.ts'
-import type { Client } from '../src/client/client.ts'
-import { issueAuthority, issueLeaf } from '../src/certs/issue.ts'
-import { servingCertificate } from '../src/certs/serving-certificate.ts'
-import { silentLogger } from '../src/telemetry/logger.ts'
-import { Metrics } from '../src/telemetry/metrics.ts'
-import { defineWebhook } from '../src/webhook/definition.ts'
-import { createWebhookServer } from '../src/webhook/server.ts'
-import { hostileReviews, reviewOfSpec, target } from '../test/support/hostile-reviews.ts'
-import { Turns } from '../test/support/turns.ts'
+import { shippedLimitBytes } from '../src/webhook/memory.ts'
+import type { AttackedServer } from '../test/support/attacked-server.ts'
+import { startAttackedServer } from '../test/support/attacked-server.ts'
+import type { Target } from '../test/support/attacks.ts'
+import { attacks, send, sendSmall } from '../test/support/attacks.ts'
+import { hostileReviews } from '../test/support/hostile-reviews.ts'
 import { table } from './table.ts'
 
-/** What a thread of the load is to send. */
-interface Task {
-  readonly port: number
-  readonly ca: string
-  /** Position in `hostileReviews`; undefined for small ones at a fixed rate. */
-  readonly hostile: number | undefined
+/** What a thread of the load is to do. */
+interface Task extends Target {
+  /** Of `rows`; undefined for small reviews at a fixed rate. */
+  readonly row: number | undefined
   readonly rate: number
   readonly seconds: number
 }
 
 interface Result {
   readonly times: readonly number[]
-  /** What was answered the last time. */
-  readonly last: string
+  /** What came of it. */
+  readonly outcome: string
 }
 
-/** What they change has to be judged again. */
-const ownHandlers: Parameters<typeof defineWebhook<typeof target>>[1] = {
-  default: (object) => ({ ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, seen: 'yes' } } }),
-  validate: ({ spec }) => (spec.labels?.bad === undefined ? [] : [forbidden('spec.labels.bad', 'is not wanted')]),
+const path = '/mutate-hostile-example-com-v1-target?timeout=10s'
+
+/** What is tried: each hostile review again and again on one connection, and the attacks. */
+const rows: readonly { readonly name: string; readonly run: (target: Target, signal: AbortSignal) => Promise<string> }[] = [
+  { name: 'nothing else', run: () => Promise.resolve('') },
+  ...attacks,
+  ...hostileReviews.map(({ name, text }) => ({
+    name,
+    async run(target: Target, signal: AbortSignal): Promise<string> {
+      const agent = new Agent({ keepAlive: true })
+      const body = Buffer.from(text())
+      let answer = ''
+      let count = 0
+      for (; !signal.aborted; count += 1) answer = await send(target, agent, path, body)
+      agent.destroy()
+      return `${count} × ${answer}`
+    },
+  })),
+]
+
+async function attack({ row, seconds, ...target }: Task): Promise<Result> {
+  return { times: [], outcome: await rows[row!]!.run(target, AbortSignal.timeout(seconds * 1000)) }
 }
 
-const small = reviewOfSpec('{"labels":{"a":"b"},"items":[{"name":"a"},{"name":"b","weight":3}]}', 'small')
-
-function send({ port, ca }: Task, agent: Agent, text: string | Buffer): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      {
-        host: '127.0.0.1',
-        port,
-        ca,
-        servername: 'localhost',
-        agent,
-        method: 'POST',
-        path: '/mutate-hostile-example-com-v1-target?timeout=10s',
-        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
-      },
-      (response) => {
-        let begin = ''
-        response.on('data', (chunk: Buffer) => (begin += begin.length < 1000 ? chunk.toString() : ''))
-        response.on('end', () =>
-          resolve(`${response.statusCode} ${/"allowed":\w+/.exec(begin)?.[0]} ${/"code":\d+/.exec(begin)?.[0] ?? ''}`),
-        )
-      },
-    )
-    outgoing.on('error', reject)
-    outgoing.end(text)
-  })
-}
-
-async function load(task: Task): Promise<Result> {
+async function sendOthers({ rate, seconds, ...target }: Task): Promise<Result> {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
-  const body = task.hostile === undefined ? small : Buffer.from(hostileReviews[task.hostile]!.text())
-  const end = performance.now() + task.seconds * 1000
+  const end = performance.now() + seconds * 1000
   const times: number[] = []
-  let last = ''
-  if (task.hostile !== undefined) {
-    for (let rest = true; rest; rest = performance.now() < end) {
-      const from = performance.now()
-      last = await send(task, agent, body).catch((error: Error) => error.message)
-      times.push(performance.now() - from)
-    }
-  } else {
-    const open: Promise<unknown>[] = []
-    for (let due = performance.now(); due < end; due += 1000 / task.rate) {
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
+  const outcomes = new Map<string, number>()
+  const open: Promise<unknown>[] = []
+  for (let due = performance.now(); due < end; due += 1000 / rate) {
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
+    const answered = (outcome: string): void => {
       // From when it was due: a server that stands still must not be spared the requests that would have come.
-      open.push(send(task, agent, body).then((text) => void (times.push(performance.now() - due), (last = text))))
+      times.push(performance.now() - due)
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }
-    await Promise.all(open)
+    open.push(sendSmall(target, agent).then(answered))
   }
+  await Promise.all(open)
   agent.destroy()
-  return { times, last }
+  const failed = [...outcomes].filter(([outcome]) => outcome !== '200 "allowed":true')
+  return { times, outcome: failed.map(([outcome, count]) => `${count} × ${outcome}`).join(', ') }
 }
 
-async function run(task: Task): Promise<Result> {
+async function inThread(task: Task): Promise<Result> {
   const worker = new Worker(new URL(import.meta.url), { workerData: task })
   const [result] = (await once(worker, 'message')) as [Result]
   return result
@@ -106,51 +87,58 @@ function quantile(times: readonly number[], share: number): string {
   return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1)
 }
 
+/** The slowest answer of the readiness probe, until the signal aborts. */
+async function probing(server: AttackedServer, signal: AbortSignal): Promise<string> {
+  let worst = { status: 200 as number | string, ms: 0 }
+  while (!signal.aborted && server.ended() === undefined) {
+    const seen = await server.ready()
+    if (worst.status === 200 && (seen.status !== 200 || seen.ms > worst.ms)) worst = seen
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+  return `${worst.status} in ${worst.ms.toFixed(0)}`
+}
+
+async function measured(server: AttackedServer, common: Omit<Task, 'row'>, row: number): Promise<string[]> {
+  const before = server.resident().now
+  server.forgetPeak()
+  await server.state()
+  const over = new AbortController()
+  const probes = probing(server, over.signal)
+  const [others, hostile] = await Promise.all([inThread({ ...common, row: undefined }), inThread({ ...common, row })])
+  over.abort()
+  const slowest = await probes
+  const turn = server.ended() === undefined ? (await server.state()).longestTurn.toFixed(0) : ''
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  const { now, peak } = server.resident()
+  const lives = server.ended() ?? (peak * 1e6 > shippedLimitBytes ? 'beyond the limit' : 'yes')
+  const times = [0.5, 0.99, 1].map((share) => quantile(others.times, share))
+  const memory = [before, peak, now].map((mb) => mb.toFixed(0)).join(' – ')
+  return [rows[row]!.name, lives, ...times, turn, others.outcome, slowest, memory, hostile.outcome]
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { rate: { type: 'string', default: '100' }, seconds: { type: 'string', default: '5' }, only: { type: 'string' } },
   })
-  const now = Date.now()
-  const authority = await issueAuthority(now)
-  const leaf = await issueLeaf(authority, { names: ['localhost'], ips: ['127.0.0.1'], now })
-  const certificate = servingCertificate({ ...leaf, caBundle: authority.cert }, undefined)
-  for (const own of [false, true]) {
-    const server = createWebhookServer({
-      webhooks: [defineWebhook(target, own ? ownHandlers : {})],
-      client: {} as Client,
-      certificates: { current: () => certificate, onChange: () => () => undefined, start: () => Promise.resolve() },
-      host: '127.0.0.1',
-      port: 0,
-      logger: silentLogger(),
-      metrics: new Metrics(),
-    })
-    const { port } = await server.start()
-    const common = { port, ca: authority.cert, rate: Number(values.rate), seconds: Number(values.seconds) }
-    await run({ ...common, hostile: undefined, seconds: 2 })
-    const rows: string[][] = []
-    for (const [index, { name }] of [{ name: 'nothing else' }, ...hostileReviews].entries()) {
-      if (values.only !== undefined && !name.includes(values.only)) continue
-      const turns = new Turns()
-      const [others, hostile] = await Promise.all([
-        run({ ...common, hostile: undefined }),
-        index === 0 ? undefined : run({ ...common, hostile: index - 1 }),
-      ])
-      rows.push([
-        name,
-        quantile(others.times, 0.5),
-        quantile(others.times, 0.99),
-        quantile(others.times, 1),
-        turns.stop().toFixed(1),
-        hostile === undefined ? '' : `${hostile.times.length} × ${quantile(hostile.times, 0.5)} ms`,
-        hostile?.last ?? '',
-      ])
+  const lines: string[][] = []
+  let server: AttackedServer | undefined
+  for (const [row, { name }] of rows.entries()) {
+    if (values.only !== undefined && !name.includes(values.only)) continue
+    if (server === undefined || server.ended() !== undefined) {
+      server = await startAttackedServer()
+      await inThread({ port: server.port, ca: server.ca, rate: Number(values.rate), seconds: 2, row: undefined })
     }
-    const title = own ? 'A kind with handlers of its own' : 'A kind with its schema alone'
-    const head = ['while this arrives', 'p50 ms', 'p99 ms', 'max ms', 'longest turn: CPU ms', 'hostile', 'answer']
-    process.stdout.write(`\n### ${title}\n\n${table(head, rows)}`)
-    await server.stop(1000)
+    const common = { port: server.port, ca: server.ca, rate: Number(values.rate), seconds: Number(values.seconds) }
+    lines.push(await measured(server, common, row))
+    process.stderr.write(`${lines.at(-1)!.join(' | ')}\n`)
   }
+  await server?.stop()
+  const head = ['while this arrives', 'lives', 'p50 ms', 'p99 ms', 'max ms', 'longest turn: CPU ms', 'failed', 'readyz ms', 'RSS MB before – peak – after', 'outcome']
+  process.stdout.write(`\n### Under a memory limit of ${shippedLimitBytes / 2 ** 20}Mi\n\n${table(head, lines)}`)
 }
 
 if (isMainThread) await main()
-else parentPort!.postMessage(await load(workerData as Task))
+else {
+  const task = workerData as Task
+  parentPort!.postMessage(await (task.row === undefined ? sendOthers(task) : attack(task)))
+}

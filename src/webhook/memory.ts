@@ -41,9 +41,12 @@ const idleHeapBytes = 64 * mebibyte
 const usable = 0.9
 /** With less the process works, and cannot be kept within its limit. */
 const leastAvailableBytes = 32 * mebibyte
-/** By measurement: a thread without work, and the heap in which it can review the hardest 7 MiB (`test/support/hostile-reviews.ts`). */
-const threadBytes = 20 * mebibyte
+/** By measurement: a thread with the bytes of a review, and the heap in which it can review the hardest 7 MiB (`test/support/hostile-reviews.ts`). */
+const threadBytes = 40 * mebibyte
 const threadHeapBytes = 64 * mebibyte
+/** What the threads may have of the memory that an idle process leaves, and of the rest the reserve. */
+const threadShare = 0.6
+const reserveShare = 0.8
 /** A ConversionReview has a whole list: the API server sends all objects of a LIST that need it at once. */
 const maxConversionBytes = 128 * mebibyte
 /** What a ConversionReview takes while it is converted, as a multiple of its size: its bytes, those of the answer, and a batch in between. */
@@ -72,12 +75,12 @@ export function leastLimitBytes({ idleBytes }: Pick<ProcessMemory, 'idleBytes'>)
 export function shareMemory({ limitBytes, idleBytes, heapLimitBytes, processors }: ProcessMemory): MemoryShares {
   const available = Math.max(leastAvailableBytes, limitBytes * usable - idleBytes)
   // One leaves a processor to the event loop.
-  const count = processors > 2 && available / 2 >= 2 * (threadBytes + threadHeapBytes) ? 2 : 1
-  const heapBytes = Math.max(threadHeapBytes / 4, Math.min(threadHeapBytes, available / 2 - threadBytes))
+  const count = processors > 2 && available * threadShare >= 2 * (threadBytes + threadHeapBytes) ? 2 : 1
+  const heapBytes = Math.max(threadHeapBytes / 4, Math.min(threadHeapBytes, available * threadShare - threadBytes))
   const left = Math.max(leastAvailableBytes / 2, available - count * (threadBytes + heapBytes))
   // What is read of bodies is in the heap.
   const requestBytes = Math.floor(Math.min(left, Math.max(leastAvailableBytes / 2, heapLimitBytes - idleHeapBytes)))
-  const reserveBytes = Math.floor(Math.min(requestBytes * 0.75, maxConversionBytes * conversionCost))
+  const reserveBytes = Math.floor(Math.min(requestBytes * reserveShare, maxConversionBytes * conversionCost))
   return {
     limitBytes,
     requestBytes,

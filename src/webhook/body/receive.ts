@@ -46,6 +46,10 @@ export interface ReceiveOptions {
 /** What a request takes beside its body: its headers, the objects of Node and fastify for it, what is read of the socket in one go. */
 const requestCost = 16 * 1024
 
+/** What a body may come in: in chunks of so many bytes on average, but for the first ones. Each chunk costs a microsecond, whatever is in it. */
+const leastChunkBytes = 64
+const freeChunks = 256
+
 /** Has an app's JSON bodies received here, and not by fastify, so that they can be counted while they arrive; `read` makes of their bytes what routes get. */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions, read: (bytes: Buffer) => unknown): void {
   // A field of every request, and no map: that would cost the garbage collector more than the request itself.
@@ -85,6 +89,7 @@ class Receiver implements Received {
   /** What the sender says that it sends; else no more than is taken. */
   readonly #announced: number
   #size = 0
+  #chunks = 0
   #settled = false
   /** All of it, where it came in one piece. */
   #only: Buffer | undefined
@@ -118,13 +123,20 @@ class Receiver implements Received {
     request.on('end', () => this.#complete())
     // Its sender has hung up, or does not speak HTTP.
     request.on('error', (error) => this.#settle(new BodyRefused(400, `The body could not be received: ${error.message}`)))
-    request.on('close', () => this.#settle(gone()))
+    request.on('close', () => {
+      // It is closed after its end, too, and may wait for memory then.
+      if (!request.complete) this.#settle(gone())
+    })
   }
 
   #add(chunk: Buffer): void {
     // The rest of what is refused is read and forgotten, so that the answer gets through.
     if (this.#settled) return
     this.#size += chunk.length
+    this.#chunks += 1
+    if (this.#chunks > freeChunks && this.#size < (this.#chunks - freeChunks) * leastChunkBytes) {
+      return this.#endConnection(new BodyRefused(400, `The body comes in chunks of less than ${leastChunkBytes} bytes.`))
+    }
     if (this.#size > this.#options.maxBytes) return this.#settle(this.#tooLarge())
     if (this.#bytes === undefined) {
       // Mostly it comes in one piece, of which nothing needs to be copied.
@@ -193,10 +205,15 @@ class Receiver implements Received {
   }
 
   #awaitSender(): void {
-    this.charge.waitsForPeer(() => {
-      this.#settle(new BodyRefused(408, 'The body came too slowly while others waited for memory.'))
-      this.#request.destroy()
-    })
+    this.charge.waitsForPeer(() =>
+      this.#endConnection(new BodyRefused(408, 'The body came too slowly while others waited for memory.')),
+    )
+  }
+
+  /** Refuses a body of which not even the rest shall be read. */
+  #endConnection(error: BodyRefused): void {
+    this.#settle(error)
+    this.#request.destroy()
   }
 
   #tooLarge(): BodyRefused {

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { parse } from 'yaml'
+import { maxReviewCost } from '../../src/webhook/body/cost.ts'
+import { leastLimitBytes, processMemory, shareMemory, shippedLimitBytes } from '../../src/webhook/memory.ts'
+
+const mebibyte = 2 ** 20
+const process256 = { idleBytes: 160 * mebibyte, heapLimitBytes: 192 * mebibyte, processors: 4 }
+
+t.test('the shipped limit is that of the Deployment and of the page about limits', (t) => {
+  const { spec } = parse(readFileSync('config/manager/deployment.yaml', 'utf8')) as { spec: { template: { spec: PodSpec } } }
+  t.equal(spec.template.spec.containers[0]!.resources.limits.memory, `${shippedLimitBytes / mebibyte}Mi`)
+  const page = readFileSync('docs/reference/limits.md', 'utf8')
+  const shares = shareMemory({ ...process256, limitBytes: shippedLimitBytes })
+  const rows: readonly (readonly [string, string])[] = [
+    ['Memory limit', `${shippedLimitBytes / mebibyte}Mi`],
+    ['Memory of all requests that wait for an answer', `${Math.floor(shares.requestBytes / mebibyte)} MiB`],
+    ['Body of a ConversionReview', `${Math.floor(shares.conversionBytes / mebibyte)} MiB`],
+    ['Connections', String(shares.connections)],
+  ]
+  for (const [what, number] of rows) t.match(page, new RegExp(`\\| ${what} \\| ${number}[ |;]`), what)
+  t.end()
+})
+
+interface PodSpec {
+  readonly containers: readonly { readonly resources: { readonly limits: { readonly memory: string } } }[]
+}
+
+t.test('with the shipped limit there is room for the largest review and a thread for it', (t) => {
+  const shares = shareMemory({ ...process256, limitBytes: shippedLimitBytes })
+  t.ok(shares.reserveBytes >= maxReviewCost, `${shares.reserveBytes}`)
+  t.strictSame(shares.threads, { count: 1, heapMegabytes: 64 })
+  t.end()
+})
+
+t.test('whatever the limit, the shares are within it', (t) => {
+  for (let limit = 300; limit < 5000; limit *= 1.3) {
+    const limitBytes = limit * mebibyte
+    const { requestBytes, reserveBytes, conversionBytes, threads, connections } = shareMemory({
+      ...process256,
+      heapLimitBytes: limitBytes,
+      limitBytes,
+    })
+    const all = process256.idleBytes + requestBytes + threads.count * threads.heapMegabytes * mebibyte + connections * 66 * 1024
+    t.ok(all <= limitBytes, `${limit} MiB: ${all / mebibyte}`)
+    t.ok(reserveBytes < requestBytes && conversionBytes < reserveBytes, 'some of it is shared')
+  }
+  t.end()
+})
+
+t.test('a ConversionReview of 128 MiB is converted from 1 GiB on', (t) => {
+  t.equal(shareMemory({ ...process256, heapLimitBytes: 2 ** 30, limitBytes: 2 ** 30 }).conversionBytes, 128 * mebibyte)
+  t.end()
+})
+
+t.test('a small heap makes the shares smaller', (t) => {
+  const shares = shareMemory({ ...process256, heapLimitBytes: 100 * mebibyte, limitBytes: 2 ** 30 })
+  t.equal(shares.requestBytes, 36 * mebibyte)
+  t.end()
+})
+
+t.test('a limit that is too small is known as such, and something is left all the same', (t) => {
+  const memory = { ...process256, limitBytes: 100 * mebibyte }
+  t.ok(memory.limitBytes < leastLimitBytes(memory))
+  const shares = shareMemory(memory)
+  t.ok(shares.requestBytes >= 16 * mebibyte)
+  t.ok(shares.threads.heapMegabytes >= 16)
+  t.end()
+})
+
+t.test('a limit that is given goes before that of the container', (t) => {
+  t.equal(processMemory(300 * mebibyte).limitBytes, 300 * mebibyte)
+  t.ok(processMemory().limitBytes > 0)
+  t.end()
+})
