@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { ErrorList } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
-import { JsonReader, parseJson } from '../../api/json-reader.ts'
+import { JsonReader } from '../../api/json-reader.ts'
 import type { Call } from '../handler.ts'
 import { createPatch } from '../patch.ts'
 import type { AdmissionRequest, AdmissionResponse, WrittenAnswer } from '../review.ts'
@@ -45,10 +45,9 @@ export class OffloadedEvaluation implements Evaluation {
     signal.addEventListener('abort', () => this.close(), { once: true })
     if (signal.aborted) this.close()
     const bytes = ownBuffer(this.#bytes)
-    const { request, found } = await this.#openThread().call('begin', { webhook, verb, bytes }, [bytes])
-    this.request = parseJson(request) as unknown as AdmissionRequest
-    this.#found = found
-    return found
+    this.#found = await this.#openThread().call('begin', { webhook, verb, bytes }, [bytes])
+    this.request = this.#found.request
+    return this.#found
   }
 
   async objects(): Promise<ReviewedObjects> {

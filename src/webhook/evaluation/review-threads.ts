@@ -130,6 +130,13 @@ export class ReviewThreads {
   }
 }
 
+/** What an error of the thread is here. */
+const errors: Readonly<Record<'MalformedReview' | 'BodyRefused' | 'Error', (message: string) => Error>> = {
+  MalformedReview: (message) => new MalformedReview(message),
+  BodyRefused: (message) => new BodyRefused(413, message),
+  Error: (message) => new Error(message),
+}
+
 interface WaitingCall {
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
@@ -185,17 +192,6 @@ export class ReviewThread {
     const call = this.#call
     this.#call = undefined
     if ('value' in reply) call?.resolve(reply.value as never)
-    else call?.reject(errorOf(reply))
-  }
-}
-
-function errorOf({ failure, message }: Extract<WorkerReply, { failure: string }>): Error {
-  switch (failure) {
-    case 'malformed':
-      return new MalformedReview(message)
-    case 'refused':
-      return new BodyRefused(413, message)
-    case 'error':
-      return new Error(message)
+    else call?.reject(errors[reply.error](reply.message))
   }
 }
