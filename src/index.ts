@@ -21,6 +21,7 @@ export type {
   Defaulted,
   NumberSchemaOptions,
   ObjectSchemaOptions,
+  OptionalMark,
   SchemaAnnotations,
   SchemaOptions,
   Static,
@@ -122,7 +123,7 @@ export type {
   WatchOptions,
   WriteOptions,
 } from './client/client.ts'
-export type { TransportOptions } from './client/transport.ts'
+export type { RequestReport, TransportOptions } from './client/transport.ts'
 export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/written.ts'
 export type { Connection } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'
@@ -174,5 +175,5 @@ export type { ListenAddress } from './manager/listen-address.ts'
 export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './manager/run-options.ts'
 export { createLogger } from './telemetry/logger.ts'
 export type { Logger, LoggerOptions } from './telemetry/logger.ts'
-export type { EventRecorder } from './telemetry/event-recorder.ts'
+export type { EventRecorder, EventType } from './telemetry/event-recorder.ts'
 export { Metrics } from './telemetry/metrics.ts'

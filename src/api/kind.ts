@@ -253,7 +253,7 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   }
 }
 
-/** The schema as JSON alone, without TypeBox's markers; and the notes of `Type.Builtin`. */
+/** The schema as JSON alone, and the notes of `Type.Builtin`. */
 function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
 }
