@@ -1,6 +1,6 @@
 /** The public API of Proreus. */
 import './api/require-supported-node.ts'
-export { defineKind, Conditions } from './api/kind.ts'
+export { defineKind, Conditions, versionOf } from './api/kind.ts'
 export type {
   DefinedKind,
   Infer,

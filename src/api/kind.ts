@@ -267,6 +267,44 @@ export function defineKind<
   })
 }
 
+/** A handle of one version knows the kind that it is of. */
+const hub = Symbol('hub')
+
+/**
+ * Another version of a kind than the stored one, for the client, the cache and webhooks: objects are read and written in that version,
+ * and handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` are called with objects of that version, into which the API server converts
+ * what was sent in another one.
+ *
+ * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version.
+ */
+export function versionOf<
+  Group extends string,
+  KindName extends string,
+  Versions extends readonly VersionDefinition[],
+  Scope extends 'Namespaced' | 'Cluster',
+  const Name extends Versions[number]['name'],
+>(
+  kind: DefinedKind<Group, KindName, Versions, Scope>,
+  version: Name,
+): ResourceType<ObjectOfVersion<Group, KindName, Named<Versions, Name>, Scope>, InputOfVersion<Group, KindName, Named<Versions, Name>>> {
+  const names = kind.versions.map(({ name }) => name)
+  if (!names.includes(version))
+    throw new ProreusError('PRO_KIND_INVALID', `${kind.kind}.${kind.group} has no version ${version}; it has ${names.join(', ')}.`)
+  return Object.freeze({
+    group: kind.group,
+    version,
+    kind: kind.kind,
+    plural: kind.plural,
+    namespaced: kind.namespaced,
+    [hub]: kind,
+  })
+}
+
+/** The kind with its schemas, where a type is one, or a version of one. */
+export function kindOf(type: ResourceType): Kind | undefined {
+  return 'versions' in type ? (type as Kind) : (type as { readonly [hub]?: Kind })[hub]
+}
+
 function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   const spec = plainSchema(version.spec)
   const specRequired = version.specRequired ?? (spec.required?.length ?? 0) > 0
