@@ -1,6 +1,6 @@
 /** The public API of Proreus. */
 import './api/require-supported-node.ts'
-export { defineKind, Conditions } from './api/kind.ts'
+export { defineKind, Conditions, versionOf } from './api/kind.ts'
 export type {
   DefinedKind,
   Infer,
@@ -21,6 +21,7 @@ export type {
   Defaulted,
   NumberSchemaOptions,
   ObjectSchemaOptions,
+  OptionalMark,
   SchemaAnnotations,
   SchemaOptions,
   Static,
@@ -68,6 +69,7 @@ export { version } from './api/version.ts'
 export type { ErrorCode } from './api/errors.ts'
 export { systemClock } from './api/clock.ts'
 export type { Clock, Timer } from './api/clock.ts'
+export { hasFields } from './api/has-fields.ts'
 export { canonicalJson, jsonEqual, stringifyJson } from './api/json.ts'
 export { parseJson } from './api/json-reader.ts'
 export type { DeepReadonly, JsonObject, JsonValue } from './api/json.ts'
@@ -123,7 +125,7 @@ export type {
   WatchOptions,
   WriteOptions,
 } from './client/client.ts'
-export type { TransportOptions } from './client/transport.ts'
+export type { RequestReport, TransportOptions } from './client/transport.ts'
 export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/written.ts'
 export type { Connection } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'
@@ -179,5 +181,5 @@ export { onTermination } from './manager/termination.ts'
 export type { Termination } from './manager/termination.ts'
 export { createLogger } from './telemetry/logger.ts'
 export type { Logger, LoggerOptions } from './telemetry/logger.ts'
-export type { EventRecorder } from './telemetry/event-recorder.ts'
+export type { EventRecorder, EventType } from './telemetry/event-recorder.ts'
 export { Metrics } from './telemetry/metrics.ts'

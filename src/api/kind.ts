@@ -7,6 +7,8 @@ import type { JsonObject, JsonValue } from './json.ts'
 import { setOwn } from './json.ts'
 import { dns1035Label, dns1123Subdomain } from './names.ts'
 import type { NamespacedMeta, ObjectMeta } from './object.ts'
+import type { OptionCheck } from './option-checks.ts'
+import { hasOptions, isAnObject, isBoolean, isListOf, isOneOf, isText, isWholeNumber } from './option-checks.ts'
 import type { StructuralSchema, ValidationRule } from './structural-schema.ts'
 import { Type } from './type.ts'
 import type { Static, StaticInput, TObject, TSchema } from './type.ts'
@@ -174,6 +176,48 @@ type ConditionsMatch = Static<typeof Conditions> extends Condition[] ? true : ne
 const conditionsMatch: ConditionsMatch = true
 void conditionsMatch
 
+const columnOptions = {
+  name: isText,
+  jsonPath: isText,
+  type: isOneOf('string', 'integer', 'number', 'boolean', 'date'),
+  format: isText,
+  description: isText,
+  priority: isWholeNumber(0),
+} satisfies Record<keyof PrinterColumn, OptionCheck>
+const scaleOptions = {
+  specReplicasPath: isText,
+  statusReplicasPath: isText,
+  labelSelectorPath: isText,
+} satisfies Record<keyof NonNullable<VersionDefinition['scale']>, OptionCheck>
+const versionOptions = {
+  name: isText,
+  served: isBoolean,
+  storage: isBoolean,
+  deprecationWarning: isText,
+  spec: isAnObject,
+  specRequired: isBoolean,
+  status: isAnObject,
+  printerColumns: isListOf(hasOptions(columnOptions, ['name', 'jsonPath'])),
+  scale: hasOptions(scaleOptions, ['specReplicasPath', 'statusReplicasPath']),
+  rules: isListOf(isAnObject),
+} satisfies Record<keyof VersionDefinition, OptionCheck>
+const kindOptions = {
+  group: isText,
+  kind: isText,
+  plural: isText,
+  singular: isText,
+  shortNames: isListOf(isText),
+  categories: isListOf(isText),
+  scope: isOneOf('Namespaced', 'Cluster'),
+  versions: isListOf(hasOptions(versionOptions, ['name', 'spec'])),
+} satisfies Record<keyof KindDefinition, OptionCheck>
+const checkKind = hasOptions(kindOptions, ['group', 'kind', 'versions'])
+
+function refuseKind({ kind, group }: Pick<KindDefinition, 'kind' | 'group'>, problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new ProreusError('PRO_KIND_INVALID', `The kind ${kind}.${group} is not well defined: ${problems.join('; ')}.`)
+}
+
 /**
  * Defines a custom kind. The static types of its objects follow from the schemas: `Infer<typeof kind>`.
  *
@@ -184,7 +228,8 @@ void conditionsMatch
  *   versions: [{ name: 'v1alpha1', spec: Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }) }],
  * })
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` when names are malformed or not exactly one version is stored.
+ * @throws {ProreusError} `PRO_KIND_INVALID` when names are malformed, a field is unknown or of another type, or not exactly one version is
+ * stored.
  */
 export function defineKind<
   const Group extends string,
@@ -192,6 +237,7 @@ export function defineKind<
   const Versions extends readonly VersionDefinition[],
   const Scope extends 'Namespaced' | 'Cluster' = 'Namespaced',
 >(definition: KindDefinition<Group, KindName, Versions, Scope>): DefinedKind<Group, KindName, Versions, Scope> {
+  refuseKind(definition, checkKind(definition, ''))
   const lower = definition.kind.toLowerCase()
   const plural = definition.plural ?? pluralOf(lower)
   const single = definition.versions.length === 1
@@ -207,12 +253,7 @@ export function defineKind<
       /^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(name) ? [] : [`versions: "${name}" is no version name such as v1, v1beta1 or v2alpha1`],
     ),
   ]
-  if (problems.length > 0) {
-    throw new ProreusError(
-      'PRO_KIND_INVALID',
-      `The kind ${definition.kind}.${definition.group} is not well defined: ${problems.join('; ')}.`,
-    )
-  }
+  refuseKind(definition, problems)
   return Object.freeze({
     group: definition.group,
     version: stored[0]!.name,
@@ -224,6 +265,44 @@ export function defineKind<
     categories: definition.categories ?? [],
     versions,
   })
+}
+
+/** A handle of one version knows the kind that it is of. */
+const hub = Symbol('hub')
+
+/**
+ * Another version of a kind than the stored one, for the client, the cache and webhooks: objects are read and written in that version,
+ * and handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` are called with objects of that version, into which the API server converts
+ * what was sent in another one.
+ *
+ * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version.
+ */
+export function versionOf<
+  Group extends string,
+  KindName extends string,
+  Versions extends readonly VersionDefinition[],
+  Scope extends 'Namespaced' | 'Cluster',
+  const Name extends Versions[number]['name'],
+>(
+  kind: DefinedKind<Group, KindName, Versions, Scope>,
+  version: Name,
+): ResourceType<ObjectOfVersion<Group, KindName, Named<Versions, Name>, Scope>, InputOfVersion<Group, KindName, Named<Versions, Name>>> {
+  const names = kind.versions.map(({ name }) => name)
+  if (!names.includes(version))
+    throw new ProreusError('PRO_KIND_INVALID', `${kind.kind}.${kind.group} has no version ${version}; it has ${names.join(', ')}.`)
+  return Object.freeze({
+    group: kind.group,
+    version,
+    kind: kind.kind,
+    plural: kind.plural,
+    namespaced: kind.namespaced,
+    [hub]: kind,
+  })
+}
+
+/** The kind with its schemas, where a type is one, or a version of one. */
+export function kindOf(type: ResourceType): Kind | undefined {
+  return 'versions' in type ? (type as Kind) : (type as { readonly [hub]?: Kind })[hub]
 }
 
 function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
@@ -253,7 +332,7 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   }
 }
 
-/** The schema as JSON alone, without TypeBox's markers; and the notes of `Type.Builtin`. */
+/** The schema as JSON alone, and the notes of `Type.Builtin`. */
 function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
 }

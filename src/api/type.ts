@@ -1,9 +1,7 @@
 /**
- * `Type`: TypeBox, restricted to what a structural schema can say.
- * Each function gives a plain JSON schema that also carries the static type of the values it describes.
+ * `Type`: JSON schemas as far as a structural schema may have them, which carry the static type of the values that they describe.
+ * The types are declared here, and not taken from a library of schemas: every program that imports this package checks them.
  */
-import * as TypeBox from 'typebox'
-import type { Static, TArray, TBoolean, TInteger, TNumber, TObject, TOptional, TProperties, TSchema, TString, TUnsafe } from 'typebox'
 import type { BuiltinTypeName, BuiltinTypes } from './builtin-types.ts'
 import { withBuiltinType } from './builtin-types.ts'
 import type { JsonValue } from './json.ts'
@@ -57,22 +55,73 @@ export interface ObjectSchemaOptions extends SchemaOptions<JsonValue> {
   readonly preserveUnknownFields?: boolean
 }
 
+/** A schema. `'~value'` is there for the compiler alone: the type of the values that the schema describes. */
+export interface TSchema {
+  readonly '~value'?: unknown
+}
+export interface TString extends TSchema {
+  type: 'string'
+  readonly '~value'?: string
+}
+export interface TInteger extends TSchema {
+  type: 'integer'
+  readonly '~value'?: number
+}
+export interface TNumber extends TSchema {
+  type: 'number'
+  readonly '~value'?: number
+}
+export interface TBoolean extends TSchema {
+  type: 'boolean'
+  readonly '~value'?: boolean
+}
+/** A schema whose values have a type that it does not show. */
+export interface TUnsafe<Value> extends TSchema {
+  readonly '~value'?: Value
+}
+export interface TArray<Item extends TSchema = TSchema> extends TSchema {
+  type: 'array'
+  items: Item
+  readonly '~value'?: Static<Item>[]
+}
+export type TProperties = Readonly<Record<string, TSchema>>
+export interface TObject<Properties extends TProperties = TProperties> extends TSchema {
+  type: 'object'
+  properties: Properties
+  readonly '~value'?: StaticObject<Properties>
+}
+/** A map from string to values of one schema: `additionalProperties`. */
+export interface TMap<Value extends TSchema = TSchema> extends TSchema {
+  type: 'object'
+  additionalProperties: Value
+  readonly '~value'?: Record<string, Static<Value>>
+}
+/** A value that may also be null. */
+export interface TNullable<Value extends TSchema = TSchema> extends TSchema {
+  nullable: true
+  readonly '~nullable': Value
+  readonly '~value'?: Static<Value> | null
+}
+
+/** Marks, for the compiler alone, a property that may be left out. */
+export interface OptionalMark {
+  readonly '~optional': true
+}
+export type TOptional<Schema extends TSchema> = Schema & OptionalMark
 /** Marks, for the compiler alone, a schema with a default. */
 export interface Defaulted {
   readonly '~defaulted': true
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 
-/** A map from string to values of one schema: `additionalProperties`. */
-export interface TMap<Value extends TSchema> extends TUnsafe<Record<string, Static<Value>>> {
-  type: 'object'
-  additionalProperties: Value
-}
-/** A value that may also be null. */
-export interface TNullable<Value extends TSchema> extends TUnsafe<Static<Value> | null> {
-  '~nullable': Value
-  nullable: true
-}
+/** The static type of the values that a schema describes, with defaults filled in. */
+export type Static<Schema extends TSchema> = Schema extends { readonly '~value'?: infer Value } ? Value : never
+type Flat<T> = { [Key in keyof T]: T[Key] }
+type StaticObject<Properties extends TProperties> = Flat<
+  { -readonly [Key in keyof Properties as Properties[Key] extends OptionalMark ? never : Key]: Static<Properties[Key]> } & {
+    -readonly [Key in keyof Properties as Properties[Key] extends OptionalMark ? Key : never]?: Static<Properties[Key]>
+  }
+>
 
 /** The static type of what a user may write: fields with a default may be left out. */
 export type StaticInput<Schema extends TSchema> =
@@ -86,14 +135,15 @@ export type StaticInput<Schema extends TSchema> =
           ? StaticInput<Value> | null
           : Static<Schema>
 
-type WritableOptional<Properties extends TProperties> = {
-  [Key in keyof Properties]: Properties[Key] extends Defaulted | TOptional ? Key : never
-}[keyof Properties]
-type ObjectInputOf<Properties extends TProperties> = {
-  [Key in Exclude<keyof Properties, WritableOptional<Properties>>]: StaticInput<Properties[Key]>
-} & { [Key in WritableOptional<Properties>]?: StaticInput<Properties[Key]> }
+type ObjectInputOf<Properties extends TProperties> = Flat<
+  {
+    -readonly [Key in keyof Properties as Properties[Key] extends Defaulted | OptionalMark ? never : Key]: StaticInput<Properties[Key]>
+  } & {
+    -readonly [Key in keyof Properties as Properties[Key] extends Defaulted | OptionalMark ? Key : never]?: StaticInput<Properties[Key]>
+  }
+>
 
-type Extensions = Record<string, unknown>
+type Extensions = Record<string | symbol, unknown>
 
 /** Options in our names → keywords of the schema. */
 function keywords(options: object = {}): Extensions {
@@ -108,21 +158,29 @@ function keywords(options: object = {}): Extensions {
   }
 }
 
+/** Not in JSON: marks a property that may be left out. */
+const optional = Symbol('optional')
+
+/** A schema of which the compiler knows more than is to be seen. */
+function schemaOf<Schema extends TSchema>(keywordsOfIt: Extensions): Schema {
+  return keywordsOfIt as unknown as Schema
+}
+
 export const Type = {
   String<const O extends StringSchemaOptions>(options?: O): WithDefault<TString, O> {
-    return TypeBox.String(keywords(options)) as WithDefault<TString, O>
+    return schemaOf<WithDefault<TString, O>>({ type: 'string', ...keywords(options) })
   },
 
   Integer<const O extends NumberSchemaOptions>(options?: O): WithDefault<TInteger, O> {
-    return numeric('integer', options) as WithDefault<TInteger, O>
+    return schemaOf<WithDefault<TInteger, O>>({ type: 'integer', ...keywords(options) })
   },
 
   Number<const O extends NumberSchemaOptions>(options?: O): WithDefault<TNumber, O> {
-    return numeric('number', options) as WithDefault<TNumber, O>
+    return schemaOf<WithDefault<TNumber, O>>({ type: 'number', ...keywords(options) })
   },
 
   Boolean<const O extends SchemaOptions<boolean>>(options?: O): WithDefault<TBoolean, O> {
-    return TypeBox.Boolean(keywords(options)) as WithDefault<TBoolean, O>
+    return schemaOf<WithDefault<TBoolean, O>>({ type: 'boolean', ...keywords(options) })
   },
 
   /** One of the given strings. */
@@ -130,17 +188,14 @@ export const Type = {
     values: Values,
     options?: O,
   ): WithDefault<TUnsafe<Values[number]>, O> {
-    return TypeBox.Unsafe<Values[number]>({ type: 'string', enum: [...values], ...keywords(options) }) as WithDefault<
-      TUnsafe<Values[number]>,
-      O
-    >
+    return schemaOf<WithDefault<TUnsafe<Values[number]>, O>>({ type: 'string', enum: [...values], ...keywords(options) })
   },
 
   Array<Item extends TSchema, const O extends ArraySchemaOptions<StaticInput<Item>>>(
     items: Item,
     options?: O,
   ): WithDefault<TArray<Item>, O> {
-    return TypeBox.Array(items, keywords(options)) as WithDefault<TArray<Item>, O>
+    return schemaOf<WithDefault<TArray<Item>, O>>({ type: 'array', items, ...keywords(options) })
   },
 
   /** An object; a property is required unless it is `Optional` or has a default. */
@@ -148,36 +203,35 @@ export const Type = {
     properties: Properties,
     options?: O,
   ): WithDefault<TObject<Properties>, O> {
-    const schema = TypeBox.Object(properties, keywords(options)) as unknown as { required?: string[] }
-    const required = schema.required?.filter((name) => !hasDefault(properties[name]))
-    if (required === undefined || required.length === 0) delete schema.required
-    else schema.required = required
-    return schema as unknown as WithDefault<TObject<Properties>, O>
+    const required = Object.keys(properties).filter((name) => !isOptional(properties[name]!) && !hasDefault(properties[name]!))
+    return schemaOf<WithDefault<TObject<Properties>, O>>({
+      type: 'object',
+      ...(required.length === 0 ? {} : { required }),
+      properties,
+      ...keywords(options),
+    })
   },
 
   /** A map from string to values of one schema. */
   Record<Value extends TSchema, const O extends ObjectSchemaOptions>(values: Value, options?: O): WithDefault<TMap<Value>, O> {
-    return TypeBox.Unsafe({ type: 'object', additionalProperties: values, ...keywords(options) }) as unknown as WithDefault<TMap<Value>, O>
+    return schemaOf<WithDefault<TMap<Value>, O>>({ type: 'object', additionalProperties: values, ...keywords(options) })
   },
 
   /** A field that may be left out. */
   Optional<Schema extends TSchema>(schema: Schema): Schema extends Defaulted ? Schema : TOptional<Schema> {
-    return (hasDefault(schema) ? schema : TypeBox.Optional(schema)) as Schema extends Defaulted ? Schema : TOptional<Schema>
+    return (hasDefault(schema) ? schema : { ...schema, [optional]: true }) as Schema extends Defaulted ? Schema : TOptional<Schema>
   },
 
   /** A value that may also be null, which then is kept. */
   Nullable<Schema extends TSchema>(schema: Schema): TNullable<Schema> {
-    return TypeBox.Unsafe({ ...schema, nullable: true }) as unknown as TNullable<Schema>
+    return schemaOf<TNullable<Schema>>({ ...(schema as object), nullable: true, [optional]: false })
   },
 
   /** A number or a string, e.g. a port name or a percentage. */
   IntOrString<const O extends SchemaOptions<number | string> & { readonly pattern?: string }>(
     options?: O,
   ): WithDefault<TUnsafe<number | string>, O> {
-    return TypeBox.Unsafe<number | string>({ 'x-kubernetes-int-or-string': true, ...keywords(options) }) as WithDefault<
-      TUnsafe<number | string>,
-      O
-    >
+    return schemaOf<WithDefault<TUnsafe<number | string>, O>>({ 'x-kubernetes-int-or-string': true, ...keywords(options) })
   },
 
   /**
@@ -187,7 +241,7 @@ export const Type = {
   Unknown<T = { [key: string]: unknown }>(
     options: SchemaOptions<JsonValue> & { readonly properties?: Record<string, TSchema>; readonly required?: readonly string[] } = {},
   ): TUnsafe<T> {
-    return TypeBox.Unsafe<T>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...keywords(options) })
+    return schemaOf<TUnsafe<T>>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...keywords(options) })
   },
 
   /**
@@ -208,12 +262,12 @@ export const Type = {
     options?: O,
   ): WithDefault<TUnsafe<BuiltinTypes[Name]>, O> {
     const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...keywords(options) }
-    return TypeBox.Unsafe<BuiltinTypes[Name]>(withBuiltinType(schema, name)) as WithDefault<TUnsafe<BuiltinTypes[Name]>, O>
+    return schemaOf<WithDefault<TUnsafe<BuiltinTypes[Name]>, O>>(withBuiltinType(schema, name))
   },
 
   /** A whole Kubernetes object inside a field. */
   EmbeddedResource<T = { apiVersion: string; kind: string; metadata?: object }>(options: SchemaAnnotations = {}): TUnsafe<T> {
-    return TypeBox.Unsafe<T>({
+    return schemaOf<TUnsafe<T>>({
       type: 'object',
       'x-kubernetes-embedded-resource': true,
       'x-kubernetes-preserve-unknown-fields': true,
@@ -222,14 +276,10 @@ export const Type = {
   },
 } as const
 
-function numeric(type: 'integer' | 'number', options: NumberSchemaOptions | undefined): TSchema {
-  const build = type === 'integer' ? TypeBox.Integer : TypeBox.Number
-  // TypeBox speaks of exclusive bounds as numbers, structural schemas as booleans: the keywords go in unread.
-  return build(keywords(options) as Parameters<typeof build>[0])
+function hasDefault(schema: TSchema): boolean {
+  return (schema as { default?: unknown }).default !== undefined
 }
 
-function hasDefault(schema: TSchema | undefined): boolean {
-  return (schema as { default?: unknown } | undefined)?.default !== undefined
+function isOptional(schema: TSchema): boolean {
+  return (schema as { [optional]?: boolean })[optional] === true
 }
-
-export type { Static, TArray, TBoolean, TInteger, TNumber, TObject, TOptional, TProperties, TSchema, TString, TUnsafe }

@@ -19,7 +19,9 @@ export function validateCommand(): Command {
     .addOption(new Option('-o, --output <format>', 'how results are printed').choices(['text', 'json']).default('text'))
     .addHelpText('after', '\nExit codes: 0 all valid, 1 an object is invalid, 2 input could not be read.')
     .action(async (files: string[], { operators, output }: Options) => {
-      const webhooks = (await selectOperators({ operators })).operators.flatMap((operator) => operator.webhooks)
+      const { operators: selected } = await selectOperators({ operators })
+      const webhooks = selected.flatMap((operator) => operator.webhooks)
+      const conversions = selected.flatMap((operator) => operator.conversions)
       const results: object[] = []
       let code = 0
       for await (const input of readManifests(files)) {
@@ -29,7 +31,7 @@ export function validateCommand(): Command {
           continue
         }
         const { source, object } = input
-        const review = await reviewOffline(webhooks, object)
+        const review = await reviewOffline(webhooks, object, undefined, conversions)
         if (!review.valid && code === 0) code = 1
         if (output === 'json') results.push({ source, ...review })
         else process.stdout.write(kubectlText(source, review))

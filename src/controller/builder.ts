@@ -14,6 +14,18 @@ import type { Predicate } from './predicates.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { CacheReader, ReconcileContext, Reconciler, Result } from './reconciler.ts'
 import type { WatchedInformer } from './sync.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import {
+  hasOptions,
+  isAnObject,
+  isDuration,
+  isFunction,
+  isListOf,
+  isResourceType,
+  isText,
+  isType,
+  isWholeNumber,
+} from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
 import { isSameType } from '../api/group-version-kind.ts'
 import { indexProblems } from '../cache/cache-index.ts'
@@ -104,6 +116,34 @@ export interface ControllerDefinition {
 
 const defaultGraceMs = 30_000
 
+const ownedOptions = { type: isResourceType, predicates: isListOf(isFunction) } satisfies Record<keyof OwnedType, OptionCheck>
+const watchedOptions = { ...ownedOptions, map: isFunction } satisfies Record<keyof WatchedType, OptionCheck>
+const isOwned: OptionCheck = (value, path) =>
+  typeof value === 'object' && value !== null && 'type' in value
+    ? hasOptions(ownedOptions, ['type'])(value, path)
+    : isType(value)
+      ? []
+      : isResourceType(value, path)
+const controllerOptions = {
+  name: isText,
+  reconcile: isFunction,
+  deleted: isFunction,
+  owns: isListOf(isOwned),
+  watches: isListOf(hasOptions(watchedOptions, ['type', 'map'])),
+  indexes: isListOf(isAnObject),
+  predicates: isListOf(isFunction),
+  workers: isWholeNumber(1),
+  rateLimiter: isFunction,
+  rbac: isListOf(isAnObject),
+  reconciliationTimeoutMs: isDuration(0),
+} satisfies Record<keyof ControllerSettings<KubernetesObject>, OptionCheck>
+const checkController = hasOptions(controllerOptions, ['reconcile'])
+
+function refuseController(name: string, problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new ProreusError('PRO_CONFIG_INVALID', `The controller "${name}" is not well defined: ${problems.join('; ')}.`)
+}
+
 /** One type that is watched. */
 interface Source {
   readonly type: ResourceType
@@ -123,27 +163,21 @@ interface Source {
  *   },
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when an index is of a type that the controller does not watch, or a number is out of its range.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all options that are wrong or unknown, or when an index is of a type that the controller
+ * does not watch.
  */
 export function defineController<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,
   settings: ControllerSettings<ObjectOf<R>, Watched>,
 ): ControllerDefinition {
+  refuseController(settings.name ?? type.kind.toLowerCase(), checkController(settings, ''))
   const owned = (settings.owns ?? []).map((entry): OwnedType => ('type' in entry ? entry : { type: entry }))
   const watched = (settings.watches ?? []) as readonly WatchedType[]
   const types = uniqueTypes([type, ...owned.map((entry) => entry.type), ...watched.map((entry) => entry.type)])
   const name = settings.name ?? type.kind.toLowerCase()
   const indexes = settings.indexes ?? []
   const { workers = 1, reconciliationTimeoutMs } = settings
-  const problems = [
-    ...indexProblems(indexes, types, 'name it in `owns` or `watches`'),
-    ...(Number.isSafeInteger(workers) && workers > 0 ? [] : [`workers: ${workers} is not a whole number of at least 1`]),
-    ...(reconciliationTimeoutMs === undefined || reconciliationTimeoutMs > 0
-      ? []
-      : [`reconciliationTimeoutMs: ${reconciliationTimeoutMs} is not a number of milliseconds above 0`]),
-  ]
-  if (problems.length > 0)
-    throw new ProreusError('PRO_CONFIG_INVALID', `The controller "${name}" is not well defined: ${problems.join('; ')}.`)
+  refuseController(name, indexProblems(indexes, types, 'name it in `owns` or `watches`'))
 
   async function start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void> {
     const { cache, clock, metrics } = environment

@@ -3,6 +3,8 @@ import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
 import type { Infer, InferInput, Kind, SpokeOf } from '../api/kind.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isAnObject, isBoolean } from '../api/option-checks.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { differences } from './shape.ts'
 
@@ -79,6 +81,14 @@ export interface ConversionSettings<K extends Kind> {
   readonly lossless?: boolean
 }
 
+const settingsChecks = { converters: isAnObject, lossless: isBoolean } satisfies Record<keyof ConversionSettings<Kind>, OptionCheck>
+const checkConversion = hasOptions(settingsChecks, ['converters'])
+
+function refuseConversion(kind: Kind, problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new ProreusError('PRO_KIND_INVALID', `The conversion of ${groupKindOf(kind)} is not well defined: ${problems.join('; ')}.`)
+}
+
 /** A converter with its types erased. */
 export type Convert = (object: JsonObject, context: ConversionContext) => unknown
 
@@ -123,7 +133,9 @@ export interface ConversionDefinition {
  * @throws {ProreusError} `PRO_KIND_INVALID` when a version has other fields than the stored one and no converter, or when there is a
  * converter for a version that the kind does not have.
  */
-export function defineConversion<K extends Kind>(kind: K, { converters, lossless = true }: ConversionSettings<K>): ConversionDefinition {
+export function defineConversion<K extends Kind>(kind: K, settings: ConversionSettings<K>): ConversionDefinition {
+  refuseConversion(kind, checkConversion(settings, ''))
+  const { converters, lossless = true } = settings
   const spokes = new Map(Object.entries(converters).filter(([, converter]) => converter !== undefined)) as Map<
     string,
     { toHub: Convert; fromHub: Convert }
@@ -142,8 +154,7 @@ export function defineConversion<K extends Kind>(kind: K, { converters, lossless
     ),
     ...missingConverters(kind, spokes),
   ]
-  if (problems.length > 0)
-    throw new ProreusError('PRO_KIND_INVALID', `The conversion of ${groupKindOf(kind)} is not well defined: ${problems.join('; ')}.`)
+  refuseConversion(kind, problems)
   return Object.freeze({ kind, lossless, spokes })
 }
 

@@ -8,7 +8,7 @@ import { openFileCertificates } from '../certs/file-store.ts'
 import { openSecretCertificates } from '../certs/secret-store.ts'
 import type { CompleteOptions } from './run-options.ts'
 
-interface CertificateNames {
+type CertificateNames = {
   /** Further DNS names. */
   readonly names?: readonly string[]
   /** Further IP addresses. */

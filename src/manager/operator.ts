@@ -7,6 +7,8 @@ import type { WebhookDefinition } from '../webhook/definition.ts'
 import { ProreusError } from '../api/errors.ts'
 import { groupKindOf, groupResourceOf } from '../api/group-version-kind.ts'
 import { dns1123Label } from '../api/names.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isAnObject, isListOf, isResourceType, isText } from '../api/option-checks.ts'
 import { combineWebhooks } from '../webhook/combine.ts'
 import { missingConverters } from '../conversion/definition.ts'
 
@@ -26,6 +28,22 @@ export interface OperatorDefinition {
   readonly controllers?: readonly ControllerDefinition[]
   /** What it needs to be allowed beyond what its webhooks and controllers declare. */
   readonly rbac?: readonly PolicyRule[]
+}
+
+const operatorOptions = {
+  name: isText,
+  version: isText,
+  kinds: isListOf(isResourceType),
+  webhooks: isListOf(isAnObject),
+  conversions: isListOf(isAnObject),
+  controllers: isListOf(isAnObject),
+  rbac: isListOf(isAnObject),
+} satisfies Record<keyof OperatorDefinition, OptionCheck>
+const checkDefinition = hasOptions(operatorOptions, ['name', 'kinds'])
+
+function refuseOperator(name: string, problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is not well defined: ${problems.join('; ')}.`)
 }
 
 /** An operator that is complete and does not change any more. */
@@ -54,6 +72,7 @@ export interface Operator {
  * the versions of a kind have different fields and no conversion.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
+  refuseOperator(definition.name, checkDefinition(definition, ''))
   const { name, version, kinds, webhooks = [], conversions = [], controllers = [], rbac = [] } = definition
   const problems = [
     ...dns1123Label(name).map((message) => `name: ${message}`),
@@ -70,8 +89,7 @@ export function defineOperator(definition: OperatorDefinition): Operator {
       (controller) => `controllers: two are called "${controller}": give one another name`,
     ),
   ]
-  if (problems.length > 0)
-    throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is not well defined: ${problems.join('; ')}.`)
+  refuseOperator(name, problems)
   combineWebhooks(webhooks)
   return Object.freeze({
     name,

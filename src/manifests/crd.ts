@@ -2,6 +2,7 @@
 import type { JsonObject } from '../api/json.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { Kind, KindVersion } from '../api/kind.ts'
+import { schemaOf } from '../schema/kind-schema.ts'
 import { conversionPath } from '../webhook/paths.ts'
 import type { WebhookTarget } from './webhook-configuration.ts'
 import { clientConfig } from './webhook-configuration.ts'
@@ -9,8 +10,11 @@ import { clientConfig } from './webhook-configuration.ts'
 /**
  * The CRD as `kubectl apply` takes it. Names and values that the API server would fill in are left out.
  * `target` is where a webhook converts the kind's objects; without it a version differs from another by its name alone.
+ *
+ * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would not accept a schema: patterns, rules, defaults, structure.
  */
 export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
+  for (const { name } of kind.versions) schemaOf(kind, name)
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

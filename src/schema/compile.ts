@@ -80,18 +80,18 @@ const rulesNotChecked = invalid(
 )
 
 /**
- * Compiles a schema, once for each schema object.
+ * Compiles a schema, once for each schema object. `described` says in the error which one it is.
  *
  * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would not accept the schema.
  */
-export function compileSchema(schema: StructuralSchema): CompiledSchema {
+export function compileSchema(schema: StructuralSchema, described?: string): CompiledSchema {
   const known = compiled.get(schema)
   if (known !== undefined) return known
   const problems = checkStructural(schema)
   if (problems.length > 0) {
     throw new ProreusError(
       'PRO_SCHEMA_INVALID',
-      `The schema is not one that a CustomResourceDefinition may have: ${problems.map(formatFieldError).join('; ')}.`,
+      `The schema${described === undefined ? '' : ` ${described}`} is not one that a CustomResourceDefinition may have: ${problems.map(formatFieldError).join('; ')}.`,
     )
   }
   const result = createCompiledSchema(schema)

@@ -14,7 +14,8 @@ import { compileSchema } from './compile.ts'
 /**
  * The compiled schema of one version of a kind; of the stored one by default.
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version.
+ * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version, `PRO_SCHEMA_INVALID` when the API server would not accept
+ * its schema.
  */
 export function schemaOf(kind: Kind, version: string = kind.version): CompiledSchema {
   const found = kind.versions.find(({ name }) => name === version)
@@ -22,7 +23,7 @@ export function schemaOf(kind: Kind, version: string = kind.version): CompiledSc
     const names = kind.versions.map(({ name }) => name).join(', ')
     throw new ProreusError('PRO_KIND_INVALID', `${kind.kind}.${kind.group} has no version ${version}; it has ${names}.`)
   }
-  return compileSchema(found.schema)
+  return compileSchema(found.schema, `of version ${version} of ${kind.kind}.${kind.group}`)
 }
 
 export interface ValidateOptions {

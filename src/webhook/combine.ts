@@ -1,7 +1,7 @@
 /** All handlers about the same objects as one webhook: one entry in the configurations, one path, one answer. */
 import { ProreusError } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
-import { groupKindOf } from '../api/group-version-kind.ts'
+import { groupKindOf, groupResourceOf } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
 import { jsonEqual } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
@@ -41,20 +41,22 @@ export interface CombinedWebhook {
 const allOperations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const
 /** The API server takes no patch for what is deleted. */
 const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 'CONNECT'])
-const noHandlers: Readonly<Record<Operation, Handlers>> = { CREATE: [], UPDATE: [], DELETE: [], CONNECT: [] }
 
 /**
  * Combines the webhooks of all operators of a process. A kind with several served versions gives one for each: its handlers are written for
- * the stored one; with `matchPolicy: Equivalent` the API server also sends them the objects of the other versions, converted, and the paths
+ * the stored one, those of `versionOf` for theirs; with `matchPolicy: Equivalent` the API server also sends them the objects of the other versions, converted, and the paths
  * of these apply their schema alone.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when handlers of one type are to be asked about different requests and have no `name`.
  */
 export function combineWebhooks(definitions: readonly WebhookDefinition[]): CombinedWebhook[] {
   const groups = new Map<string, WebhookDefinition[]>()
+  // The versions of a kind are combined together, each with its own handlers.
+  const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
     const { group, version, plural } = definition.type
-    const key = [group, version, plural, definition.subresource, definition.settings.name ?? ''].join('/')
+    const ofVersion = definition.subresource === '' && kinds.has(groupResourceOf(definition.type)) ? '' : version
+    const key = [group, ofVersion, plural, definition.subresource, definition.settings.name ?? ''].join('/')
     const known = groups.get(key)
     if (known === undefined) groups.set(key, [definition])
     else known.push(definition)
@@ -95,7 +97,7 @@ function combine(definitions: readonly WebhookDefinition[]): CombinedWebhook[] {
       subresource,
       name: target.name,
       filters,
-      handlers: version === type.version ? handlersByOperation(definitions) : noHandlers,
+      handlers: handlersByOperation(definitions.filter((definition) => definition.type.version === version)),
       mutating: { path: mutatePath(target), operations: operations.filter(mutates) },
       validating: { path: validatePath(target), operations: operations.filter(validates) },
       refuseInvalidEarly,

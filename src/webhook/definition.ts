@@ -5,6 +5,7 @@ import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
+import { kindOf } from '../api/kind.ts'
 import type { ObjectMeta } from '../api/object.ts'
 import type { Status } from '../api/status.ts'
 import type { AdmissionContext, Operation, ReviewContext } from './context.ts'
@@ -117,7 +118,7 @@ export function operationsOf({ type, subresource, handlers, settings }: WebhookD
 
 /** The kind, where the type was defined with a schema. */
 export function schemaKindOf(type: ResourceType): Kind | undefined {
-  return 'versions' in type ? (type as Kind) : undefined
+  return kindOf(type)
 }
 
 function hasHandlers(handlers: WebhookHandlers<JsonObject>): boolean {

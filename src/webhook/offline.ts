@@ -12,6 +12,8 @@ import type { Kind } from '../api/kind.ts'
 import type { Labels } from '../api/label-selector.ts'
 import { matchesLabels, requirementsOf } from '../api/label-selector.ts'
 import { decodeObjectMeta } from '../api/object-meta-json.ts'
+import type { ConversionDefinition } from '../conversion/definition.ts'
+import { createConverter } from '../conversion/converter.ts'
 import { schemaOf, validateObject } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
@@ -40,6 +42,7 @@ export async function reviewOffline(
   definitions: readonly WebhookDefinition[],
   object: JsonObject,
   logger: Logger = silentLogger(),
+  conversions: readonly ConversionDefinition[] = [],
 ): Promise<OfflineReview> {
   const { group, version } = parseApiVersion(textOf(getOwn(object, 'apiVersion')))
   const kind = textOf(getOwn(object, 'kind'))
@@ -50,7 +53,9 @@ export async function reviewOffline(
   )
   if (webhooks.length === 0) return { known: false, kind, name, valid: true, errors: [], warnings: [] }
   const warnings = new Set<string>()
-  const errors = await errorsOf(webhooks, object, version, contextOf(webhooks[0]!.type, object, logger, warnings))
+  const context = contextOf(webhooks[0]!.type, object, logger, warnings)
+  const own = await errorsOf(webhooks, object, version, context)
+  const errors = isEmpty(own) ? await errorsInHub(webhooks, conversions, object, version, context) : own
   const more = omission(errors)
   const listed = sortFieldErrors(errors.listed)
   return {
@@ -60,6 +65,26 @@ export async function reviewOffline(
     valid: isEmpty(errors),
     errors: more === undefined ? listed : [...listed, more],
     warnings: [...warnings],
+  }
+}
+
+/** What the stored version makes of a valid object of another one: its handlers are called with the object converted. */
+async function errorsInHub(
+  webhooks: readonly CombinedWebhook[],
+  conversions: readonly ConversionDefinition[],
+  object: JsonObject,
+  version: string,
+  context: ReviewContext<JsonObject>,
+): Promise<ErrorList> {
+  const kind = webhooks.find(({ schemaKind }) => schemaKind !== undefined)?.schemaKind
+  if (kind === undefined || kind.version === version) return noErrors
+  const conversion = conversions.find((one) => one.kind === kind) ?? { kind, lossless: false, spokes: new Map() }
+  try {
+    const defaulted = schemaOf(kind, version).default(object)
+    const converted = await createConverter(conversion).convert(defaulted, kind.version, context)
+    return await errorsOf(webhooks, converted, kind.version, context)
+  } catch (error) {
+    return listOf([invalid('<nil>', '', `the conversion to ${kind.version} failed: ${messageOf(error)}`)])
   }
 }
 

@@ -4,6 +4,18 @@ import { groupKindOf } from '../api/group-version-kind.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import { selectorProblems } from '../api/label-selector.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import {
+  hasOptions,
+  isAnObject,
+  isAnything,
+  isBoolean,
+  isFunction,
+  isListOf,
+  isOneOf,
+  isResourceType,
+  isText,
+} from '../api/option-checks.ts'
 import { dns1035Label, dns1123Label } from '../api/names.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { CacheIndex } from '../cache/cache-index.ts'
@@ -69,9 +81,31 @@ export interface WebhookSettings extends WebhookFilters {
   readonly rbac?: readonly PolicyRule[]
 }
 
+const settingsChecks = {
+  matchConditions: isListOf(hasOptions({ name: isText, expression: isText }, ['name', 'expression'])),
+  objectSelector: isAnObject,
+  namespaceSelector: isAnObject,
+  scope: isOneOf('Namespaced', 'Cluster', '*'),
+  matchPolicy: isOneOf('Exact', 'Equivalent'),
+  operations: isListOf(isOneOf('CREATE', 'UPDATE', 'DELETE', 'CONNECT')),
+  name: isText,
+  timeoutSeconds: isAnything,
+  failurePolicy: isOneOf('Fail', 'Ignore'),
+  sideEffects: isOneOf('None', 'NoneOnDryRun'),
+  reinvocationPolicy: isOneOf('Never', 'IfNeeded'),
+  refuseInvalidEarly: isBoolean,
+  reads: isListOf(isResourceType),
+  indexes: isListOf(isAnObject),
+  rbac: isListOf(isAnObject),
+} satisfies Record<keyof WebhookSettings, OptionCheck>
+const handlerChecks = { default: isFunction, validate: isFunction, validateInCluster: isFunction, validateDelete: isFunction }
+const checkWebhook = hasOptions({ ...settingsChecks, ...handlerChecks, subresource: isText }, [], { mayHaveOthers: true })
+
 /** @throws {ProreusError} `PRO_CONFIG_INVALID` with all that is wrong. */
 export function checkSettings(type: ResourceType, subresource: string, settings: WebhookSettings): void {
   const { name, operations, timeoutSeconds, matchConditions = [], objectSelector, namespaceSelector, reads = [], indexes = [] } = settings
+  const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
+  refuseWebhook(about, checkWebhook(settings, ''))
   const problems = [
     ...(subresource === '' ? [] : dns1035Label(subresource).map((message) => `subresource: ${message}`)),
     ...(name === undefined ? [] : dns1123Label(name).map((message) => `name: ${message}`)),
@@ -84,7 +118,10 @@ export function checkSettings(type: ResourceType, subresource: string, settings:
     ...matchConditionProblems(matchConditions),
     ...indexProblems(indexes, reads, 'name it in `reads`'),
   ]
-  if (problems.length === 0) return
-  const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
-  throw new ProreusError('PRO_CONFIG_INVALID', `The webhook for ${about} is not well defined: ${problems.join('; ')}.`)
+  refuseWebhook(about, problems)
+}
+
+function refuseWebhook(about: string, problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new ProreusError('PRO_CONFIG_INVALID', `The webhook for ${about} is not well defined: ${problems.join('; ')}.`)
 }

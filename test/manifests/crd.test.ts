@@ -4,6 +4,7 @@ import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
+import type { TSchema } from '../../src/api/type.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 import { crdOf } from '../../src/manifests/crd.ts'
@@ -153,4 +154,18 @@ t.test('rules about the same resources are merged, and sorted', async (t) => {
       { apiGroups: [''], resources: ['pods'], resourceNames: ['a', 'b'], verbs: ['delete'] },
     ],
   )
+})
+
+t.test('a schema that the API server would not accept gets no manifest', async (t) => {
+  const kindWith = (a: TSchema) => defineKind({ group: 'example.com', kind: 'Party', versions: [{ name: 'v1', spec: Type.Object({ a }) }] })
+  const cases: [TSchema, RegExp][] = [
+    [Type.String({ pattern: '(?=a)' }), /properties\[spec\]\.properties\[a\]\.pattern: Invalid value/],
+    [Type.String({ rules: [{ rule: 'self.' }] }), /properties\[a\]\.x-kubernetes-validations\[0\]\.rule: Invalid value/],
+    [Type.Integer({ maximum: 2, default: 3 }), /properties\[a\]\.default: Invalid value: 3/],
+  ]
+  for (const [schema, message] of cases) {
+    const operator = defineOperator({ name: 'party', kinds: [kindWith(schema)] })
+    t.throws(() => generatedFiles([operator]), { code: 'PRO_SCHEMA_INVALID', message })
+    t.throws(() => generatedFiles([operator]), { message: /^The schema of version v1 of Party\.example\.com is not one that/ })
+  }
 })

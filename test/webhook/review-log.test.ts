@@ -18,7 +18,7 @@ t.test('a handler that lacks a permission is told with the rule that is missing'
   const { logger, lines } = recordingLogger()
   const log = reviewLog({ path: '/validate', reviewed: 'Widget.apps.example.com', logger, sampled: () => true })
   const message = 'secrets "s" is forbidden: User "u" cannot get resource "secrets" in API group "" in the namespace "ns"'
-  const decision = { outcome: 'errored', response: { allowed: false } } as const
+  const decision = { outcome: 'errored', response: { allowed: false }, written: undefined } as const
   log(request, { ...decision, error: new ApiError(failure(403, 'Forbidden', message)) }, 1)
   log(request, { ...decision, error: new Error('oops') }, 1)
   t.strictSame(

@@ -1,0 +1,100 @@
+/**
+ * Checks of options, for callers whose compiler does not see them: programs in JavaScript, and fields that a wider type lets through.
+ * Each problem starts with the path of what is wrong: `versions[0].printerColums: unknown field; did you mean printerColumns?`.
+ */
+import { quote } from './field-error.ts'
+import { isObject } from './json.ts'
+
+/** The problems of one value; the path is empty for the options as a whole. */
+export type OptionCheck = (value: unknown, path: string) => readonly string[]
+
+function expect(description: string, isExpected: (value: unknown) => boolean): OptionCheck {
+  return (value, path) => (isExpected(value) ? [] : [`${path || 'options'}: must be ${description}, found ${found(value)}`])
+}
+
+export const isAnything: OptionCheck = () => []
+export const isText: OptionCheck = expect('a string', (value) => typeof value === 'string')
+export const isBoolean: OptionCheck = expect('true or false', (value) => typeof value === 'boolean')
+export const isFunction: OptionCheck = expect('a function', (value) => typeof value === 'function')
+export const isAnObject: OptionCheck = expect('an object', (value) => typeof value === 'object' && value !== null && !Array.isArray(value))
+/** A type as `core.pod`, `resourceType(…)` and `defineKind(…)` return it. */
+export const isResourceType: OptionCheck = expect('a type, such as core.pod, or what defineKind returns', (value) => isType(value))
+
+export function isType(value: unknown): boolean {
+  return isObject(value) && typeof value['plural'] === 'string' && typeof value['kind'] === 'string' && typeof value['version'] === 'string'
+}
+
+export function isWholeNumber(least: number): OptionCheck {
+  return expect(`a whole number of at least ${least}`, (value) => Number.isInteger(value) && (value as number) >= least)
+}
+
+export function isDuration(above: number): OptionCheck {
+  return expect(`a number of milliseconds above ${above}`, (value) => typeof value === 'number' && value > above)
+}
+
+export function isOneOf(...values: readonly string[]): OptionCheck {
+  return expect(`one of ${values.map(quote).join(', ')}`, (value) => values.includes(value as string))
+}
+
+export function isListOf(check: OptionCheck): OptionCheck {
+  const isList = expect('a list', Array.isArray)
+  return (value, path) =>
+    Array.isArray(value) ? value.flatMap((item: unknown, index) => check(item, `${path}[${index}]`)) : isList(value, path)
+}
+
+interface Strictness {
+  /** The object may have fields of its own, as instances of classes do: only what looks like a slip is reported. */
+  readonly mayHaveOthers?: boolean
+}
+
+/** An object with these fields and no others; a field that is undefined counts as absent. */
+export function hasOptions(
+  fields: Readonly<Record<string, OptionCheck>>,
+  required: readonly string[] = [],
+  { mayHaveOthers = false }: Strictness = {},
+): OptionCheck {
+  return (value, path) => {
+    const wrong = isAnObject(value, path)
+    if (wrong.length > 0) return wrong
+    const options = value as Record<string, unknown>
+    const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
+    return [
+      ...required.filter((name) => options[name] === undefined).map((name) => `${at(name)}: is missing`),
+      ...Object.entries(options).flatMap(([name, option]) => {
+        const check = Object.hasOwn(fields, name) ? fields[name] : undefined
+        if (check === undefined) {
+          const meant = suggestion(name, Object.keys(fields))
+          return mayHaveOthers && meant === '' ? [] : [`${at(name)}: unknown field${meant}`]
+        }
+        return option === undefined ? [] : check(option, at(name))
+      }),
+    ]
+  }
+}
+
+function found(value: unknown): string {
+  if (typeof value === 'string') return quote(value)
+  if (typeof value === 'number' || typeof value === 'boolean' || value === undefined || value === null) return String(value)
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const [nearest] = known
+    .map((candidate) => ({ candidate, distance: distanceOf(name.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance)
+  // Two wrong letters are a slip, in a short word one.
+  return nearest !== undefined && nearest.distance <= Math.min(2, name.length / 3) ? `; did you mean ${nearest.candidate}?` : ''
+}
+
+/** How many letters have to be inserted, removed or replaced (Levenshtein). */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
+    }
+    row = next
+  }
+  return row[b.length]!
+}

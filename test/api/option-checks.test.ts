@@ -1,0 +1,68 @@
+/** What callers are told about options that the compiler did not see. */
+import t from 'tap'
+import { core, defineController, defineConversion, defineKind, defineOperator, defineWebhook, Type } from '../../src/index.ts'
+
+const version = { name: 'v1', spec: Type.Object({ size: Type.Integer({ default: 1 }) }) }
+const definition = { group: 'example.com', kind: 'Thing', versions: [version] }
+const thing = defineKind({ group: 'example.com', kind: 'Thing', versions: [version] })
+const reconcile = (): Promise<void> => Promise.resolve()
+
+/** Options as a program in JavaScript may write them. */
+const cases: [string, () => unknown, string, RegExp][] = [
+  [
+    'misspelled fields of a version',
+    () => defineKind({ ...definition, versions: [{ ...version, printerColums: [], storge: true }] } as never),
+    'PRO_KIND_INVALID',
+    /versions\[0\]\.printerColums: unknown field; did you mean printerColumns\?; versions\[0\]\.storge: unknown field; did you mean storage\?\.$/,
+  ],
+  [
+    'a column without a path',
+    () => defineKind({ ...definition, versions: [{ ...version, printerColumns: [{ name: 'A', type: 'text' }] }] } as never),
+    'PRO_KIND_INVALID',
+    /versions\[0\]\.printerColumns\[0\]\.jsonPath: is missing; versions\[0\]\.printerColumns\[0\]\.type: must be one of "string", /,
+  ],
+  ['no versions', () => defineKind({ group: 'a.b', kind: 'A' } as never), 'PRO_KIND_INVALID', /: versions: is missing\.$/],
+  [
+    'no workers',
+    () => defineController(thing, { reconcile, workers: 0 }),
+    'PRO_CONFIG_INVALID',
+    /^The controller "thing" is not well defined: workers: must be a whole number of at least 1, found 0\.$/,
+  ],
+  ['no reconcile', () => defineController(thing, {} as never), 'PRO_CONFIG_INVALID', /: reconcile: is missing\.$/],
+  [
+    'a name where a type is expected',
+    () => defineController(thing, { reconcile, owns: ['x'] } as never),
+    'PRO_CONFIG_INVALID',
+    /: owns\[0\]: must be a type, such as core\.pod, or what defineKind returns, found "x"\.$/,
+  ],
+  [
+    'a watch without a map',
+    () => defineController(thing, { reconcile, watches: [{ type: core.pod }] } as never),
+    'PRO_CONFIG_INVALID',
+    /: watches\[0\]\.map: is missing\.$/,
+  ],
+  [
+    'a misspelled handler',
+    () => defineWebhook(thing, { validates: () => [] } as never),
+    'PRO_CONFIG_INVALID',
+    /^The webhook for Thing\.example\.com is not well defined: validates: unknown field; did you mean validate\?\.$/,
+  ],
+  [
+    'converters beside the settings',
+    () => defineConversion(thing, { v1: {} } as never),
+    'PRO_KIND_INVALID',
+    /: converters: is missing; v1: unknown field\.$/,
+  ],
+  [
+    'a misspelled part of an operator',
+    () => defineOperator({ name: 'a', kinds: [thing], controlers: [] } as never),
+    'PRO_CONFIG_INVALID',
+    /: controlers: unknown field; did you mean controllers\?\.$/,
+  ],
+]
+
+for (const [name, define, code, message] of cases) t.test(name, async (t) => void t.throws(define, { code, message }))
+
+t.test('an option that is undefined is as good as absent', async (t) => {
+  t.doesNotThrow(() => defineController(thing, { reconcile, workers: undefined } as never))
+})

@@ -1,0 +1,64 @@
+/** Versions of a kind that are not the stored one: typed handles of them, handlers for them, and what the stored one makes of their objects. */
+import t from 'tap'
+import { defineConversion, defineKind, defineWebhook, invalid, Type, versionOf } from '../../src/index.ts'
+import { combineWebhooks } from '../../src/webhook/combine.ts'
+import { reviewOffline } from '../../src/webhook/offline.ts'
+
+const lamp = defineKind({
+  group: 'example.com',
+  kind: 'Lamp',
+  versions: [
+    { name: 'v2', storage: true, spec: Type.Object({ level: Type.Integer({ minimum: 0, maximum: 10 }) }) },
+    { name: 'v1', spec: Type.Object({ on: Type.Boolean({ default: true }), room: Type.Optional(Type.String()) }) },
+  ],
+})
+const lampV1 = versionOf(lamp, 'v1')
+const webhooks = [
+  defineWebhook(lamp, { validate: ({ spec }) => (spec.level === 9 ? [invalid('spec.level', spec.level, 'is too bright')] : []) }),
+  defineWebhook(lampV1, { validate: ({ spec }) => (spec.room === 'attic' ? [invalid('spec.room', spec.room, 'has no lamp')] : []) }),
+]
+const conversions = [
+  defineConversion(lamp, {
+    converters: {
+      v1: {
+        toHub: ({ spec }) => {
+          if (spec.room === 'nowhere') throw new Error('spec.room: there is no such room')
+          return { spec: { level: spec.on ? 9 : 0 } }
+        },
+        fromHub: ({ spec }) => ({ spec: { on: spec.level > 0 } }),
+      },
+    },
+  }),
+]
+const review = async (version: string, spec: object) =>
+  (
+    await reviewOffline(
+      webhooks,
+      { apiVersion: `example.com/${version}`, kind: 'Lamp', metadata: { name: 'a' }, spec: { ...spec } },
+      undefined,
+      conversions,
+    )
+  ).errors
+
+t.test('a handle of a version is a type like any other', async (t) => {
+  t.strictSame({ ...lampV1 }, { ...lampV1, group: 'example.com', version: 'v1', kind: 'Lamp', plural: 'lamps', namespaced: true })
+  t.throws(() => versionOf(lamp, 'v3' as 'v1'), { code: 'PRO_KIND_INVALID', message: 'Lamp.example.com has no version v3; it has v2, v1.' })
+})
+
+t.test('each version has its own handlers, and one entry', async (t) => {
+  t.strictSame(
+    combineWebhooks(webhooks).map(({ version, handlers }) => [version, handlers.CREATE.length]),
+    [
+      ['v2', 1],
+      ['v1', 1],
+    ],
+  )
+})
+
+t.test('offline an object of another version is validated by its own handlers, and converted by those of the stored one', async (t) => {
+  t.strictSame(await review('v1', { on: false }), [])
+  t.match(await review('v1', { room: 'attic' }), [{ path: 'spec.room' }])
+  t.match(await review('v1', {}), [{ path: 'spec.level', message: /is too bright/ }])
+  t.match(await review('v1', { room: 'nowhere' }), [{ message: /the conversion to v2 failed: .*there is no such room/ }])
+  t.match(await review('v2', { level: 9 }), [{ path: 'spec.level' }])
+})
