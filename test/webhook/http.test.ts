@@ -163,7 +163,9 @@ t.test('what a handler asks the cluster ends with the review', async (t) => {
       return new Promise<never>(() => undefined)
     },
   } as unknown as Client
-  const definition = { validateInCluster: (_object: unknown, _old: unknown, context: AdmissionContext) => context.client.get(pod, { name: 'a' }) }
+  const definition = {
+    validateInCluster: (_object: unknown, _old: unknown, context: AdmissionContext) => context.client.get(pod, { name: 'a' }),
+  }
   const { ask } = await fixture(t, definition as unknown as WebhookHandlers<Widget>, { clock, client })
   const answer = ask('validate', { object: widgetObject({ size: 3, image: 'i' }) }, '?timeout=5s')
   const signal = await asked.promise
