@@ -8,7 +8,7 @@ const ready = { type: 'Ready', status: 'True', reason: 'Ok', message: '' } as co
 
 t.test('the transition time moves with the status alone', async (t) => {
   const first = mergeConditions(undefined, [ready], { now: 0, generation: 1 })
-  t.same(first, [{ ...ready, observedGeneration: 1, lastTransitionTime: '1970-01-01T00:00:00Z' }])
+  t.strictSame(first, [{ ...ready, observedGeneration: 1, lastTransitionTime: '1970-01-01T00:00:00Z' }])
   const same = mergeConditions(first, [{ ...ready, reason: 'Other' }], { now: 5000, generation: 2 })
   t.match(same[0], { reason: 'Other', observedGeneration: 2, lastTransitionTime: '1970-01-01T00:00:00Z' })
   const changed = mergeConditions(same, [{ ...ready, status: 'False' }], { now: 5000 })
@@ -17,7 +17,7 @@ t.test('the transition time moves with the status alone', async (t) => {
 
 t.test('conditions of others stay, and the list is sorted', async (t) => {
   const merged = mergeConditions([{ ...ready, type: 'Zebra', lastTransitionTime: 'x' }], [ready], { now: 0 })
-  t.same(
+  t.strictSame(
     merged.map(({ type }) => type),
     ['Ready', 'Zebra'],
   )
@@ -33,11 +33,11 @@ t.test('owner references', async (t) => {
 })
 
 t.test('keys and names of types', async (t) => {
-  t.same(parseKey('ns/a'), { namespace: 'ns', name: 'a' })
-  t.same(parseKey('a'), { name: 'a' })
+  t.strictSame(parseKey('ns/a'), { namespace: 'ns', name: 'a' })
+  t.strictSame(parseKey('a'), { name: 'a' })
   t.equal(formatKey({ namespace: 'ns', name: 'a' }), 'ns/a')
   t.equal(apiVersionOf({ group: '', version: 'v1' }), 'v1')
-  t.same(parseApiVersion('apps/v1'), { group: 'apps', version: 'v1' })
+  t.strictSame(parseApiVersion('apps/v1'), { group: 'apps', version: 'v1' })
   t.equal(groupResourceOf({ group: 'apps', plural: 'deployments' }), 'deployments.apps')
   t.equal(groupKindOf({ group: '', kind: 'Pod' }), 'Pod')
 })

@@ -111,10 +111,14 @@ t.test('everything else is as JSON.parse has it', (t) => {
   // A double of more than 2^53 is written like an integer, which is read exactly; JSON.parse rounds it.
   const rounded = (value: unknown): unknown => JSON.parse(stringifyJson(value)!)
   fc.assert(
-    fc.property(texts, fc.integer({ min: 1, max: 5 }), (text, count) => t.same(rounded(slowly(text, count)), JSON.parse(text)) || true),
+    fc.property(
+      texts,
+      fc.integer({ min: 1, max: 5 }),
+      (text, count) => t.strictSame(rounded(slowly(text, count)), JSON.parse(text)) || true,
+    ),
   )
-  t.same(rounded(slowly('[-282099477537043300]')), [-282099477537043300])
-  t.same(slowly('{"a":1,"a":2,"__proto__":{"b":1}}'), JSON.parse('{"a":1,"a":2,"__proto__":{"b":1}}'))
+  t.strictSame(rounded(slowly('[-282099477537043300]')), [-282099477537043300])
+  t.strictSame(slowly('{"a":1,"a":2,"__proto__":{"b":1}}'), JSON.parse('{"a":1,"a":2,"__proto__":{"b":1}}'))
   t.end()
 })
 
@@ -151,7 +155,7 @@ t.test('reads in as many goes as one likes, and freezes', (t) => {
   while (!reader.read(1)) goes += 1
   t.ok(goes >= 5)
   const { value } = reader as unknown as { value: { a: unknown[] } }
-  t.same(value, { a: [{}, [], { b: 1 }] })
+  t.strictSame(value, { a: [{}, [], { b: 1 }] })
   t.ok([value, value.a, ...value.a].every(Object.isFrozen))
   t.end()
 })

@@ -49,8 +49,8 @@ t.test('a kind carries the static types of its objects', async (t) => {
 })
 
 t.test('the schema is a structural one', async (t) => {
-  t.same(memcached.plural, 'memcacheds')
-  t.same(memcached.versions[0]!.schema.properties!.spec, {
+  t.strictSame(memcached.plural, 'memcacheds')
+  t.strictSame(memcached.versions[0]!.schema.properties!.spec, {
     type: 'object',
     required: ['image'],
     properties: {

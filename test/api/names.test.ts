@@ -4,24 +4,24 @@ import { maxAnnotationBytes, validateObjectMeta } from '../../src/api/object-met
 import { processorTimeMs } from '../support/turns.ts'
 
 t.test('names that Kubernetes accepts', async (t) => {
-  for (const name of ['a', 'a-1', '1a', 'a'.repeat(63)]) t.same(dns1123Label(name), [], name)
-  for (const name of ['a.b', 'a-b.c-d', 'a'.repeat(253)]) t.same(dns1123Subdomain(name), [], name)
-  for (const key of ['a', 'A_b.c', 'example.com/Name', 'a'.repeat(63)]) t.same(qualifiedName(key), [], key)
-  for (const value of ['', 'a', 'A_b.c-1']) t.same(labelValue(value), [], value)
+  for (const name of ['a', 'a-1', '1a', 'a'.repeat(63)]) t.strictSame(dns1123Label(name), [], name)
+  for (const name of ['a.b', 'a-b.c-d', 'a'.repeat(253)]) t.strictSame(dns1123Subdomain(name), [], name)
+  for (const key of ['a', 'A_b.c', 'example.com/Name', 'a'.repeat(63)]) t.strictSame(qualifiedName(key), [], key)
+  for (const value of ['', 'a', 'A_b.c-1']) t.strictSame(labelValue(value), [], value)
 })
 
 t.test('names that it refuses, in its words', async (t) => {
-  t.same(dns1123Label('A_B'), [
+  t.strictSame(dns1123Label('A_B'), [
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
   ])
-  t.same(dns1123Label('a'.repeat(64)), ['must be no more than 63 bytes'])
+  t.strictSame(dns1123Label('a'.repeat(64)), ['must be no more than 63 bytes'])
   t.match(dns1123Subdomain('a..b')[0], /^a lowercase RFC 1123 subdomain must consist of/)
   t.match(dns1035Label('1a')[0], /^a DNS-1035 label must consist of/)
   t.match(
     qualifiedName('a/b/c')[0],
     /^a valid label key must consist of .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/,
   )
-  t.same(qualifiedName('/b'), ['prefix part must be non-empty'])
+  t.strictSame(qualifiedName('/b'), ['prefix part must be non-empty'])
   t.match(qualifiedName('-bad')[0], /^name part must consist of/)
   t.match(labelValue('a b')[0], /^a valid label must be an empty string or consist of/)
 })
@@ -36,19 +36,19 @@ t.test('a long run of wrong characters is refused at once', async (t) => {
 t.test('metadata of a new object', async (t) => {
   const rules = { namespaced: true }
   const paths = (metadata: unknown): string[] => validateObjectMeta(metadata, rules).map(({ path, reason }) => `${path} ${reason}`)
-  t.same(paths({ name: 'a', namespace: 'b', labels: { a: 'b' } }), [])
-  t.same(paths({ generateName: 'a-', namespace: 'b' }), [])
-  t.same(paths({ namespace: 'b' }), ['metadata.name FieldValueRequired'])
-  t.same(paths({ name: 'A', namespace: 'b' }), ['metadata.name FieldValueInvalid'])
-  t.same(paths({ name: 'a', namespace: 'b', labels: { 'a b': 'c d' } }), [
+  t.strictSame(paths({ name: 'a', namespace: 'b', labels: { a: 'b' } }), [])
+  t.strictSame(paths({ generateName: 'a-', namespace: 'b' }), [])
+  t.strictSame(paths({ namespace: 'b' }), ['metadata.name FieldValueRequired'])
+  t.strictSame(paths({ name: 'A', namespace: 'b' }), ['metadata.name FieldValueInvalid'])
+  t.strictSame(paths({ name: 'a', namespace: 'b', labels: { 'a b': 'c d' } }), [
     'metadata.labels FieldValueInvalid',
     'metadata.labels FieldValueInvalid',
   ])
-  t.same(paths({ name: 'a', namespace: 'b', annotations: { a: 'x'.repeat(maxAnnotationBytes) } }), [
+  t.strictSame(paths({ name: 'a', namespace: 'b', annotations: { a: 'x'.repeat(maxAnnotationBytes) } }), [
     'metadata.annotations FieldValueTooLong',
   ])
-  t.same(paths({ name: 'a', namespace: 'b', finalizers: ['a/b/c'] }), ['metadata.finalizers FieldValueInvalid'])
-  t.same(
+  t.strictSame(paths({ name: 'a', namespace: 'b', finalizers: ['a/b/c'] }), ['metadata.finalizers FieldValueInvalid'])
+  t.strictSame(
     validateObjectMeta({ name: 'a', namespace: 'b' }, { namespaced: false }).map(({ message }) => message),
     ['Forbidden: not allowed on this type'],
   )

@@ -2,7 +2,7 @@ import t from 'tap'
 import { decodeObjectMeta } from '../../src/api/object-meta-json.ts'
 
 t.test('what is empty or no field is left out', async (t) => {
-  t.same(
+  t.strictSame(
     decodeObjectMeta({
       name: 'a',
       generateName: '',
@@ -17,12 +17,12 @@ t.test('what is empty or no field is left out', async (t) => {
       unknown: ['other'],
     },
   )
-  t.same(decodeObjectMeta({ deletionGracePeriodSeconds: 0, creationTimestamp: null }).metadata, { deletionGracePeriodSeconds: 0 })
-  t.same(decodeObjectMeta(null).metadata, {})
+  t.strictSame(decodeObjectMeta({ deletionGracePeriodSeconds: 0, creationTimestamp: null }).metadata, { deletionGracePeriodSeconds: 0 })
+  t.strictSame(decodeObjectMeta(null).metadata, {})
 })
 
 t.test('references to owners have all their names', async (t) => {
-  t.same(decodeObjectMeta({ ownerReferences: [{ name: 'a', controller: false, x: 1 }] }), {
+  t.strictSame(decodeObjectMeta({ ownerReferences: [{ name: 'a', controller: false, x: 1 }] }), {
     metadata: { ownerReferences: [{ apiVersion: '', kind: '', name: 'a', uid: '', controller: false }] },
     unknown: ['ownerReferences[0].x'],
   })
@@ -44,5 +44,7 @@ t.test('the first wrong type, by the order of the keys', async (t) => {
   ]
   for (const [value, error] of cases) t.equal(decodeObjectMeta(value as never).error, error)
   t.match(decodeObjectMeta({ annotations: 'x', creationTimestamp: 'now' }).error, /^parsing time/, 'but times come first')
-  t.same(decodeObjectMeta({ creationTimestamp: '2020-01-01T01:00:00.5+01:00' }).metadata, { creationTimestamp: '2020-01-01T00:00:00Z' })
+  t.strictSame(decodeObjectMeta({ creationTimestamp: '2020-01-01T01:00:00.5+01:00' }).metadata, {
+    creationTimestamp: '2020-01-01T00:00:00Z',
+  })
 })

@@ -3,7 +3,7 @@ import { BackOff } from '../../src/cache/back-off.ts'
 
 t.test('doubles from 0.8 s to 30 s', async (t) => {
   const backOff = new BackOff(() => 0)
-  t.same(
+  t.strictSame(
     Array.from({ length: 8 }, () => backOff.next()),
     [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000],
   )

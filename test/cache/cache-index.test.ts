@@ -31,8 +31,8 @@ t.test('an index is typed by its type, and fits where that is listed', async (t)
 })
 
 t.test('an index that is declared beside other types than its own is told', async (t) => {
-  t.same(indexProblems([byTheme], [configMap, page], 'name it'), [])
-  t.same(indexProblems([byTheme], [configMap, { ...page, version: 'v2' }], 'name it'), [
+  t.strictSame(indexProblems([byTheme], [configMap, page], 'name it'), [])
+  t.strictSame(indexProblems([byTheme], [configMap, { ...page, version: 'v2' }], 'name it'), [
     'indexes: "theme" is of pages.example.com, which is not followed: name it',
   ])
 })

@@ -49,9 +49,9 @@ t.test('does not call an object missing whose type is not watched', async (t) =>
 t.test('tells which types it follows, and in which namespaces', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger, namespaces: ['a'] })
   cache.informer(widget)
-  t.same([cache.has(gadget), cache.has(widget)], [false, true])
-  t.same(cache.namespaces, ['a'])
-  t.same(new Cache(new ScriptedClient().client, { logger: recordingLogger().logger }).namespaces, [])
+  t.strictSame([cache.has(gadget), cache.has(widget)], [false, true])
+  t.strictSame(cache.namespaces, ['a'])
+  t.strictSame(new Cache(new ScriptedClient().client, { logger: recordingLogger().logger }).namespaces, [])
 })
 
 t.test('does not call an object missing whose namespace is not watched or not named', async (t) => {
@@ -75,10 +75,10 @@ t.test('does not call an object missing whose namespace is not watched or not na
   t.equal(limited.get(widget, { namespace: 'a', name: 'one' })?.metadata.name, 'one')
   t.equal(limited.get(widget, { namespace: 'b', name: 'one' }), undefined)
   const names = (objects: readonly unknown[]): unknown[] => objects.map((each) => (each as KubernetesObject).metadata.name)
-  t.same(names(limited.list(widget)), ['one', 'two'], 'all that this process is responsible for')
-  t.same(names(limited.list(widget, { namespace: '' })), ['one', 'two'])
+  t.strictSame(names(limited.list(widget)), ['one', 'two'], 'all that this process is responsible for')
+  t.strictSame(names(limited.list(widget, { namespace: '' })), ['one', 'two'])
   t.equal(limited.get(cluster, { namespace: 'c', name: 'node' })?.metadata.name, 'node', 'it has none, whatever is named')
-  t.same(names(limited.list(cluster, { namespace: 'c' })), ['node'])
+  t.strictSame(names(limited.list(cluster, { namespace: 'c' })), ['node'])
 })
 
 t.test('lists by the indexes that were declared', async (t) => {
@@ -99,7 +99,7 @@ t.test('tells the state of each type', async (t) => {
   const script = new ScriptedClient()
   const cache = new Cache(script.client, { logger: recordingLogger().logger, clock: new FakeClock() })
   cache.informer(widget)
-  t.same(cache.status(), [{ type: 'widgets.example.com', synced: false }])
+  t.strictSame(cache.status(), [{ type: 'widgets.example.com', synced: false }])
   const abort = new AbortController()
   const running = cache.start(abort.signal)
   await cache.whenSynced()

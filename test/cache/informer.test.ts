@@ -58,7 +58,7 @@ t.test('tells of every change once, after the store has it', async (t) => {
   t.notOk(informer.synced)
   void start()
   await informer.whenSynced()
-  t.same(seen, ['added a initially'])
+  t.strictSame(seen, ['added a initially'])
   await eventually(() => script.watches.length === 1)
   const watch = script.lastWatch
   watch.send('ADDED', object('b', 2))
@@ -67,7 +67,7 @@ t.test('tells of every change once, after the store has it', async (t) => {
   watch.send('DELETED', object('b', 4))
   watch.send('DELETED', object('c', 5))
   await eventually(() => script.lastWatch.drained)
-  t.same(seen.slice(1), ['added b', 'updated a 1>3', 'deleted b 4'])
+  t.strictSame(seen.slice(1), ['added b', 'updated a 1>3', 'deleted b 4'])
   t.equal(informer.store.size, 1)
 })
 
@@ -86,7 +86,7 @@ t.test('tells after a new list what has changed, and nothing else', async (t) =>
   await eventually(() => script.watches.length === 1)
   script.lastWatch.fail(expired)
   await eventually(() => script.watches.length === 2)
-  t.same(seen.slice(4).sort(), ['added again', 'added new', 'deleted again 4', 'deleted gone 2', 'updated changed 3>8'])
+  t.strictSame(seen.slice(4).sort(), ['added again', 'added new', 'deleted again 4', 'deleted gone 2', 'updated changed 3>8'])
   t.ok(seen.indexOf('deleted again 4') < seen.indexOf('added again'))
 })
 
@@ -96,7 +96,7 @@ t.test('a handler that comes later hears of what is there, until it leaves', asy
   await informer.whenSynced()
   const { seen, handler } = recorder()
   const remove = informer.addHandler(handler)
-  t.same(seen, ['added a initially'])
+  t.strictSame(seen, ['added a initially'])
   remove()
   await eventually(() => script.watches.length === 1)
   script.lastWatch.send('ADDED', object('b', 2))
@@ -118,8 +118,8 @@ t.test('a handler that throws disturbs nobody', async (t) => {
   script.lastWatch.send('ADDED', object('a', 2))
   script.lastWatch.send('DELETED', object('a', 3))
   await eventually(() => script.lastWatch.drained)
-  t.same(seen, ['added a', 'deleted a 3'])
-  t.same(log.told(), ['error: an event handler failed'])
+  t.strictSame(seen, ['added a', 'deleted a 3'])
+  t.strictSame(log.told(), ['error: an event handler failed'])
   t.match(
     log.lines.find(({ level }) => level === 'error'),
     { object: 'default/a', resource: 'widgets.example.com', err: { message: 'broken handler' } },
@@ -134,7 +134,7 @@ t.test('a handler may add another while it is called', async (t) => {
   await eventually(() => script.watches.length === 1)
   script.lastWatch.send('ADDED', object('a', 2))
   await eventually(() => script.lastWatch.drained)
-  t.same(seen, ['added a initially'])
+  t.strictSame(seen, ['added a initially'])
 })
 
 t.test('several namespaces feed one store', async (t) => {
@@ -151,11 +151,11 @@ t.test('several namespaces feed one store', async (t) => {
   void start()
   await informer.whenSynced()
   await eventually(() => script.watches.length === 2)
-  t.same(script.lists.map(({ namespace }) => namespace).sort(), ['one', 'two'])
+  t.strictSame(script.lists.map(({ namespace }) => namespace).sort(), ['one', 'two'])
   script.watches.find(({ options }) => options.namespace === 'one')?.fail(expired)
   await eventually(() => script.watches.length === 3)
-  t.same(seen, ['added a initially', 'added a initially', 'deleted a 1', 'added b'])
-  t.same(
+  t.strictSame(seen, ['added a initially', 'added a initially', 'deleted a 1', 'added b'])
+  t.strictSame(
     informer.store
       .list()
       .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
@@ -176,7 +176,7 @@ t.test('types without a namespace are watched as a whole', async (t) => {
   const abort = new AbortController()
   const running = informer.start(abort.signal)
   await informer.whenSynced()
-  t.same(script.lists, [{ namespace: undefined, limit: 500 }])
+  t.strictSame(script.lists, [{ namespace: undefined, limit: 500 }])
   abort.abort()
   await running
 })

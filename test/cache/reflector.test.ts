@@ -53,18 +53,18 @@ t.test('lists in pages, then watches from there with bookmarks', async (t) => {
     ],
   })
   await eventually(() => script.watches.length === 1)
-  t.same(script.lists, [
+  t.strictSame(script.lists, [
     { namespace: 'ns', limit: 500 },
     { namespace: 'ns', limit: 500, continue: 'token' },
   ])
-  t.same(seen, ['= a b c', 'synced'])
+  t.strictSame(seen, ['= a b c', 'synced'])
   t.ok(reflector.synced)
   t.match(script.lastWatch.options, { namespace: 'ns', resourceVersion: '7', allowWatchBookmarks: true, timeoutSeconds: 75 })
 
   script.lastWatch.send('ADDED', object('d', 8))
   script.lastWatch.send('DELETED', object('a', 9))
   await eventually(() => script.lastWatch.drained)
-  t.same(seen.slice(2), ['ADDED d', 'DELETED a'])
+  t.strictSame(seen.slice(2), ['ADDED d', 'DELETED a'])
 })
 
 t.test('goes on from the last bookmark when the server ends the watch', async (t) => {
@@ -79,7 +79,7 @@ t.test('goes on from the last bookmark when the server ends the watch', async (t
   script.lastWatch.end()
   await eventually(() => script.watches.length === 3)
   t.equal(script.lists.length, 1)
-  t.same(seen, ['= ', 'synced'])
+  t.strictSame(seen, ['= ', 'synced'])
 })
 
 t.test('pauses when watches end as soon as they begin', async (t) => {
@@ -104,8 +104,8 @@ t.test('lists again at once when the server no longer knows its place', async (t
   script.lastWatch.fail(expired)
   await eventually(() => script.watches.length === 2)
   t.equal(script.lastWatch.options.resourceVersion, '9')
-  t.same(seen, ['= a', 'synced', '= b'])
-  t.same(log.told(), [])
+  t.strictSame(seen, ['= a', 'synced', '= b'])
+  t.strictSame(log.told(), [])
 })
 
 t.test('does not list in a tight loop when that happens again and again', async (t) => {
@@ -147,12 +147,12 @@ t.test('lists without pages when a continue token expires', async (t) => {
     ],
   })
   await eventually(() => script.watches.length === 1)
-  t.same(script.lists, [
+  t.strictSame(script.lists, [
     { namespace: undefined, limit: 500 },
     { namespace: undefined, limit: 500, continue: 'token' },
     { namespace: undefined },
   ])
-  t.same(seen, ['= a b', 'synced'])
+  t.strictSame(seen, ['= a b', 'synced'])
   t.equal(script.lastWatch.options.resourceVersion, '8')
 })
 
@@ -175,10 +175,10 @@ t.test('watches on from its place when the connection breaks, with growing pause
     t.equal(script.lastWatch.options.resourceVersion, '5')
   }
   t.equal(script.lists.length, 1)
-  t.same(log.told(), ['warn: Nothing answers at https://x.'])
+  t.strictSame(log.told(), ['warn: Nothing answers at https://x.'])
   await clock.advance(5_000)
   t.equal(reflector.lastError, undefined, 'the watch has lasted')
-  t.same(log.told().slice(1), ['info: widgets.example.com can be listed and watched again'])
+  t.strictSame(log.told().slice(1), ['info: widgets.example.com can be listed and watched again'])
 })
 
 t.test('lists again after other failures of a watch', async (t) => {
@@ -201,9 +201,9 @@ t.test('waits for a CRD that is not there yet and says so once', async (t) => {
     await clock.advance(pause)
   }
   await eventually(() => script.watches.length === 1)
-  t.same(seen, ['= ', 'synced'])
+  t.strictSame(seen, ['= ', 'synced'])
   t.equal(reflector.lastError, undefined)
-  t.same(log.told(), [
+  t.strictSame(log.told(), [
     'warn: The API server does not serve widgets.example.com in version v1: install its CustomResourceDefinition. Waiting for it.',
     'info: widgets.example.com can be listed and watched again',
   ])
@@ -216,7 +216,7 @@ t.test('keeps what it has when the CRD goes away', async (t) => {
   await eventually(() => clock.nextDue === clock.now() + 800)
   await clock.advance(800)
   await eventually(() => script.lists.length === 2)
-  t.same(seen, ['= a', 'synced'])
+  t.strictSame(seen, ['= a', 'synced'])
 })
 
 t.test('names the permission that is missing, once', async (t) => {
@@ -225,7 +225,7 @@ t.test('names the permission that is missing, once', async (t) => {
   await eventually(() => clock.nextDue === clock.now() + 800)
   await clock.advance(800)
   await eventually(() => clock.nextDue === clock.now() + 1600)
-  t.same(log.told(), [
+  t.strictSame(log.told(), [
     'error: Not allowed to list widgets.example.com in the namespace ns: grant this operator the verbs list and watch on widgets.example.com. The API server said: widgets.example.com is forbidden: User "u" cannot list',
   ])
   await clock.advance(1600)
@@ -271,7 +271,7 @@ t.test('notices a connection that is silent for longer than the watch may last',
   await eventually(() => script.watches.length === 2)
   t.equal(script.lastWatch.options.resourceVersion, '30')
   t.equal(script.lists.length, 1)
-  t.same(log.told(), ['warn: The watch of widgets.example.com was silent for 90 s: its connection is dead.'])
+  t.strictSame(log.told(), ['warn: The watch of widgets.example.com was silent for 90 s: its connection is dead.'])
 })
 
 t.test('lets watches last once the server has sent a bookmark, and notices a missing one', async (t) => {
@@ -296,7 +296,7 @@ t.test('lets watches last once the server has sent a bookmark, and notices a mis
   await eventually(() => script.watches.length === 3)
   t.equal(script.lastWatch.options.resourceVersion, '33')
   t.equal(script.lists.length, 1)
-  t.same(log.told(), ['warn: The watch of widgets.example.com was silent for 90 s: its connection is dead.'])
+  t.strictSame(log.told(), ['warn: The watch of widgets.example.com was silent for 90 s: its connection is dead.'])
 })
 
 t.test('and notices it in a watch that was dead from its beginning', async (t) => {

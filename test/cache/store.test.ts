@@ -20,12 +20,12 @@ t.test('finds objects by key, namespace and labels', async (t) => {
   t.equal(store.get({ namespace: 'other', name: 'a' })?.metadata.resourceVersion, '3')
   t.equal(store.get({ name: 'n' })?.metadata.resourceVersion, '4')
   t.equal(store.get({ name: 'a' }), undefined)
-  t.same(names(store.list()), ['a', 'a', 'b', 'n'])
-  t.same(names(store.list({ namespace: '' })), ['a', 'a', 'b', 'n'])
-  t.same(names(store.list({ namespace: 'default' })), ['a', 'b'])
-  t.same(names(store.list({ namespace: 'none' })), [])
-  t.same(names(store.list({ labels: parseLabelSelector('app=x') })), ['a', 'a'])
-  t.same(names(store.list({ namespace: 'default', labels: parseLabelSelector('app!=x') })), ['b'])
+  t.strictSame(names(store.list()), ['a', 'a', 'b', 'n'])
+  t.strictSame(names(store.list({ namespace: '' })), ['a', 'a', 'b', 'n'])
+  t.strictSame(names(store.list({ namespace: 'default' })), ['a', 'b'])
+  t.strictSame(names(store.list({ namespace: 'none' })), [])
+  t.strictSame(names(store.list({ labels: parseLabelSelector('app=x') })), ['a', 'a'])
+  t.strictSame(names(store.list({ namespace: 'default', labels: parseLabelSelector('app!=x') })), ['b'])
 })
 
 t.test('keeps indexes in step with the objects', async (t) => {
@@ -35,15 +35,15 @@ t.test('keeps indexes in step with the objects', async (t) => {
   store.addIndex(byNode)
   store.set(object('b', 2, { node: 'one' }) as Widget)
   store.set(object('c', 3) as Widget)
-  t.same(names(store.list({ index: [byNode, 'one'] })), ['a', 'b'])
+  t.strictSame(names(store.list({ index: [byNode, 'one'] })), ['a', 'b'])
   t.equal(store.set(object('a', 4, { node: 'two' }) as Widget)?.metadata.resourceVersion, '1')
-  t.same(names(store.list({ index: [byNode, 'one'] })), ['b'])
-  t.same(names(store.list({ index: [byNode, 'two'] })), ['a'])
+  t.strictSame(names(store.list({ index: [byNode, 'one'] })), ['b'])
+  t.strictSame(names(store.list({ index: [byNode, 'two'] })), ['a'])
   t.equal(store.delete({ namespace: 'default', name: 'b' })?.metadata.resourceVersion, '2')
   t.equal(store.delete({ namespace: 'default', name: 'b' }), undefined)
-  t.same(store.list({ index: [byNode, 'one'] }), [])
+  t.strictSame(store.list({ index: [byNode, 'one'] }), [])
   store.addIndex(byNode)
-  t.same(names(store.list({ index: [byNode, 'two'] })), ['a'])
+  t.strictSame(names(store.list({ index: [byNode, 'two'] })), ['a'])
 })
 
 t.test('an index that was not declared is no empty one, and is not taken for another of its name', async (t) => {
@@ -78,7 +78,7 @@ t.test('an index has an object under one key, several or none, and is read withi
     [{ index: [byUse, ''] }, []],
     [{ index: [byUse, '__proto__'] }, []],
   ]
-  for (const [options, expected] of cases) t.same(names(store.list(options)), expected, JSON.stringify(options))
+  for (const [options, expected] of cases) t.strictSame(names(store.list(options)), expected, JSON.stringify(options))
 })
 
 t.test('a type without an index costs none; one with an index is asked once for each object that comes and goes', async (t) => {
@@ -109,8 +109,8 @@ t.test('an index function that throws costs only its own entry', async (t) => {
   store.set(object('bad', 1))
   store.set(object('good', 2))
   t.equal(store.size, 2)
-  t.same(names(store.list({ index: [odd, 'good'] })), ['good'])
-  t.same(errors, ['odd bad Error: no'])
+  t.strictSame(names(store.list({ index: [odd, 'good'] })), ['good'])
+  t.strictSame(errors, ['odd bad Error: no'])
 })
 
 t.test('gives lists of its own', async (t) => {
@@ -118,5 +118,5 @@ t.test('gives lists of its own', async (t) => {
   store.set(deepFreeze(object('a', 1)))
   const before = store.list()
   store.delete({ namespace: 'default', name: 'a' })
-  t.same(names(before), ['a'])
+  t.strictSame(names(before), ['a'])
 })

@@ -13,7 +13,7 @@ t.test('validate tells valid, invalid and unreadable apart', async (t) => {
     'garbage.yaml': '{{{ : garbage\n',
   })
   const validate: Run = (...args) => proreus(['validate', ...args], { cwd })
-  t.same(await validate('valid.yaml'), { code: 0, stdout: 'valid.yaml: MyPod "mypod-sample" is valid\n', stderr: '' })
+  t.strictSame(await validate('valid.yaml'), { code: 0, stdout: 'valid.yaml: MyPod "mypod-sample" is valid\n', stderr: '' })
   t.match(await proreus(['validate', '-'], { cwd, input: readFileSync(join(cwd, 'valid.yaml'), 'utf8') }), {
     code: 0,
     stdout: '-: MyPod "mypod-sample" is valid\n',
@@ -40,7 +40,7 @@ t.test('generate --check finds drift and writes nothing', async (t) => {
   const cwd = t.testdir()
   const generate: Run = (...args) => proreus(['generate', ...args], { cwd })
   t.equal((await generate()).code, 0)
-  t.same(await generate('--check'), { code: 0, stdout: '', stderr: '' })
+  t.strictSame(await generate('--check'), { code: 0, stdout: '', stderr: '' })
   const role = join(cwd, 'config/rbac/role.yaml')
   writeFileSync(role, 'changed')
   writeFileSync(join(cwd, 'config/crd/bases/old.yaml'), 'old')

@@ -77,16 +77,16 @@ t.test('values', async (t) => {
     t.throws(() => parseWebhookUrl(text), { message: /https:\/\/host:port/ }, text)
   t.equal(parseBoolean('false'), false)
   t.throws(() => parseBoolean('no'))
-  t.same(parseList(' a, ,b'), ['a', 'b'])
-  t.same(parseList(''), [])
+  t.strictSame(parseList(' a, ,b'), ['a', 'b'])
+  t.strictSame(parseList(''), [])
 })
 
 t.test('names of flags from other frameworks are understood in both forms', async (t) => {
-  t.same(withoutAliases(['run', '--metrics-addr', ':1', '--zap-log-level=debug']), [
+  t.strictSame(withoutAliases(['run', '--metrics-addr', ':1', '--zap-log-level=debug']), [
     'run',
     '--metrics-bind-address',
     ':1',
     '--log-level=debug',
   ])
-  t.same(withoutAliases(['validate', 'constructor', '__proto__']), ['validate', 'constructor', '__proto__'])
+  t.strictSame(withoutAliases(['validate', 'constructor', '__proto__']), ['validate', 'constructor', '__proto__'])
 })

@@ -188,8 +188,8 @@ for (const { name, call, method, path, verb, query, body, contentType } of cases
     t.equal(request?.method, method)
     t.equal(request?.path, path)
     if (verb !== undefined) t.equal(request?.verb, verb)
-    if (query !== undefined) t.same(JSON.parse(JSON.stringify(request?.query ?? {})), query)
-    if (body !== undefined) t.same(JSON.parse(request?.body ?? 'null'), body)
+    if (query !== undefined) t.strictSame(JSON.parse(JSON.stringify(request?.query ?? {})), query)
+    if (body !== undefined) t.strictSame(JSON.parse(request?.body ?? 'null'), body)
     t.equal(request?.contentType, contentType)
   })
 }
@@ -222,8 +222,8 @@ t.test('a namespace is asked for where it is needed', async (t) => {
 t.test('items of lists are whole objects', async (t) => {
   const { client } = fake({ kind: 'PodList', metadata: {}, items: [{ metadata: { name: 'x' } }] })
   const { items } = await client.list(pod)
-  t.same(items, [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } }])
-  t.same((await fake({ kind: 'PodList', metadata: {}, items: null }).client.list(pod)).items, [])
+  t.strictSame(items, [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } }])
+  t.strictSame((await fake({ kind: 'PodList', metadata: {}, items: null }).client.list(pod)).items, [])
 })
 
 t.test('keys such as __proto__ are written as the data they are', async (t) => {
@@ -242,7 +242,7 @@ t.test('watch', async (t) => {
   const events = []
   for await (const event of client.watch(widget, { namespace: 'a', resourceVersion: '5', allowWatchBookmarks: true, timeoutSeconds: 300 }))
     events.push(event)
-  t.same(events, [added])
+  t.strictSame(events, [added])
   t.match(requests[0], {
     verb: 'watch',
     path: '/apis/example.com/v1/namespaces/a/widgets',

@@ -13,12 +13,12 @@ function setUp(): { clock: FakeClock; loads: boolean[]; credentials: CachedCrede
 t.test('loads once for all who ask, and again when they are old', async (t) => {
   const { clock, loads, credentials } = setUp()
   const all = await Promise.all([credentials.get(), credentials.get(), credentials.get()])
-  t.same(new Set(all.map(({ authorization }) => authorization)), new Set(['Bearer 1']))
+  t.strictSame(new Set(all.map(({ authorization }) => authorization)), new Set(['Bearer 1']))
   clock.set(clock.now() + 59_999)
   t.equal((await credentials.get()).authorization, 'Bearer 1')
   clock.set(clock.now() + 1)
   t.equal((await credentials.get()).authorization, 'Bearer 2')
-  t.same(loads, [false, false])
+  t.strictSame(loads, [false, false])
 })
 
 t.test('loads anew when the server refused them, not for each refusal', async (t) => {
@@ -27,7 +27,7 @@ t.test('loads anew when the server refused them, not for each refusal', async (t
   t.equal((await credentials.get('Bearer 1')).authorization, 'Bearer 2')
   t.equal((await credentials.get('Bearer 1')).authorization, 'Bearer 2', 'refused before they were renewed')
   t.equal((await credentials.get('Bearer 2')).authorization, 'Bearer 2', 'refused again at once')
-  t.same(loads, [false, true])
+  t.strictSame(loads, [false, true])
   clock.set(clock.now() + 10_000)
   t.equal((await credentials.get('Bearer 2')).authorization, 'Bearer 3')
 })

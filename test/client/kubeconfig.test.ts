@@ -81,7 +81,7 @@ t.test('reads credentials', async (t) => {
       const connection = await loadConnection({ kubeconfig: join(directory, 'config'), env: {} })
       t.equal(await connection.authorization?.(), authorization)
       const { cert, key } = (await connection.tls?.()) ?? {}
-      t.same({ ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) }, certificate)
+      t.strictSame({ ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) }, certificate)
     })
   }
   t.test('a plugin anew when the server refuses its token', async (t) => {
@@ -91,7 +91,7 @@ t.test('reads credentials', async (t) => {
       kubeconfig({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin.sh' } } }),
     )
     const { authorization } = await loadConnection({ kubeconfig: join(directory, 'config'), env: {} })
-    t.same(await Promise.all([authorization?.(), authorization?.()]), ['Bearer from-plugin-1', 'Bearer from-plugin-1'])
+    t.strictSame(await Promise.all([authorization?.(), authorization?.()]), ['Bearer from-plugin-1', 'Bearer from-plugin-1'])
     t.equal(await authorization?.('Bearer from-plugin-1'), 'Bearer from-plugin-2')
     t.equal(await authorization?.(), 'Bearer from-plugin-2')
   })
@@ -102,7 +102,7 @@ t.test('reads credentials', async (t) => {
         user: { token: 't', as: 'jane', 'as-uid': '7', 'as-groups': ['a', 'b'], 'as-user-extra': { 'example.com/team': ['x'] } },
       }),
     )
-    t.same((await loadConnection({ kubeconfig: path, env: {} })).headers, {
+    t.strictSame((await loadConnection({ kubeconfig: path, env: {} })).headers, {
       'Impersonate-User': 'jane',
       'Impersonate-Uid': '7',
       'Impersonate-Group': ['a', 'b'],

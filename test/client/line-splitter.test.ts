@@ -28,7 +28,7 @@ t.test('gives the same lines however the bytes are cut', async () => {
 
 t.test('keeps what is incomplete', async (t) => {
   const splitter = new LineSplitter()
-  t.same(splitter.push(Buffer.from('a\nb')).map(String), ['a'])
+  t.strictSame(splitter.push(Buffer.from('a\nb')).map(String), ['a'])
   t.equal(String(splitter.end()), 'b')
 })
 
@@ -39,5 +39,5 @@ t.test('bounds a line, in one piece or in many', async (t) => {
   const splitter = new LineSplitter(8)
   splitter.push(Buffer.from('12345'))
   t.throws(() => splitter.push(Buffer.from('6789')), tooLong)
-  t.same(new LineSplitter(8).push(Buffer.from('12345678\n12345678\n')).map(String), ['12345678', '12345678'])
+  t.strictSame(new LineSplitter(8).push(Buffer.from('12345678\n12345678\n')).map(String), ['12345678', '12345678'])
 })

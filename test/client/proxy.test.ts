@@ -33,8 +33,8 @@ t.test('goes through an HTTP proxy, and checks the certificate of the server beh
     for (const socket of sockets) socket.destroy()
     await new Promise((resolve) => proxy.close(resolve))
   })
-  t.same((await transport.request({ method: 'GET', path: '/x' })).body, { ok: true })
-  t.same((await transport.request({ method: 'GET', path: '/x' })).body, { ok: true })
+  t.strictSame((await transport.request({ method: 'GET', path: '/x' })).body, { ok: true })
+  t.strictSame((await transport.request({ method: 'GET', path: '/x' })).body, { ok: true })
   t.ok(tunnels.length >= 1 && tunnels.every((host) => host === new URL(server.url).host))
   await t.rejects(distrusting.request({ method: 'GET', path: '/x' }), {
     code: 'PRO_API_UNREACHABLE',

@@ -20,7 +20,7 @@ t.test('tries again after conflicts, with pauses', async (t) => {
   )
   await clock.advance(100)
   t.equal(await result, 'done')
-  t.same(at, [0, 15, 30])
+  t.strictSame(at, [0, 15, 30])
 })
 
 t.test('gives up in the end, and at once on anything else', async (t) => {

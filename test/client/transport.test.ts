@@ -55,7 +55,7 @@ t.test('gives parsed JSON, and text where the server says that it is text', asyn
   const { server, transport } = await setUp(t, ({ url }) => ({ body: url === '/readyz' ? 'ok' : { items: [] } }), {
     connection: { headers: { 'Impersonate-User': 'jane', 'Impersonate-Group': ['a', 'b'] }, authorization: async () => 'Bearer x' },
   })
-  t.same((await transport.request({ ...get, query: { limit: 5, labelSelector: 'a=b,c', continue: undefined } })).body, { items: [] })
+  t.strictSame((await transport.request({ ...get, query: { limit: 5, labelSelector: 'a=b,c', continue: undefined } })).body, { items: [] })
   t.equal((await transport.request({ method: 'GET', path: '/readyz' })).body, 'ok')
   const [first] = server.requests
   t.equal(first?.url, '/api/v1/pods?limit=5&labelSelector=a%3Db%2Cc')
@@ -153,7 +153,7 @@ t.test('waits as long as Retry-After says', async (t) => {
     await clock.advance(2000)
     await eventually(() => server.requests.length === 2 && clock.nextDue === started + 4000)
     await clock.advance(2000)
-    t.same((await answer).body, { done: true })
+    t.strictSame((await answer).body, { done: true })
     t.equal(server.requests.length, 3)
   })
   t.test('and gives up after five repeats', async (t) => {
@@ -211,7 +211,7 @@ t.test('asks for other credentials once when they are refused', async (t) => {
     },
   )
   await transport.request(post)
-  t.same(asked, [undefined, 'Bearer old'])
+  t.strictSame(asked, [undefined, 'Bearer old'])
   t.equal(server.requests.length, 2)
 })
 
@@ -236,7 +236,7 @@ t.test('reports warnings and how requests went', async (t) => {
   )
   await transport.request({ ...get, verb: 'list' })
   await failureOf(transport.request({ method: 'GET', path: '/gone' }))
-  t.same(warnings, ['one "quoted"', 'two'])
+  t.strictSame(warnings, ['one "quoted"', 'two'])
   const host = new URL(server.url).host
   t.match(reports, [
     { method: 'GET', verb: 'list', code: 200, host },
@@ -252,7 +252,7 @@ t.test('asks once more when a kept connection ends under a read', async (t) => {
     return undefined
   })
   await transport.request(get)
-  t.same((await transport.request(get)).body, { index: 2 })
+  t.strictSame((await transport.request(get)).body, { index: 2 })
   const error = await failureOf(transport.request(post))
   t.match(error, { code: 'PRO_API_UNREACHABLE', message: /^The connection to http:.* was lost .*: try again\.$/ })
   t.equal(server.requests.length, 4)
@@ -370,7 +370,7 @@ t.test('says in one sentence why a server cannot be reached', async (t) => {
   t.test('verification switched off', async (t) => {
     const transport = createTransport({ server: secure.url, insecureSkipTlsVerify: true, describe: 'k' }, { userAgent: 'test' })
     t.teardown(() => transport.close())
-    t.same((await transport.request(get)).body, {})
+    t.strictSame((await transport.request(get)).body, {})
   })
 })
 
@@ -461,7 +461,7 @@ t.test('close lets a request end, and cuts off one that does not within a second
   const closed = transport.close()
   await clock.advance(999)
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-  t.same((await answered).body, {})
+  t.strictSame((await answered).body, {})
   await closed
 
   const second = await setUp(t, () => undefined, { clock })
@@ -481,7 +481,7 @@ t.test('watches do not take the connections that requests need', async (t) => {
   })
   const abort = new AbortController()
   await Promise.all(Array.from({ length: 120 }, () => transport.stream({ method: 'GET', path: '/watch', signal: abort.signal })))
-  t.same((await transport.request({ method: 'GET', path: '/request' })).body, {})
+  t.strictSame((await transport.request({ method: 'GET', path: '/request' })).body, {})
   abort.abort()
 })
 

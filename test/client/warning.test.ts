@@ -9,4 +9,4 @@ const cases: [string, string | string[] | undefined, string[]][] = [
   ['other codes', '199 - "cache"', []],
   ['nonsense', '299 - a', []],
 ]
-for (const [name, header, expected] of cases) t.test(name, async (t) => t.same(parseWarnings(header), expected))
+for (const [name, header, expected] of cases) t.test(name, async (t) => t.strictSame(parseWarnings(header), expected))

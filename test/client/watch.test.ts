@@ -21,7 +21,7 @@ t.test('gives one event for each line, however the stream is cut', async (t) => 
   for (const size of [1, 2, 3, 7, 1000]) {
     const parts: Buffer[] = []
     for (let at = 0; at < text.length; at += size) parts.push(text.subarray(at, at + size))
-    t.same(await read(...parts), ['ADDED a', 'MODIFIED zwölf – ✓', 'BOOKMARK c'])
+    t.strictSame(await read(...parts), ['ADDED a', 'MODIFIED zwölf – ✓', 'BOOKMARK c'])
   }
 })
 
@@ -58,7 +58,7 @@ t.test('throws an ERROR event', async (t) => {
     t.ok(isExpired(error))
     t.match(error, { message: 'too old resource version: 1 (5)', statusCode: 410 })
   }
-  t.same(events, ['ADDED'])
+  t.strictSame(events, ['ADDED'])
 })
 
 const broken: [string, string, RegExp][] = [

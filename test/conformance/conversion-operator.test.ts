@@ -110,7 +110,7 @@ t.test('objects of a kind with a conversion', async (t) => {
 
   t.test('written in one version, they are read in the other, and nothing is lost', async (t) => {
     const spec = { schedule, steps: [{ name: 'a', run: 'x', retries: 7 }], priority: 1 }
-    t.same(specOf(await api('POST', path('v1'), { body: bodyOf('v1', 'one', spec) })), spec)
+    t.strictSame(specOf(await api('POST', path('v1'), { body: bodyOf('v1', 'one', spec) })), spec)
     const shown = await api('GET', path('v1beta1', 'one'))
     t.match(shown.body, { apiVersion: `${group}/v1beta1`, kind: 'Plan', spec: { cron: '0 4', steps: [{ name: 'a', run: 'x' }] } })
     t.match(metadataOf(shown.body).annotations, { [`conversion.${group}/v1`]: /priority/ })
@@ -118,10 +118,10 @@ t.test('objects of a kind with a conversion', async (t) => {
     const replaced = await api('PUT', path('v1beta1', 'one'), {
       body: { ...shown.body, spec: { cron: '5 4', steps: [{ name: 'a', run: 'y' }], team: 'blue' } },
     })
-    t.same(specOf(replaced), { cron: '5 4', steps: [{ name: 'a', run: 'y' }], team: 'blue' })
+    t.strictSame(specOf(replaced), { cron: '5 4', steps: [{ name: 'a', run: 'y' }], team: 'blue' })
     const stored = await api('GET', path('v1', 'one'))
-    t.same(specOf(stored), { schedule: { minute: '5', hour: '4' }, steps: [{ name: 'a', run: 'y', retries: 7 }], priority: 1 })
-    t.same(Object.keys(metadataOf(stored.body).annotations as JsonObject), [`conversion.${group}/v1beta1`])
+    t.strictSame(specOf(stored), { schedule: { minute: '5', hour: '4' }, steps: [{ name: 'a', run: 'y', retries: 7 }], priority: 1 })
+    t.strictSame(Object.keys(metadataOf(stored.body).annotations as JsonObject), [`conversion.${group}/v1beta1`])
     t.equal(metadataOf(stored.body).uid, metadataOf(shown.body).uid)
   })
 
@@ -132,13 +132,13 @@ t.test('objects of a kind with a conversion', async (t) => {
     const body = JSON.stringify(bodyOf('v1', 'large', { schedule, steps: [], priority: 1 })).replace('[]', `[${steps.join(',')}]`)
     t.equal((await api('POST', path('v1'), { body })).status, 201)
     const shown = await api('GET', path('v1beta1', 'large'))
-    t.same(shown.text.match(/"build":\d+/g), ['"build":9007199254740992', '"build":9007199254740993'])
+    t.strictSame(shown.text.match(/"build":\d+/g), ['"build":9007199254740992', '"build":9007199254740993'])
     t.match(shown.text, /"value\\":-9007199254740993,.*"value\\":9223372036854775807,/)
     const edited = shown.text.replace('"cron":"0 4"', '"cron":"5 4"')
     t.equal((await api('PUT', path('v1beta1', 'large'), { body: edited })).status, 200)
     const stored = await api('GET', path('v1', 'large'))
     t.match(stored.body.spec, { schedule: { minute: '5' }, priority: 1 })
-    t.same(stored.text.match(/"(build|retries)":-?\d+/g)?.sort(), [
+    t.strictSame(stored.text.match(/"(build|retries)":-?\d+/g)?.sort(), [
       '"build":9007199254740992',
       '"build":9007199254740993',
       '"retries":-9007199254740993',
@@ -150,11 +150,11 @@ t.test('objects of a kind with a conversion', async (t) => {
   t.test('they are patched in either version', async (t) => {
     await api('POST', path('v1beta1'), { body: bodyOf('v1beta1', 'patched', { cron: '1 2', team: 'red' }) })
     const merged = await api('PATCH', path('v1', 'patched'), { body: { spec: { priority: 9 } }, contentType: mergePatch })
-    t.same(specOf(merged), { schedule: { minute: '1', hour: '2' }, priority: 9 })
+    t.strictSame(specOf(merged), { schedule: { minute: '1', hour: '2' }, priority: 9 })
     const patch = [{ op: 'replace', path: '/spec/cron', value: '3 4' }]
     const patched = await api('PATCH', path('v1beta1', 'patched'), { body: patch, contentType: jsonPatch })
-    t.same(specOf(patched), { cron: '3 4', team: 'red' })
-    t.same(specOf(await api('GET', path('v1', 'patched'))), { schedule: { minute: '3', hour: '4' }, priority: 9 })
+    t.strictSame(specOf(patched), { cron: '3 4', team: 'red' })
+    t.strictSame(specOf(await api('GET', path('v1', 'patched'))), { schedule: { minute: '3', hour: '4' }, priority: 9 })
   })
 
   t.test('they are applied in either version, by managers who see each other', async (t) => {
@@ -163,7 +163,7 @@ t.test('objects of a kind with a conversion', async (t) => {
         body: bodyOf(version, 'applied', spec),
         contentType: applyPatch,
       })
-    t.same(specOf(await apply('v1beta1', 'old', { cron: '1 2', steps: [{ name: 'a', run: 'x' }], team: 'red' })).team, 'red')
+    t.strictSame(specOf(await apply('v1beta1', 'old', { cron: '1 2', steps: [{ name: 'a', run: 'x' }], team: 'red' })).team, 'red')
     const both = await apply('v1', 'new', { schedule: { minute: '1', hour: '2' }, steps: [{ name: 'b', run: 'y' }], priority: 2 })
     t.match(specOf(both), { steps: [{ name: 'a' }, { name: 'b', run: 'y', retries: 1 }], priority: 2 })
     const conflict = await apply('v1', 'third', { schedule: { minute: '1', hour: '2' }, priority: 3 })
@@ -205,7 +205,7 @@ t.test('objects of a kind with a conversion', async (t) => {
             : bodyOf('v1beta1', `listed-${index}`, { cron: `${index} 5` }),
       })
     await until('all are seen', () => seen.length >= 4)
-    t.same(
+    t.strictSame(
       seen,
       [1, 2, 3, 4].map((minute) => `${group}/v1beta1 ${minute} 5`),
     )
@@ -239,10 +239,10 @@ t.test('objects of a kind with a conversion', async (t) => {
     t.match(spec.conversion, { strategy: 'Webhook', webhook: { clientConfig: { url: /\/convert$/, caBundle: /./ } } })
     await installKinds(client, [operator], systemClock)
     const again = await client.get(customResourceDefinition, name)
-    t.same(again.spec.conversion, spec.conversion)
+    t.strictSame(again.spec.conversion, spec.conversion)
     const target = { url: spec.conversion!.webhook!.clientConfig!.url!.replace('/convert', '') }
     await installWebhooks(client, [{ ...operator, webhooks: [], conversions: [] }], target)
-    t.same((await client.get(customResourceDefinition, name)).spec.conversion, { strategy: 'None' })
+    t.strictSame((await client.get(customResourceDefinition, name)).spec.conversion, { strategy: 'None' })
     await installWebhooks(client, [{ ...operator, webhooks: [] }], target)
     await until('the caBundle is there again', async () => {
       const { spec } = await client.get(customResourceDefinition, name)
@@ -257,6 +257,6 @@ t.test('objects of a kind with a conversion', async (t) => {
     const annotation = (metadataOf(body).annotations as Record<string, string>)[`conversion.${group}/v1`]!
     const hostile = { ...metadataOf(body), annotations: { [`conversion.${group}/v1`]: annotation.replace('"value":1', '"value":999') } }
     t.equal((await api('PUT', path('v1beta1', 'hostile'), { body: { ...body, metadata: hostile } })).status, 200)
-    t.same(specOf(await api('GET', path('v1', 'hostile'))), { schedule, priority: 5 })
+    t.strictSame(specOf(await api('GET', path('v1', 'hostile'))), { schedule, priority: 5 })
   })
 })

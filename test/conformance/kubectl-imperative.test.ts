@@ -172,9 +172,9 @@ t.test('imperative commands', needsKubectl, async (t) => {
   for (const [args, name, fields] of created) {
     const [what, another] = args.split(' ')
     await t.test(`create ${what} ${another}`, async (t) => {
-      t.same(await kubectl(`create ${args}`), { code: 0, stdout: `${name} created\n`, stderr: '' })
+      t.strictSame(await kubectl(`create ${args}`), { code: 0, stdout: `${name} created\n`, stderr: '' })
       const object = await objectOf(name)
-      for (const [field, value] of Object.entries(fields)) t.same(object[field], value, field)
+      for (const [field, value] of Object.entries(fields)) t.strictSame(object[field], value, field)
     })
   }
   t.match(JSON.parse(await kubectl.ok('get configmap settings -o json --show-managed-fields')), {
@@ -214,7 +214,7 @@ t.test('imperative commands', needsKubectl, async (t) => {
       },
     })
     t.equal(await kubectl.ok('autoscale deployment web --min=1 --max=5 --cpu=80%'), 'horizontalpodautoscaler.autoscaling/web autoscaled\n')
-    t.same((await objectOf('hpa/web'))['spec'], {
+    t.strictSame((await objectOf('hpa/web'))['spec'], {
       maxReplicas: 5,
       metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } }],
       minReplicas: 1,
@@ -258,15 +258,15 @@ t.test('imperative commands', needsKubectl, async (t) => {
       ['Groups', `[system:serviceaccounts system:serviceaccounts:${namespace} system:authenticated]`],
       ['Extra: authentication.kubernetes.io/credential-id', /^\[JTI=[0-9a-f-]{36}\]$/],
     ])
-    t.same(await kubectl('auth can-i create pods'), { code: 0, stdout: 'yes\n', stderr: '' })
-    t.same(await kubectl('auth can-i get /metrics'), { code: 0, stdout: 'yes\n', stderr: '' })
-    t.same(await kubectl('auth can-i update deployments.apps --subresource=scale'), { code: 0, stdout: 'yes\n', stderr: '' })
-    t.same(await robot('auth can-i delete pods'), { code: 1, stdout: 'no\n', stderr: '' })
-    t.same(await robot('auth can-i get /metrics'), { code: 1, stdout: 'no\n', stderr: '' })
+    t.strictSame(await kubectl('auth can-i create pods'), { code: 0, stdout: 'yes\n', stderr: '' })
+    t.strictSame(await kubectl('auth can-i get /metrics'), { code: 0, stdout: 'yes\n', stderr: '' })
+    t.strictSame(await kubectl('auth can-i update deployments.apps --subresource=scale'), { code: 0, stdout: 'yes\n', stderr: '' })
+    t.strictSame(await robot('auth can-i delete pods'), { code: 1, stdout: 'no\n', stderr: '' })
+    t.strictSame(await robot('auth can-i get /metrics'), { code: 1, stdout: 'no\n', stderr: '' })
     await kubectl.ok('create role counter --verb=list --resource=configmaps')
     await kubectl.ok(`create rolebinding counter --role=counter --serviceaccount=${namespace}:robot`)
     await until('it may', async () => (await robot('auth can-i list configmaps')).stdout === 'yes\n')
     t.match((await robot('get configmaps -o name')).stdout, /configmap\/settings\n/)
-    t.same(await robot('auth can-i list configmaps -n default'), { code: 1, stdout: 'no\n', stderr: '' })
+    t.strictSame(await robot('auth can-i list configmaps -n default'), { code: 1, stdout: 'no\n', stderr: '' })
   })
 })

@@ -117,7 +117,7 @@ t.test('integers beyond 2^53', async (t) => {
     const answer = await create('refused', spec)
     const { causes = [] } = (answer.body as unknown as Status).details ?? {}
     const said = causes.map(({ field, message }) => `${field}: ${message}`).filter((text) => !text.includes('rules were not checked'))
-    t.same({ status: answer.status, problems: said.sort() }, { status: 422, problems }, spec)
+    t.strictSame({ status: answer.status, problems: said.sort() }, { status: 422, problems }, spec)
   }
   const type = resourceType<KubernetesObject & { spec: { open: object; any?: number } }>({
     group: 'large.example.com',

@@ -50,7 +50,7 @@ t.test('an operator that starts again', needsOwnControlPlane, async (t) => {
     await allReady(client)
     const { items: owners } = await client.list(mypod, { namespace })
     const { items: pods } = await client.list(podType, { namespace })
-    t.same(pods.map(({ metadata }) => metadata.name).sort(), names)
+    t.strictSame(pods.map(({ metadata }) => metadata.name).sort(), names)
     t.ok(
       pods.every((pod) =>
         isControlledBy(
@@ -75,7 +75,7 @@ t.test('an operator that starts again', needsOwnControlPlane, async (t) => {
 
       const second = await startOperator(t, options, port)
       await settled(second)
-      t.same(await versions(client), before)
+      t.strictSame(await versions(client), before)
       t.equal(await second.metric('controller_runtime_reconcile_total', { result: 'error' }), 0)
       t.equal(await second.running.stop(), 0)
     })

@@ -46,5 +46,5 @@ t.test('objects and their schemas', async (t) => {
     verdicts[name] = { ...verdict, problems, object: rest as JsonObject }
   }
   for (const [name] of cases)
-    t.same(verdicts[name], { problems: [], warnings: [], object: {}, ...expectedVerdicts[name], reason: reasonOf(name) }, name)
+    t.strictSame(verdicts[name], { problems: [], warnings: [], object: {}, ...expectedVerdicts[name], reason: reasonOf(name) }, name)
 })

@@ -51,8 +51,8 @@ t.test('a definition says what it is called, watches and needs', async (t) => {
     rbac: [{ apiGroups: [''], resources: ['pods'], verbs: ['create'] }],
   })
   t.equal(definition.name, 'thing')
-  t.same(definition.types, [thing, part])
-  t.same(definition.rbac, [
+  t.strictSame(definition.types, [thing, part])
+  t.strictSame(definition.rbac, [
     { apiGroups: ['example.com'], resources: ['things'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: ['example.com'], resources: ['parts'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['pods'], verbs: ['create'] },
@@ -70,7 +70,7 @@ t.test('objects are reconciled when they come, change and go', async (t) => {
   await world.clock.advance(0)
   things.delete({ namespace: 'ns', name: 'a' })
   await world.clock.advance(0)
-  t.same(world.seen, ['ns/a', 'ns/a', '-ns/a'])
+  t.strictSame(world.seen, ['ns/a', 'ns/a', '-ns/a'])
   await world.end()
 })
 
@@ -97,10 +97,10 @@ t.test('what was there before waits for what happens now', async (t) => {
   things.synced = true
   things.set(objectOf(thing, 'new'))
   things.set(objectOf(thing, 'old-2'))
-  t.same(world.seen, [])
+  t.strictSame(world.seen, [])
   things.sync()
   await world.clock.advance(0)
-  t.same(world.seen, ['ns/new', 'ns/old-2', 'ns/old-1'])
+  t.strictSame(world.seen, ['ns/new', 'ns/old-2', 'ns/old-1'])
   await world.end()
 })
 
@@ -108,17 +108,17 @@ t.test('workers start when every type is synced, and a missing one is named', as
   const world = await start({ owns: [part] }, { synced: false, prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
   world.cache.of(thing).sync()
   await world.clock.advance(4_999)
-  t.same(world.log, [])
+  t.strictSame(world.log, [])
   await world.clock.advance(1)
   t.match(world.log, [
     { level: 'warn', controller: 'thing', missing: ['parts.example.com'], msg: /parts\.example\.com.*CustomResourceDefinition/ },
   ])
   await world.clock.advance(60_000)
   t.equal(world.log.length, 2)
-  t.same(world.seen, [])
+  t.strictSame(world.seen, [])
   world.cache.of(part).sync()
   await world.clock.advance(0)
-  t.same(world.seen, ['ns/a'])
+  t.strictSame(world.seen, ['ns/a'])
   await world.end()
   t.equal(world.clock.pending, 0)
 })
@@ -151,7 +151,7 @@ t.test('an owned object asks for its controller', async (t) => {
     world.seen.length = 0
     world.cache.of(part).set(object)
     await world.clock.advance(0)
-    t.same(world.seen, expected, name)
+    t.strictSame(world.seen, expected, name)
     await world.end()
   }
 })
@@ -170,7 +170,7 @@ t.test('an object that changes hands asks for both', async (t) => {
   world.seen.length = 0
   world.cache.of(part).set(objectOf(part, 'p', { ownerReferences: [controllerReference(b)] }))
   await world.clock.advance(0)
-  t.same(world.seen.toSorted(), ['ns/a', 'ns/b'])
+  t.strictSame(world.seen.toSorted(), ['ns/a', 'ns/b'])
   await world.end()
 })
 
@@ -180,7 +180,7 @@ t.test('a cluster-scoped owner is asked for by name alone', async (t) => {
   const reference = { apiVersion: 'example.com/v1', kind: 'Zone', name: 'z', uid: 'u', controller: true }
   world.cache.of(part).set(objectOf(part, 'p', { ownerReferences: [reference] }))
   await world.clock.advance(0)
-  t.same(world.seen, ['-z'])
+  t.strictSame(world.seen, ['-z'])
   await world.end()
 })
 
@@ -192,7 +192,7 @@ t.test('a map function names what to reconcile', async (t) => {
   const world = await start({ watches: [{ type: part, map: twice }] })
   world.cache.of(part).set(objectOf(part, 'p'))
   await world.clock.advance(0)
-  t.same(world.seen, ['-ns/p-1', '-ns/p-2'])
+  t.strictSame(world.seen, ['-ns/p-1', '-ns/p-2'])
   await world.end()
 })
 
@@ -206,7 +206,7 @@ t.test('predicates narrow down what counts, each for its own type', async (t) =>
   world.cache.of(part).set(objectOf(part, 'c', { labels: { on: '' } }))
   world.cache.of(part).set(objectOf(part, 'd', { labels: { also: '' } }))
   await world.clock.advance(0)
-  t.same(world.seen, ['ns/a', '-ns/mapped'])
+  t.strictSame(world.seen, ['ns/a', '-ns/mapped'])
   await world.end()
 })
 
@@ -225,7 +225,7 @@ t.test('a map function that throws is reported and disturbs no other event', asy
   world.cache.of(part).set(objectOf(part, 'bad'))
   world.cache.of(part).set(objectOf(part, 'good'))
   await world.clock.advance(0)
-  t.same(world.seen, ['-ns/good'])
+  t.strictSame(world.seen, ['-ns/good'])
   t.match(
     world.log.find(({ level }) => level === 'error'),
     { controller: 'thing', object: 'ns/bad', err: { message: 'cannot map' } },
@@ -252,8 +252,8 @@ t.test('a map function may read the cache, from the first event on', async (t) =
   world.cache.of(part).set(objectOf(part, 'p'))
   const { environment, stop } = world
   const done = defineController(thing, { reconcile: async () => undefined, ...settings }).start(environment, stop.signal)
-  t.same(read, [[byPart]])
-  t.same([...world.cache.informers.keys()], ['parts', 'things'])
+  t.strictSame(read, [[byPart]])
+  t.strictSame([...world.cache.informers.keys()], ['parts', 'things'])
   stop.abort()
   await done
 })
@@ -273,8 +273,8 @@ t.test('a key that a map function gives is one of the primary type, or nothing',
     const world = await start({ watches: [{ type: part, map: () => [mapped] }] }, { type, prepare })
     world.cache.of(part).set(objectOf(part, 'p'))
     await world.clock.advance(0)
-    t.same(world.seen, expected, name)
-    t.same(
+    t.strictSame(world.seen, expected, name)
+    t.strictSame(
       world.log.filter(({ level }) => level === 'error'),
       [],
     )
@@ -286,7 +286,7 @@ t.test('a key without the namespace that objects of the type have is reported, n
   const world = await start({ watches: [{ type: part, map: () => [{ name: 'x' }] }] })
   world.cache.of(part).set(objectOf(part, 'p'))
   await world.clock.advance(0)
-  t.same(world.seen, [])
+  t.strictSame(world.seen, [])
   t.match(
     world.log.find(({ level }) => level === 'error'),
     {
@@ -306,7 +306,7 @@ t.test('a cluster-scoped object is not owned by what has a namespace', async (t)
   const { namespace: _, ...metadata } = objectOf(zone, 'z', { ownerReferences: [controllerReference(objectOf(thing, 'a'))] }).metadata
   world.cache.of(zone).set({ ...objectOf(zone, 'z'), metadata })
   await world.clock.advance(0)
-  t.same(world.seen, [])
+  t.strictSame(world.seen, [])
   await world.end()
 })
 
@@ -342,7 +342,7 @@ t.test('a rate limiter says how long an object waits after a failure, anew for e
       { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) },
     )
     await world.clock.advance(1000)
-    t.same(
+    t.strictSame(
       at.map((time) => time - at[0]!),
       [0, 100, 300, 550, 800],
     )
@@ -355,7 +355,7 @@ t.test('after the end nothing watches any more', async (t) => {
   const world = await start({ owns: [part], workers: 4 })
   t.ok(await world.measured('controller_runtime_max_concurrent_reconciles{controller="thing"} 4'))
   await world.end()
-  t.same(
+  t.strictSame(
     [...world.cache.informers.values()].map(({ handlers }) => handlers.size),
     [0, 0],
   )

@@ -41,7 +41,7 @@ t.test('a reconcile that is done is forgotten and said at debug level', async (t
   world.queue.add('ns/a')
   world.queue.add('cluster-scoped')
   await world.clock.advance(0)
-  t.same(seen, [{ namespace: 'ns', name: 'a' }, { name: 'cluster-scoped' }])
+  t.strictSame(seen, [{ namespace: 'ns', name: 'a' }, { name: 'cluster-scoped' }])
   t.ok(await world.measured(total('success', 2)))
   t.ok(await world.measured('controller_runtime_reconcile_time_seconds_count{controller="thing"} 2'))
   t.match(world.log[0], { level: 'debug', namespace: 'ns', name: 'a', reconcileID: /^[0-9a-f-]{36}$/ })
@@ -123,7 +123,7 @@ t.test('requeueAfter comes again then, and forgets failures', async (t) => {
   const start = world.clock.now()
   world.queue.add('a')
   await world.clock.advance(5000)
-  t.same(
+  t.strictSame(
     at.map((time) => time - start),
     [0, 5, 1005, 1010],
     'the second failure waits 5 ms again',
@@ -143,7 +143,7 @@ t.test('requeueAfter of a time that has passed comes again with back-off, and a 
   const start = world.clock.now()
   world.queue.add('a')
   await world.clock.advance(5000)
-  t.same(
+  t.strictSame(
     at.map((time) => time - start),
     [0, 5, 15, 35, 75],
   )
@@ -205,9 +205,9 @@ t.test('a retry keeps the priority of its key', async (t) => {
   await world.clock.advance(10)
   world.queue.add('low', { priority: -100 })
   world.queue.add('high')
-  t.same(order, ['low', 'low'])
+  t.strictSame(order, ['low', 'low'])
   await world.clock.advance(0)
-  t.same(order.slice(2), ['low', 'high'], 'the waiting worker has the first already')
+  t.strictSame(order.slice(2), ['low', 'high'], 'the waiting worker has the first already')
   await world.end()
 })
 
@@ -250,7 +250,7 @@ t.test('the stop lets a running reconcile finish and takes nothing new', async (
   world.stop.abort()
   await world.clock.advance(20_000)
   await world.done
-  t.same(finished, ['a'])
+  t.strictSame(finished, ['a'])
   t.notOk(aborted)
   t.equal(world.clock.pending, 0)
 })
@@ -353,10 +353,10 @@ t.test('an error that cannot be logged stops neither its object nor others', asy
     await world.clock.advance(0)
     world.queue.add('ns/good')
     await world.clock.advance(0)
-    t.same(seen, ['bad', 'good'], name)
+    t.strictSame(seen, ['bad', 'good'], name)
     t.match(world.log, [{ level: 'error', msg: /^the outcome of the reconcile of ns\/bad could not be reported: / }, {}])
     await world.clock.advance(100)
-    t.same(seen, ['bad', 'good', 'bad'], `${name}: tried again`)
+    t.strictSame(seen, ['bad', 'good', 'bad'], `${name}: tried again`)
     await world.end()
   }
 })

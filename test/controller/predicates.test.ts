@@ -62,7 +62,7 @@ t.test('predicates combine', async (t) => {
   const yes = (): boolean => true
   const no = (): boolean => false
   const event = added()
-  t.same([and(yes, no)(event), and(yes, yes)(event), and()(event)], [false, true, true])
-  t.same([or(yes, no)(event), or(no, no)(event), or()(event)], [true, false, false])
-  t.same([not(yes)(event), not(no)(event)], [false, true])
+  t.strictSame([and(yes, no)(event), and(yes, yes)(event), and()(event)], [false, true, true])
+  t.strictSame([or(yes, no)(event), or(no, no)(event), or()(event)], [true, false, false])
+  t.strictSame([not(yes)(event), not(no)(event)], [false, true])
 })

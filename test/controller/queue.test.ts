@@ -31,7 +31,7 @@ function setUp(): {
 t.test('keys come out in the order in which they were added, each once', async (t) => {
   const { queue, takeAll } = setUp()
   for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key)
-  t.same(await takeAll(), ['a', 'b', 'c'])
+  t.strictSame(await takeAll(), ['a', 'b', 'c'])
 })
 
 t.test('a higher priority comes first; a raised key stands behind those that had it before', async (t) => {
@@ -42,7 +42,7 @@ t.test('a higher priority comes first; a raised key stands behind those that had
   queue.add('second')
   queue.add('raised')
   queue.add('second', { priority: -100 })
-  t.same(await takeAll(), ['first', 'second', 'raised', 'low'])
+  t.strictSame(await takeAll(), ['first', 'second', 'raised', 'low'])
 })
 
 t.test('keeps one entry per key while it is being processed', async (t) => {
@@ -67,15 +67,15 @@ t.test('a delayed key comes at its time; the earliest time wins', async (t) => {
   queue.add('b', { after: 2000 })
   queue.add('c', { after: 60_000 })
   queue.add('c')
-  t.same(await takeAll(), ['c'])
+  t.strictSame(await takeAll(), ['c'])
   await clock.advance(999)
-  t.same(await takeAll(), [])
+  t.strictSame(await takeAll(), [])
   await clock.advance(1)
-  t.same(await takeAll(), ['a'])
+  t.strictSame(await takeAll(), ['a'])
   await clock.advance(1000)
-  t.same(await takeAll(), ['b'])
+  t.strictSame(await takeAll(), ['b'])
   await clock.advance(100_000)
-  t.same(await takeAll(), [])
+  t.strictSame(await takeAll(), [])
   t.equal(clock.pending, 0)
 })
 
@@ -116,7 +116,7 @@ t.test('workers that wait are served in the order in which they came', async (t)
   const second = queue.get()
   queue.add('a')
   queue.add('b')
-  t.same(await Promise.all([first, second]), ['a', 'b'])
+  t.strictSame(await Promise.all([first, second]), ['a', 'b'])
 })
 
 t.test('an aborted get takes nothing', async (t) => {
@@ -152,7 +152,7 @@ t.test('a delay that is no number means at once', async (t) => {
   const { queue, takeAll } = setUp()
   queue.add('a', { after: NaN })
   queue.add('b', { after: -5 })
-  t.same(await takeAll(), ['a', 'b'])
+  t.strictSame(await takeAll(), ['a', 'b'])
 })
 
 t.test('a clock that is set back does not hold up what its timer was armed for', async (t) => {

@@ -28,7 +28,7 @@ t.test('the stored version is the hub, and a spoke is converted to another one t
 
 t.test('a status that has the same fields goes along by itself', async (t) => {
   const status = { phase: 'Running', runs: 2 }
-  t.same((await convert(jobOf('v1beta1', { cron: '1 2' }, { status }), 'v1')).status, status)
+  t.strictSame((await convert(jobOf('v1beta1', { cron: '1 2' }, { status }), 'v1')).status, status)
   t.notOk('status' in (await convert(jobOf('v1beta1', { cron: '1 2' }), 'v1')))
 })
 
@@ -43,7 +43,7 @@ t.test('what a version cannot express is kept in an annotation and comes back', 
     notes: { a: 'b' },
   })
   const shown = await convert(object, 'v1beta1')
-  t.same(shown.spec, {
+  t.strictSame(shown.spec, {
     cron: '0 4',
     tasks: [
       { name: 'a', command: 'x' },
@@ -51,19 +51,19 @@ t.test('what a version cannot express is kept in an annotation and comes back', 
     ],
   })
   t.ok(annotationsOf(shown)[hub])
-  t.same(await convert(shown, 'v1'), object)
+  t.strictSame(await convert(shown, 'v1'), object)
 
   const edited = structuredClone(shown)
   Object.assign(edited.spec as JsonObject, { cron: '5 4', tasks: [{ name: 'b', command: 'z' }], owner: 'me' })
   const back = await convert(edited, 'v1')
-  t.same(back.spec, {
+  t.strictSame(back.spec, {
     schedule: { minute: '5', hour: '4' },
     tasks: [{ name: 'b', command: 'z', retries: 9 }],
     priority: 1,
     notes: { a: 'b' },
   })
-  t.same(Object.keys(annotationsOf(back)), [beta], 'only what the hub cannot express is left: the owner')
-  t.same((await convert(back, 'v1beta1')).spec, edited.spec)
+  t.strictSame(Object.keys(annotationsOf(back)), [beta], 'only what the hub cannot express is left: the owner')
+  t.strictSame((await convert(back, 'v1beta1')).spec, edited.spec)
 })
 
 t.test('what was shown and has been changed wins over what was kept', async (t) => {
@@ -84,11 +84,11 @@ t.test('what was shown and has been changed wins over what was kept', async (t) 
     }),
   )
   const shown = await convert({ apiVersion: 'example.com/v2', kind: 'Lamp', metadata: { name: 'a' }, spec: { level: 0.4 } }, 'v1')
-  t.same(shown.spec, { on: true })
-  t.same((await convert(shown, 'v2')).spec, { level: 0.4 })
+  t.strictSame(shown.spec, { on: true })
+  t.strictSame((await convert(shown, 'v2')).spec, { level: 0.4 })
   const off = await convert({ ...shown, spec: { on: false } }, 'v2')
-  t.same(off.spec, { level: 0 })
-  t.same(off.metadata, { name: 'a' })
+  t.strictSame(off.spec, { level: 0 })
+  t.strictSame(off.metadata, { name: 'a' })
 })
 
 t.test('an integer beyond 2^53 is a bigint to converters, and a number that is written alike is the same', async (t) => {
@@ -112,9 +112,9 @@ t.test('an integer beyond 2^53 is a bigint to converters, and a number that is w
   const shown = await convert(jobOf('v1', { schedule: {}, priority: 1, serial: 9007199254740992n }), 'v1beta1')
   t.equal(seen[0], 9007199254740992n)
   t.notMatch(annotationsOf(shown)[hub], /serial/, 'nothing is lost that had to be kept')
-  t.same(await convert(shown, 'v1'), jobOf('v1', { schedule: { minute: '*', hour: '*' }, priority: 1, serial: 9007199254740992 }))
+  t.strictSame(await convert(shown, 'v1'), jobOf('v1', { schedule: { minute: '*', hour: '*' }, priority: 1, serial: 9007199254740992 }))
   const rounded = await convert(jobOf('v1', { schedule: {}, serial: 9007199254740993n }), 'v1beta1')
-  t.same((await convert(rounded, 'v1')).spec, { schedule: { minute: '*', hour: '*' }, priority: 5, serial: 9007199254740993n })
+  t.strictSame((await convert(rounded, 'v1')).spec, { schedule: { minute: '*', hour: '*' }, priority: 5, serial: 9007199254740993n })
 })
 
 t.test('two integers that round to the same number both survive', async (t) => {
@@ -126,21 +126,21 @@ t.test('two integers that round to the same number both survive', async (t) => {
   const shown = await convert(object, 'v1beta1')
   t.equal((shown.spec as JsonObject).serial, -9007199254740993n)
   t.match(annotationsOf(shown)[hub], /9007199254740992\D.*9007199254740993\D/)
-  t.same(await convert(shown, 'v1'), object)
+  t.strictSame(await convert(shown, 'v1'), object)
 })
 
 t.test('what is kept for one version passes through the others', async (t) => {
   const old = jobOf('v1alpha1', { every: { hour: '3' }, color: 'blue' })
   const there = await convert(await convert(old, 'v1'), 'v1beta1')
   const back = await convert(await convert(there, 'v1'), 'v1alpha1')
-  t.same(back.spec, old.spec)
-  t.same((await convert(await convert(old, 'v1beta1'), 'v1alpha1')).spec, old.spec)
+  t.strictSame(back.spec, old.spec)
+  t.strictSame((await convert(await convert(old, 'v1beta1'), 'v1alpha1')).spec, old.spec)
 })
 
 t.test('without lossless, what the converters leave out is gone', async (t) => {
   const convert = converting({ ...jobConversion, lossless: false })
   const shown = await convert(jobOf('v1', { schedule: { minute: '0', hour: '4' }, priority: 1 }), 'v1beta1')
-  t.same(shown.metadata, { name: 'a', namespace: 'test', uid: 'u' })
+  t.strictSame(shown.metadata, { name: 'a', namespace: 'test', uid: 'u' })
   t.match(await convert(shown, 'v1'), { spec: { priority: 5 } })
 })
 
@@ -151,7 +151,7 @@ t.test('the schema of a version has the last word about what a converter gives',
       ['v1beta1', { toHub: () => ({ spec: { schedule: {}, unknown: 1, notes: null } }), fromHub: () => ({ spec: { cron: 'x' } }) }],
     ]),
   })
-  t.same((await convert(jobOf('v1beta1', { cron: 'x' }), 'v1')).spec, { schedule: { minute: '*', hour: '*' }, priority: 5 })
+  t.strictSame((await convert(jobOf('v1beta1', { cron: 'x' }), 'v1')).spec, { schedule: { minute: '*', hour: '*' }, priority: 5 })
 })
 
 t.test('converters get frozen objects, defaults filled in, without the annotations of the framework, and know where to', async (t) => {
@@ -174,7 +174,7 @@ t.test('converters get frozen objects, defaults filled in, without the annotatio
   })
   const metadata = { name: 'a', annotations: { [beta]: 'x', other: 'y' } }
   await convert(jobOf('v1', { schedule: { hour: '1' } }, { metadata }), 'v1beta1')
-  t.same(seen.slice(0, 4), [
+  t.strictSame(seen.slice(0, 4), [
     { name: 'a', annotations: { other: 'y' } },
     { schedule: { minute: '*', hour: '1' }, priority: 5 },
     'v1',
@@ -187,7 +187,7 @@ t.test('an object without a spec or metadata, as one manager may own it, is conv
     ...jobConversion,
     spokes: new Map([['v1beta1', { toHub: () => ({ spec: {} }), fromHub: () => ({ spec: {} }) }]]),
   })
-  t.same(await convert({ apiVersion: 'example.com/v1', kind: 'Job' }, 'v1beta1'), { apiVersion: 'example.com/v1beta1', kind: 'Job' })
+  t.strictSame(await convert({ apiVersion: 'example.com/v1', kind: 'Job' }, 'v1beta1'), { apiVersion: 'example.com/v1beta1', kind: 'Job' })
 })
 
 t.test('where a converter fails for what server-side apply has left of an object, what the versions share is enough', async (t) => {
@@ -204,9 +204,9 @@ t.test('where a converter fails for what server-side apply has left of an object
   const status = { phase: 'Running', runs: 1 }
   const rest = jobOf('v1beta1', { tasks: [{ name: 'a', command: 'x' }], serial: 7, owner: 'me' }, { status })
   const there = await convert(rest, 'v1')
-  t.same(there.spec, { tasks: [{ name: 'a', command: 'x', retries: 3 }], serial: 7, priority: 5 })
-  t.same(there.status, status)
-  t.same((await convert(there, 'v1beta1')).spec, rest.spec)
+  t.strictSame(there.spec, { tasks: [{ name: 'a', command: 'x', retries: 3 }], serial: 7, priority: 5 })
+  t.strictSame(there.status, status)
+  t.strictSame((await convert(there, 'v1beta1')).spec, rest.spec)
   await t.rejects(convert(jobOf('v1beta1', { cron: 5 }), 'v1'), /split is not a function/, 'a whole object is none of those')
 })
 
@@ -226,7 +226,7 @@ t.test('labels and annotations may change, the rest of the metadata not', async 
       { ...metadata, labels: { a: 'b' }, annotations: { c: 'd' } },
     ],
   ])
-    t.same((await given({ spec, metadata: written })).metadata, expected)
+    t.strictSame((await given({ spec, metadata: written })).metadata, expected)
 
   const wrong: [unknown, RegExp][] = [
     [undefined, /the converter gave nothing instead of an object/],
@@ -250,6 +250,6 @@ t.test('an object that cannot be converted back is converted, and nothing is kep
   const shown = await convert(jobOf('v1', { schedule: { minute: 'never', hour: '1' } }), 'v1beta1', {
     unkept: ({ reason, text }) => void entries.push(reason, text),
   })
-  t.same(shown.spec, { cron: 'never 1' })
+  t.strictSame(shown.spec, { cron: 'never 1' })
   t.match(entries, ['not convertible', /cannot be converted back, so that nothing is kept: spec\.cron: "never 1" is no time/])
 })

@@ -34,7 +34,7 @@ t.test('converters are typed from the schemas, and literals need no "as const"',
       fromHub: ({ spec }) => ({ spec: { on: spec.mode === 'on', room: spec.room }, status: { lit: 'yes' } }),
     },
   })
-  t.same([...defined.spokes.keys()], ['v1', 'v1beta1'])
+  t.strictSame([...defined.spokes.keys()], ['v1', 'v1beta1'])
   t.equal(defined.lossless, true)
 
   t.throws(() =>
@@ -85,7 +85,7 @@ t.test('what is missing is said with what to write', async (t) => {
 
 t.test('an operator converts its kinds, each once', async (t) => {
   const conversions = [defineConversion(lamp, { v1, v1beta1: { toHub: v1.toHub as never, fromHub: v1.fromHub as never } })]
-  t.same(defineOperator({ name: 'lamp', kinds: [lamp], conversions }).conversions, conversions)
+  t.strictSame(defineOperator({ name: 'lamp', kinds: [lamp], conversions }).conversions, conversions)
   const message = (conversions: object[], kinds: object[]) => () => defineOperator({ name: 'lamp', kinds, conversions } as never)
   t.throws(message([], [lamp]), {
     code: 'PRO_CONFIG_INVALID',

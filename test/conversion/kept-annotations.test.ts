@@ -42,9 +42,9 @@ t.test('what an annotation holds that nobody kept is ignored, counted and taken 
     kept({ notes: { value: { a: 'x'.repeat(70_000) } } }),
   ]) {
     const { object, unkept } = await carrying(text)
-    t.same(object.spec, plain, text.slice(0, 60))
-    t.same(object.metadata, { name: 'a' })
-    if (!text.includes('"a":{"fields"')) t.same(unkept, ['not accepted'], text.slice(0, 60))
+    t.strictSame(object.spec, plain, text.slice(0, 60))
+    t.strictSame(object.metadata, { name: 'a' })
+    if (!text.includes('"a":{"fields"')) t.strictSame(unkept, ['not accepted'], text.slice(0, 60))
   }
 })
 
@@ -66,9 +66,9 @@ t.test('what does not belong there is passed over', async (t) => {
     JSON.parse('{"__proto__":{"value":{"polluted":true}}}') as JsonObject,
   ] as JsonObject[]) {
     const { object } = await carrying(kept(fields))
-    t.same(object.spec, plain, JSON.stringify(fields))
+    t.strictSame(object.spec, plain, JSON.stringify(fields))
   }
-  t.same((await carrying(kept({ priority: { value: 1, shown } }))).object.spec, { ...plain, priority: 1 }, 'this one was kept')
+  t.strictSame((await carrying(kept({ priority: { value: 1, shown } }))).object.spec, { ...plain, priority: 1 }, 'this one was kept')
   t.equal(({} as { polluted?: unknown }).polluted, undefined)
 })
 
@@ -80,10 +80,10 @@ t.test('what the schema refuses is not restored, and the rest is', async (t) => 
     serial: { value: 'text' },
   })
   const { object, unkept } = await carrying(given)
-  t.same(object.spec, { ...plain, notes: { a: 'b' } })
-  t.same(unkept, ['not accepted'])
+  t.strictSame(object.spec, { ...plain, notes: { a: 'b' } })
+  t.strictSame(unkept, ['not accepted'])
   const nested = await carrying(kept({ notes: { value: { a: 5 } }, tasks: { items: [[['a'], { fields: { retries: { value: 1.5 } } }]] } }))
-  t.same(nested.object.spec, plain)
+  t.strictSame(nested.object.spec, plain)
 })
 
 t.test('whatever an annotation holds, the result is what the hub accepts', async () => {
@@ -108,7 +108,7 @@ t.test('what an object keeps for its own version is taken away', async (t) => {
   const text = kept({ notes: { value: { a: 'b' } } })
   const metadata = { name: 'a', annotations: { [hub]: text, 'conversion.example.com/v1alpha1': '{}' } }
   const shown = await convert(jobOf('v1', { schedule: {} }, { metadata }), 'v1beta1')
-  t.same(shown.metadata, { name: 'a', annotations: { 'conversion.example.com/v1alpha1': '{}' } }, 'but not what is for a third one')
+  t.strictSame(shown.metadata, { name: 'a', annotations: { 'conversion.example.com/v1alpha1': '{}' } }, 'but not what is for a third one')
 })
 
 t.test('what is too large is not kept, and the object is converted all the same', async (t) => {
@@ -116,12 +116,12 @@ t.test('what is too large is not kept, and the object is converted all the same'
   const unkept: string[] = []
   const call = { unkept: ({ reason }: Unkept) => void unkept.push(reason) }
   const shown = await convert(jobOf('v1', { schedule: {}, notes }), 'v1beta1', call)
-  t.same(shown.spec, { cron: '* *' })
-  t.same(shown.metadata, { name: 'a', namespace: 'test', uid: 'u' })
-  t.same(unkept, ['too large'])
+  t.strictSame(shown.spec, { cron: '* *' })
+  t.strictSame(shown.metadata, { name: 'a', namespace: 'test', uid: 'u' })
+  t.strictSame(unkept, ['too large'])
 
   const metadata = { name: 'a', annotations: { big: 'x'.repeat(256 * 1024 - 50) } }
   const full = await convert(jobOf('v1', { schedule: {}, priority: 1 }, { metadata }), 'v1beta1', call)
-  t.same(full.metadata, metadata, 'the API server would refuse more than 256 KiB, and with it every list of the kind')
-  t.same(unkept, ['too large', 'too large'])
+  t.strictSame(full.metadata, metadata, 'the API server would refuse more than 256 KiB, and with it every list of the kind')
+  t.strictSame(unkept, ['too large', 'too large'])
 })

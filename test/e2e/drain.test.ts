@@ -56,7 +56,7 @@ t.test('SIGTERM under a load of 200 admissions a second', async (t) => {
   t.equal(await ended, 0, 'it ends with code 0')
   const seconds = (performance.now() - told) / 1000
   const { answered, failures, elsewhere, opened, lastOnes, latencies } = await load.stop()
-  t.same(failures, [], 'no request fails')
+  t.strictSame(failures, [], 'no request fails')
   t.ok(answered >= (perSecond * withdrawalMs) / 1000, 'requests were answered as long as they came')
   t.ok(lastOnes > 0 && opened > lastOnes / 2, 'answers during the drain ended their connections')
   t.ok(elsewhere > 0, 'in the end all requests went elsewhere')

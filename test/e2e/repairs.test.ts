@@ -47,7 +47,7 @@ t.test('a state file that is garbage', async (t) => {
   await until('it is ready', () => logLines(running.output()).some(({ msg }) => msg === 'ready'))
   t.match(readFileSync(join(directory, '.proreus/kubeconfig'), 'utf8'), /^apiVersion: v1\nkind: Config\n/)
   t.equal(await running.stop(), 0)
-  t.same(warningsOf(running.output()), ['.proreus/state.json is replaced because it is no JSON: clients need the new kubeconfig.'])
+  t.strictSame(warningsOf(running.output()), ['.proreus/state.json is replaced because it is no JSON: clients need the new kubeconfig.'])
   t.match(JSON.parse(readFileSync(join(directory, '.proreus/state.json'), 'utf8')), {
     authority: { cert: String, key: String },
     token: String,

@@ -70,8 +70,8 @@ t.test('a failure before the stop stays one', async (t) => {
   const error = new Error('no')
   const task = inBackground('the task', () => Promise.reject(error), logger)
   await task.ended
-  t.same(task.state, { failed: error })
+  t.strictSame(task.state, { failed: error })
   await task.stop()
-  t.same(task.state, { failed: error })
+  t.strictSame(task.state, { failed: error })
   t.match(lines, [{ level: 'error', msg: 'the task has failed; everything else goes on', err: { message: 'no' } }])
 })

@@ -14,29 +14,29 @@ const ask = async (checks: readonly Check[], path: string): Promise<{ code: numb
   healthHandler('/readyz', () => checks)(new URL(path, 'http://localhost'))
 
 t.test('all is well', async (t) => {
-  t.same(await ask([good, shown], '/readyz'), { code: 200, body: 'ok' })
-  t.same(await ask([], '/readyz'), { code: 200, body: 'ok' })
+  t.strictSame(await ask([good, shown], '/readyz'), { code: 200, body: 'ok' })
+  t.strictSame(await ask([], '/readyz'), { code: 200, body: 'ok' })
 })
 
 t.test('a failure is explained, also without being asked', async (t) => {
-  t.same(await ask([good, bad, throwing], '/readyz'), {
+  t.strictSame(await ask([good, bad, throwing], '/readyz'), {
     code: 500,
     body: '[+]good ok\n[-]bad failed: it is broken\n[-]throwing failed: boom\nreadyz check failed\n',
   })
 })
 
 t.test('verbose shows also what does not decide', async (t) => {
-  t.same(await ask([good, shown], '/readyz?verbose'), {
+  t.strictSame(await ask([good, shown], '/readyz?verbose'), {
     code: 200,
     body: '[+]good ok\n[~]cache/things.example.com: not synced yet (does not decide)\nreadyz check passed\n',
   })
 })
 
 t.test('checks can be left out and asked for one by one', async (t) => {
-  t.same(await ask([good, bad], '/readyz?exclude=bad'), { code: 200, body: 'ok' })
-  t.same(await ask([good, bad], '/readyz/good'), { code: 200, body: 'ok' })
-  t.same(await ask([good, bad], '/readyz/bad'), { code: 500, body: 'it is broken\n' })
-  t.same(await ask([shown], '/readyz/cache/things.example.com'), { code: 500, body: 'not synced yet\n' })
+  t.strictSame(await ask([good, bad], '/readyz?exclude=bad'), { code: 200, body: 'ok' })
+  t.strictSame(await ask([good, bad], '/readyz/good'), { code: 200, body: 'ok' })
+  t.strictSame(await ask([good, bad], '/readyz/bad'), { code: 500, body: 'it is broken\n' })
+  t.strictSame(await ask([shown], '/readyz/cache/things.example.com'), { code: 500, body: 'not synced yet\n' })
   t.equal(await ask([good], '/readyz/none'), undefined)
   t.equal(await ask([good], '/readyz/%'), undefined)
   t.equal(await ask([good], '/readyzz'), undefined)

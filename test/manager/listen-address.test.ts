@@ -14,7 +14,7 @@ t.test('addresses are parsed as Kubernetes writes them', async (t) => {
   ]
   for (const [text, expected] of cases) {
     const address = parseListenAddress(text, '--x')
-    t.same(address, expected, text)
+    t.strictSame(address, expected, text)
     if (address !== undefined) t.equal(formatListenAddress(address), text)
   }
 })

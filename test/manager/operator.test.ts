@@ -10,7 +10,7 @@ const reconcile = async (): Promise<void> => undefined
 
 t.test('an operator is complete and frozen', async (t) => {
   const operator = defineOperator({ name: 'thing', kinds: [kind] })
-  t.same(operator, { name: 'thing', kinds: [kind], webhooks: [], conversions: [], controllers: [], rbac: [] })
+  t.strictSame(operator, { name: 'thing', kinds: [kind], webhooks: [], conversions: [], controllers: [], rbac: [] })
   for (const part of [operator, operator.kinds, operator.webhooks, operator.conversions, operator.controllers, operator.rbac])
     t.ok(Object.isFrozen(part))
   t.ok(isOperator(operator))

@@ -51,7 +51,7 @@ function check(
 t.test('every watched type is asked about, in each namespace that is watched', async (t) => {
   const all = check(() => true)
   await all.done
-  t.same(all.asked, [
+  t.strictSame(all.asked, [
     'list things example.com',
     'watch things example.com',
     ...['list pods', 'watch pods', 'list nodes', 'watch nodes'],
@@ -60,13 +60,13 @@ t.test('every watched type is asked about, in each namespace that is watched', a
   ])
   const some = check(() => true, ['a', 'b'])
   await some.done
-  t.same(some.asked.slice(0, 4), [
+  t.strictSame(some.asked.slice(0, 4), [
     'list things example.com a',
     'watch things example.com a',
     'list things example.com b',
     'watch things example.com b',
   ])
-  t.same(some.asked.slice(8, 10), ['list nodes', 'watch nodes'], 'cluster-scoped types have no namespace')
+  t.strictSame(some.asked.slice(8, 10), ['list nodes', 'watch nodes'], 'cluster-scoped types have no namespace')
 })
 
 t.test('a primary kind that may not be read is one clear sentence', async (t) => {
@@ -112,7 +112,7 @@ t.test('a server that does not say is no reason to stop; one that is away, or do
     throw new ApiError(failure(403, 'Forbidden', 'no'))
   })
   await refuse.done
-  t.same(refuse.log, [])
+  t.strictSame(refuse.log, [])
   const away = check(() => {
     throw new Error('unreachable')
   })

@@ -60,7 +60,7 @@ t.test('0 switches each of them off', async (t) => {
     liveness: () => [],
     readiness: () => [],
   })
-  t.same([probes.probes, probes.metrics], [undefined, undefined])
+  t.strictSame([probes.probes, probes.metrics], [undefined, undefined])
   await probes.close()
 })
 

@@ -169,7 +169,7 @@ t.test('everything starts and stops in order', async (t) => {
   const endpoints = await life.started
   t.match(endpoints, { webhook: { url: /^https:\/\/127\.0\.0\.1:\d+$/, caBundle: /BEGIN CERTIFICATE/ }, probes: { host: '127.0.0.1' } })
   await life.clock.advance(0)
-  t.same(life.said, [
+  t.strictSame(life.said, [
     'permissions',
     'certificates open',
     'certificates starts',
@@ -183,12 +183,12 @@ t.test('everything starts and stops in order', async (t) => {
   life.said.length = 0
   life.stop.abort()
   await life.clock.untilPending()
-  t.same(life.said, ['webhooks drain', 'thing ends', 'other ends'])
+  t.strictSame(life.said, ['webhooks drain', 'thing ends', 'other ends'])
   await life.clock.advance(9_999)
   t.equal(life.said.length, 3, 'the webhooks go on accepting')
   await life.clock.advance(1)
   await life.done
-  t.same(life.said.slice(3), ['webhooks stop within 30000', 'cache ends', 'injection ends', 'certificates ends', 'client closes'])
+  t.strictSame(life.said.slice(3), ['webhooks stop within 30000', 'cache ends', 'injection ends', 'certificates ends', 'client closes'])
   t.equal(life.clock.pending, 0)
 })
 
@@ -201,8 +201,8 @@ t.test('readiness is that of the webhooks; caches and controllers are shown', as
   }
   const life = start(t, () => [defineOperator({ name: 'thing', kinds: [kind], webhooks: [defineWebhook(kind)], controllers: [failing] })])
   await life.started
-  t.same(await life.probe('/readyz'), { code: 200, body: 'ok' })
-  t.same(await life.probe('/readyz?verbose'), {
+  t.strictSame(await life.probe('/readyz'), { code: 200, body: 'ok' })
+  t.strictSame(await life.probe('/readyz?verbose'), {
     code: 200,
     body: [
       '[+]ping ok',
@@ -214,7 +214,7 @@ t.test('readiness is that of the webhooks; caches and controllers are shown', as
       '',
     ].join('\n'),
   })
-  t.same(await life.probe('/readyz/webhook'), { code: 200, body: 'ok' })
+  t.strictSame(await life.probe('/readyz/webhook'), { code: 200, body: 'ok' })
 })
 
 t.test('a controller that has ended by itself is named by the liveness probe', async (t) => {
@@ -230,10 +230,10 @@ t.test('a controller that has ended by itself is named by the liveness probe', a
     defineOperator({ name: 'thing', kinds: [kind], controllers: [failing, fakeController('working', said)] }),
   ])
   await life.started
-  t.same(await life.probe('/healthz'), { code: 200, body: 'ok' })
+  t.strictSame(await life.probe('/healthz'), { code: 200, body: 'ok' })
   broken.abort()
   await life.clock.advance(0)
-  t.same(await life.probe('/healthz'), {
+  t.strictSame(await life.probe('/healthz'), {
     code: 500,
     body: '[+]ping ok\n[-]controller/failing failed: has failed: out of luck\n[+]controller/working ok\nhealthz check failed\n',
   })
@@ -247,7 +247,7 @@ t.test('readiness is gone as soon as the stop begins, and the process is alive u
   const { code, body } = await life.probe('/readyz')
   t.equal(code, 500)
   t.match(body, /\[-\]shutdown failed: the process is ending/)
-  t.same(await life.probe('/healthz'), { code: 200, body: 'ok' })
+  t.strictSame(await life.probe('/healthz'), { code: 200, body: 'ok' })
   await life.clock.advance(10_000)
   await life.done
 })
@@ -275,10 +275,10 @@ t.test('without webhooks nothing of them is started, and nobody waits for a drai
   const life = start(t, (said) => [defineOperator({ name: 'thing', kinds: [kind], controllers: [fakeController('thing', said)] })])
   const { webhook } = await life.started
   t.equal(webhook, undefined)
-  t.same(await life.probe('/readyz'), { code: 200, body: 'ok' })
+  t.strictSame(await life.probe('/readyz'), { code: 200, body: 'ok' })
   life.stop.abort()
   await life.done
-  t.same(life.said, ['permissions', 'serving', 'cache starts', 'thing starts', 'thing ends', 'cache ends', 'client closes'])
+  t.strictSame(life.said, ['permissions', 'serving', 'cache starts', 'thing starts', 'thing ends', 'cache ends', 'client closes'])
 })
 
 t.test('a start that fails takes down what was started, and says why', async (t) => {
@@ -293,7 +293,7 @@ t.test('a start that fails takes down what was started, and says why', async (t)
   for (const [name, parts, expected] of failures) {
     const life = start(t, complete, {}, () => parts)
     await t.rejects(life.done, ProreusError, name)
-    t.same(life.said, expected, name)
+    t.strictSame(life.said, expected, name)
     t.equal(life.clock.pending, 0)
   }
   const life = start(t, complete, {
@@ -302,7 +302,7 @@ t.test('a start that fails takes down what was started, and says why', async (t)
     },
   })
   await t.rejects(life.done, { message: 'cannot install' })
-  t.same(life.said.slice(-4), ['webhooks drain', 'webhooks stop within 5000', 'certificates ends', 'client closes'])
+  t.strictSame(life.said.slice(-4), ['webhooks drain', 'webhooks stop within 5000', 'certificates ends', 'client closes'])
 })
 
 t.test('a stop in the middle of the start is a stop like any other', async (t) => {
@@ -331,7 +331,7 @@ t.test('a stop waits for no certificates that are still being opened', async (t)
   await opening.promise
   life.stop.abort()
   await life.done
-  t.same(life.said, ['permissions', 'client closes'])
+  t.strictSame(life.said, ['permissions', 'client closes'])
 })
 
 t.test('whoever installs gets the client of the process', async (t) => {

@@ -34,13 +34,13 @@ t.test('an operator admits, reconciles and reports, and ends in order', async (t
       .get(configMap, { namespace: 'default', name: 'a' })
       .catch((error: unknown) => (isNotFound(error) ? undefined : Promise.reject(error as Error))),
   )
-  t.same(written.data, { text: 'hello' })
+  t.strictSame(written.data, { text: 'hello' })
   await until('the status is written', async () => (await client.get(note, { namespace: 'default', name: 'a' })).status?.written === true)
 
   await client.delete(configMap, { namespace: 'default', name: 'a' })
   await until('the ConfigMap is there again', () => client.get(configMap, { namespace: 'default', name: 'a' }).catch(() => undefined))
 
-  t.same(await get(endpoints.probes, '/readyz'), { code: 200, body: 'ok' })
+  t.strictSame(await get(endpoints.probes, '/readyz'), { code: 200, body: 'ok' })
   const verbose = await until('all is synced', async () => {
     const { body } = await get(endpoints.probes, '/readyz?verbose')
     return body.includes('~') ? undefined : body
@@ -135,5 +135,5 @@ t.test('no admission is lost while the process ends', async (t) => {
     await clock.advance(10_000)
     return over
   })
-  t.same(failures, [])
+  t.strictSame(failures, [])
 })

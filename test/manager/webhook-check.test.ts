@@ -40,7 +40,7 @@ interface World {
 
 t.test('a port that answers with a trusted leaf is ready, and is asked again only after a while', async (t) => {
   const { check, clock, dials, server } = await setUp(t)
-  t.same(await Promise.all([check.problem(), check.problem()]), [undefined, undefined])
+  t.strictSame(await Promise.all([check.problem(), check.problem()]), [undefined, undefined])
   t.equal(await check.problem(), undefined)
   t.equal(dials(), 1)
   await clock.advance(5_000)

@@ -104,7 +104,7 @@ t.test('every file that a kustomization names is there, and every manifest is na
   const loose = globSync('*/**/*.yaml', { cwd: config }).filter(
     (path) => !path.endsWith('kustomization.yaml') && !path.startsWith('samples/invalid/'),
   )
-  t.same(
+  t.strictSame(
     loose.filter((path) => !named.has(path)),
     [],
   )
@@ -116,7 +116,7 @@ t.test('the operator fits into the restricted Pod Security profile that its name
     'restricted',
   )
   t.match(pod.securityContext, { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: { type: 'RuntimeDefault' } })
-  t.same(manager.securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
+  t.strictSame(manager.securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
   for (const forbidden of ['hostNetwork', 'hostPID', 'hostIPC', 'volumes', 'initContainers'])
     t.notOk(Object.hasOwn(pod, forbidden), forbidden)
   t.notOk(manager.ports.some((port) => 'hostPort' in port))
@@ -125,20 +125,20 @@ t.test('the operator fits into the restricted Pod Security profile that its name
 t.test('the operator is started, probed and stopped as it expects', async (t) => {
   const [command, ...flags] = manager.args
   t.equal(command, 'run')
-  t.same(runCommand().parseOptions(flags).unknown, [], 'proreus run knows every flag')
+  t.strictSame(runCommand().parseOptions(flags).unknown, [], 'proreus run knows every flag')
   t.ok(
     manager.env.some(({ name }) => name === 'POD_NAMESPACE'),
     'it knows its namespace',
   )
   const ports = Object.fromEntries(manager.ports.map(({ name, containerPort }) => [name, containerPort]))
-  t.same(ports, { webhook: 9443, metrics: 8080, probes: 8081 })
+  t.strictSame(ports, { webhook: 9443, metrics: 8080, probes: 8081 })
   t.ok(flags.includes(`--health-probe-bind-address=:${ports.probes}`))
   t.ok(flags.includes(`--metrics-bind-address=:${ports.metrics}`))
-  t.same([manager.livenessProbe.httpGet.port, manager.readinessProbe.httpGet.port], ['probes', 'probes'])
+  t.strictSame([manager.livenessProbe.httpGet.port, manager.readinessProbe.httpGet.port], ['probes', 'probes'])
   t.equal(operator.spec.replicas, 1, 'each replica reconciles')
-  t.same(operator.spec.strategy, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } })
+  t.strictSame(operator.spec.strategy, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } })
   t.ok(pod.terminationGracePeriodSeconds >= 10 + 30 + 10, 'drain delay, drain deadline, and some to spare')
-  t.same(Object.keys(manager.resources.limits), ['memory'], 'no CPU limit: it would turn into admission latency')
+  t.strictSame(Object.keys(manager.resources.limits), ['memory'], 'no CPU limit: it would turn into admission latency')
   const { version } = parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { version: string }
   t.equal(manager.image, `proreus:${version}`)
 })
@@ -147,8 +147,8 @@ t.test('the names that objects know each other by agree', async (t) => {
   const [service] = manifests('webhook/service.yaml') as [
     Manifest & { spec: { selector: Record<string, string>; ports: { port: number; targetPort: string }[] } },
   ]
-  t.same(operator.spec.template.metadata.labels, operator.spec.selector.matchLabels)
-  t.same(service.spec.selector, operator.spec.template.metadata.labels)
+  t.strictSame(operator.spec.template.metadata.labels, operator.spec.selector.matchLabels)
+  t.strictSame(service.spec.selector, operator.spec.template.metadata.labels)
   t.match(service.spec.ports, [{ port: 443, targetPort: 'webhook' }])
   for (const { webhooks = [] } of manifests('webhook/manifests.yaml')) {
     for (const { clientConfig } of webhooks) {
@@ -160,7 +160,7 @@ t.test('the names that objects know each other by agree', async (t) => {
   t.ok(find(rbac, 'ServiceAccount', pod.serviceAccountName))
   for (const { roleRef, subjects } of rbac.filter(({ kind }) => kind.endsWith('Binding'))) {
     t.ok(find(rbac, roleRef!.kind, roleRef!.name))
-    t.same(subjects, [{ kind: 'ServiceAccount', name: pod.serviceAccountName, namespace: 'proreus-system' }])
+    t.strictSame(subjects, [{ kind: 'ServiceAccount', name: pod.serviceAccountName, namespace: 'proreus-system' }])
   }
 })
 
@@ -177,7 +177,8 @@ t.test('no role gives more than it names', async (t) => {
         verbs.some((verb) => ['bind', 'escalate', 'impersonate'].includes(verb)),
         `${title}: no way to more`,
       )
-      if (resources.includes('secrets') && verbs.join() !== 'create') t.same(resourceNames, ['proreus-webhook-ca'], `${title}: one Secret`)
+      if (resources.includes('secrets') && verbs.join() !== 'create')
+        t.strictSame(resourceNames, ['proreus-webhook-ca'], `${title}: one Secret`)
       if (resources.includes('secrets')) t.equal(metadata.namespace, 'proreus-system', `${title}: in its own namespace`)
     }
   }
@@ -210,11 +211,11 @@ t.test('with cert-manager, the CA comes from its Certificate and the operator re
     issuerRef: { name: 'proreus-ca' },
   })
   const { containers, volumes, ...rest } = (find(objects, 'Deployment', 'proreus') as Deployment).spec.template.spec
-  t.same(containers[0].args, [...manager.args, '--cert-dir=/certs'])
-  t.same(runCommand().parseOptions(containers[0].args.slice(1)).unknown, [])
-  t.same(containers[0].volumeMounts, [{ name: 'certs', mountPath: '/certs', readOnly: true }])
-  t.same(volumes, [{ name: 'certs', secret: { secretName: certificate('proreus-webhook').spec.secretName, defaultMode: 0o440 } }])
-  t.same(rest.securityContext, { ...pod.securityContext, fsGroup: 65532 })
+  t.strictSame(containers[0].args, [...manager.args, '--cert-dir=/certs'])
+  t.strictSame(runCommand().parseOptions(containers[0].args.slice(1)).unknown, [])
+  t.strictSame(containers[0].volumeMounts, [{ name: 'certs', mountPath: '/certs', readOnly: true }])
+  t.strictSame(volumes, [{ name: 'certs', secret: { secretName: certificate('proreus-webhook').spec.secretName, defaultMode: 0o440 } }])
+  t.strictSame(rest.securityContext, { ...pod.securityContext, fsGroup: 65532 })
 })
 
 t.test('each invalid sample has a fault that is found without a cluster', async (t) => {

@@ -62,7 +62,7 @@ t.test('the command finds in files what the API server finds in requests', async
     )
     const told = errors.map(({ reason, path: field, message }) => `${reason} ${field}: ${message}`)
     // The kind has rules of its own besides.
-    t.same(
+    t.strictSame(
       causes.filter((cause) => !told.includes(cause)),
       [],
       source,

@@ -36,16 +36,16 @@ t.test('an update may leave a list as wrong as it was', async (t) => {
   })
   const twice = { spec: ['a', 'a'] }
   const other = { spec: ['b', 'b'] }
-  t.same(
+  t.strictSame(
     compiled.validate(twice).map(({ path }) => path),
     ['spec[1]'],
   )
-  t.same(
+  t.strictSame(
     compiled.validate(twice, { spec: ['a'] }).map(({ path }) => path),
     ['spec[1]'],
   )
-  t.same(compiled.validate(twice, other), [])
-  t.same(
+  t.strictSame(compiled.validate(twice, other), [])
+  t.strictSame(
     compiled.validate({ spec: ['a', 'a', 'a', 'a', 'a'] }, other).map(({ path }) => path),
     ['spec'],
     'but nothing else',
@@ -57,8 +57,8 @@ t.test('the metadata of the object itself is left to validateObjectMeta', async 
     type: 'object',
     properties: { metadata: { type: 'object', properties: { name: { ...text, maxLength: 3 } } } },
   })
-  t.same(compiled.validate({ metadata: { name: 'A B', labels: 'none' } }), [])
-  t.same(
+  t.strictSame(compiled.validate({ metadata: { name: 'A B', labels: 'none' } }), [])
+  t.strictSame(
     compiled.validate({ metadata: { name: 'abcd' } }).map(({ path }) => path),
     ['metadata.name'],
     'but for what the schema says',
@@ -69,8 +69,8 @@ t.test('nesting has a limit where the schema sets none', async (t) => {
   const free: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   const compiled = compileSchema({ type: 'object', properties: { spec: free } })
   const nested = (levels: number): JsonObject => ({ spec: JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as JsonValue })
-  t.same(compiled.validate(nested(maxNesting)), [])
-  t.same(compiled.validate(nested(maxNesting + 1)), [
+  t.strictSame(compiled.validate(nested(maxNesting)), [])
+  t.strictSame(compiled.validate(nested(maxNesting + 1)), [
     { path: 'spec', reason: 'FieldValueInvalid', message: 'Invalid value: "object": must not be nested deeper than 1000 levels' },
   ])
 })

@@ -21,10 +21,10 @@ t.test('fills in what is missing', async (t) => {
       d: { type: 'object', properties: { e: { type: 'boolean', default: true } } },
     },
   }
-  t.same(defaulted(schema, {}), { a: 'x', b: { c: 1 } }, 'defaults within a default, none where the object is absent')
-  t.same(defaulted(schema, { d: {}, b: {} }), { a: 'x', b: { c: 1 }, d: { e: true } })
-  t.same(defaulted(schema, { a: '', b: { c: 0 } }), { a: '', b: { c: 0 } }, 'what is there stays, falsy or not')
-  t.same(defaulted(schema, 'not an object'), 'not an object')
+  t.strictSame(defaulted(schema, {}), { a: 'x', b: { c: 1 } }, 'defaults within a default, none where the object is absent')
+  t.strictSame(defaulted(schema, { d: {}, b: {} }), { a: 'x', b: { c: 1 }, d: { e: true } })
+  t.strictSame(defaulted(schema, { a: '', b: { c: 0 } }), { a: '', b: { c: 0 } }, 'what is there stays, falsy or not')
+  t.strictSame(defaulted(schema, 'not an object'), 'not an object')
 })
 
 t.test('keeps the nulls of a default until the object is read again', async (t) => {
@@ -35,9 +35,9 @@ t.test('keeps the nulls of a default until the object is read again', async (t) 
   }
   const schema = compileSchema({ type: 'object', properties: { spec } })
   const object = schema.default({})
-  t.same(object, { spec: { a: null } })
-  t.same(schema.convert(object), { spec: {} })
-  t.same(schema.default(object), { spec: {} })
+  t.strictSame(object, { spec: { a: null } })
+  t.strictSame(schema.convert(object), { spec: {} })
+  t.strictSame(schema.default(object), { spec: {} })
 })
 
 t.test('makes an object of metadata that are null in a default', async (t) => {
@@ -47,7 +47,7 @@ t.test('makes an object of metadata that are null in a default', async (t) => {
     properties: { metadata: { type: 'object' } },
     default: { apiVersion: 'v1', kind: 'Pod', metadata: null },
   }
-  t.same(compileSchema({ type: 'object', properties: { spec } }).default({}).spec, { apiVersion: 'v1', kind: 'Pod', metadata: {} })
+  t.strictSame(compileSchema({ type: 'object', properties: { spec } }).default({}).spec, { apiVersion: 'v1', kind: 'Pod', metadata: {} })
 })
 
 t.test('drops nulls that mean nothing', async (t) => {
@@ -76,7 +76,7 @@ t.test('drops nulls that mean nothing', async (t) => {
     mapWithDefault: { k: null },
     free: { k: null },
   }
-  t.same(defaulted(schema, nulls), {
+  t.strictSame(defaulted(schema, nulls), {
     nullable: null,
     withDefault: 'x',
     both: null,
@@ -101,12 +101,12 @@ t.test('a default is pruned, completed and shared', async (t) => {
   }
   const compiled = compileSchema(schema)
   const first = compiled.default({})
-  t.same(first, { spec: { a: { b: 1 } } })
+  t.strictSame(first, { spec: { a: { b: 1 } } })
   t.equal(compiled.default({}).spec, first.spec)
   t.throws(() => {
     ;(first.spec as JsonObject).a = 'changed'
   }, TypeError)
-  t.same(schema.properties!.spec!.default, { a: {} }, 'the schema is not touched')
+  t.strictSame(schema.properties!.spec!.default, { a: {} }, 'the schema is not touched')
 })
 
 t.test('fields that objects inherit are filled in like others', async (t) => {
@@ -114,7 +114,7 @@ t.test('fields that objects inherit are filled in like others', async (t) => {
     '{"type":"object","properties":{"__proto__":{"type":"string","default":"x"},"constructor":{"type":"string","default":"y"}}}',
   ) as StructuralSchema
   const object = defaulted(schema, {}) as object
-  t.same(Object.entries(object), [
+  t.strictSame(Object.entries(object), [
     ['__proto__', 'x'],
     ['constructor', 'y'],
   ])
@@ -134,7 +134,7 @@ t.test('shares what needs no change', async (t) => {
   })
   const object = deepFreeze({ spec: { b: [{ c: 'y' }, { c: null }] }, status: { d: 'z' } })
   const result = compiled.default(object as unknown as JsonObject) as unknown as { spec: { b: unknown[] }; status: unknown }
-  t.same(result, { spec: { a: 'x', b: [{ c: 'y' }, {}] }, status: { d: 'z' } })
+  t.strictSame(result, { spec: { a: 'x', b: [{ c: 'y' }, {}] }, status: { d: 'z' } })
   t.equal(result.status, object.status)
   t.equal(result.spec.b[0], object.spec.b[0])
 })

@@ -7,21 +7,21 @@ function told(object: JsonObject): string[] {
 }
 
 t.test('apiVersion and kind are required, metadata is not', async (t) => {
-  t.same(told({ apiVersion: 'apps/v1', kind: 'Deployment' }), [])
-  t.same(told({ apiVersion: 'v1', kind: 'Pod', metadata: {} }), [])
-  t.same(told({}), ['apiVersion: Required value', 'kind: Required value'])
-  t.same(told({ apiVersion: '', kind: '' }), [
+  t.strictSame(told({ apiVersion: 'apps/v1', kind: 'Deployment' }), [])
+  t.strictSame(told({ apiVersion: 'v1', kind: 'Pod', metadata: {} }), [])
+  t.strictSame(told({}), ['apiVersion: Required value', 'kind: Required value'])
+  t.strictSame(told({ apiVersion: '', kind: '' }), [
     'apiVersion: Invalid value: "": must not be empty',
     'kind: Invalid value: "": must not be empty',
   ])
 })
 
 t.test('they must be well formed', async (t) => {
-  t.same(told({ apiVersion: 1, kind: null }), [
+  t.strictSame(told({ apiVersion: 1, kind: null }), [
     'apiVersion: Invalid value: 1: must be a string',
     'kind: Invalid value: null: must be a string',
   ])
-  t.same(told({ apiVersion: 'a/b/c', kind: 'Pod' }), ['apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'])
+  t.strictSame(told({ apiVersion: 'a/b/c', kind: 'Pod' }), ['apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'])
   t.match(told({ apiVersion: 'v1', kind: 'A b' }), [
     /^kind: Invalid value: "A b": may have mixed case, but should otherwise match: a DNS-1035 label must consist/,
   ])
@@ -29,10 +29,10 @@ t.test('they must be well formed', async (t) => {
 
 t.test('metadata is checked as in any object', async (t) => {
   const withMetadata = (metadata: JsonObject[string]): string[] => told({ apiVersion: 'v1', kind: 'Pod', metadata })
-  t.same(withMetadata({ name: 'Any_Name', namespace: 'default' }), [])
-  t.same(withMetadata('text'), ['metadata: Invalid value: "text": must be an object'])
-  t.same(withMetadata({ name: 'a/b' }), [`metadata.name: Invalid value: "a/b": may not contain '/'`])
-  t.same(withMetadata({ name: '..' }), [`metadata.name: Invalid value: "..": may not be '..'`])
+  t.strictSame(withMetadata({ name: 'Any_Name', namespace: 'default' }), [])
+  t.strictSame(withMetadata('text'), ['metadata: Invalid value: "text": must be an object'])
+  t.strictSame(withMetadata({ name: 'a/b' }), [`metadata.name: Invalid value: "a/b": may not contain '/'`])
+  t.strictSame(withMetadata({ name: '..' }), [`metadata.name: Invalid value: "..": may not be '..'`])
   t.match(withMetadata({ namespace: 'Not a namespace' }), [/^metadata.namespace: Invalid value/])
   t.match(withMetadata({ labels: { 'a b': 'c' } }), [/^metadata.labels: Invalid value: "a b"/])
 })

@@ -13,7 +13,7 @@ function errorsOf(schema: StructuralSchema, value: JsonValue): Expected[] {
 }
 
 function table(t: Test, cases: readonly Case[]): void {
-  for (const [name, schema, value, errors] of cases) t.same(errorsOf(schema, value).sort(), [...errors].sort(), name)
+  for (const [name, schema, value, errors] of cases) t.strictSame(errorsOf(schema, value).sort(), [...errors].sort(), name)
 }
 
 const text = { type: 'string' } as const
@@ -339,8 +339,8 @@ t.test('everything that is wrong is told, each once', async (t) => {
     },
   })
   const errors = compiled.validate({ spec: { b: 1 } } as JsonObject)
-  t.same(errors.map(({ path }) => path).sort(), ['<nil>', 'spec.a', 'spec.b'])
-  t.same(
+  t.strictSame(errors.map(({ path }) => path).sort(), ['<nil>', 'spec.a', 'spec.b'])
+  t.strictSame(
     compiled.validate({}).map(({ path, message }) => `${path}: ${message}`),
     ['spec: Required value'],
   )

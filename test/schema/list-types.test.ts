@@ -18,13 +18,13 @@ const mapBy = (...keys: string[]): StructuralSchema => ({
 })
 
 t.test('sets', async (t) => {
-  t.same(
+  t.strictSame(
     told(set, ['a', 'b', 'a', 'a', 'c', 'c']),
     ['l[2]: Duplicate value: "a"', 'l[5]: Duplicate value: "c"'],
     'the second occurrence alone',
   )
-  t.same(told(set, [1, '1', true, 'true', null, 'null', [], '[]', {}, '{}']), [], 'what differs in type is different')
-  t.same(
+  t.strictSame(told(set, [1, '1', true, 'true', null, 'null', [], '[]', {}, '{}']), [], 'what differs in type is different')
+  t.strictSame(
     told(set, [
       { a: 1, b: 2 },
       { b: 2, a: 1 },
@@ -32,19 +32,19 @@ t.test('sets', async (t) => {
     ['l[1]: Duplicate value: {"a":1,"b":2}'],
     'objects with their fields in any order',
   )
-  t.same(told(set, [{ a: null }, {}]), [])
-  t.same(told(set, [null, null]), ['l[1]: Duplicate value: null'])
+  t.strictSame(told(set, [{ a: null }, {}]), [])
+  t.strictSame(told(set, [null, null]), ['l[1]: Duplicate value: null'])
 })
 
 t.test('maps', async (t) => {
-  t.same(
+  t.strictSame(
     told(mapBy('a'), [
       { a: 'x', c: 1 },
       { a: 'x', c: 2 },
     ]),
     ['l[1]: Duplicate value: {"a":"x"}'],
   )
-  t.same(
+  t.strictSame(
     told(mapBy('a', 'b'), [
       { a: 'x', b: 1 },
       { a: 'x', b: 2 },
@@ -52,11 +52,11 @@ t.test('maps', async (t) => {
     ]),
     ['l[2]: Duplicate value: {"a":"x","b":1}'],
   )
-  t.same(told(mapBy('a'), [{}, { c: 1 }]), ['l[1]: Duplicate value: {}'], 'a key that is missing is a value')
-  t.same(told(mapBy('a'), [null, {}]), ['l[1]: Duplicate value: {}'], 'null is an item without keys')
-  t.same(told(mapBy('a'), [{ a: null }, {}]), [])
-  t.same(told(mapBy('constructor'), [{}, { constructor: 'x' } as unknown as JsonValue]), [], 'keys are not inherited')
-  t.same(told(mapBy('a'), [{ a: 'x' }, 5, 'y']), ['l[1]: Invalid value: 5: must be an object for an array of list-type map'])
+  t.strictSame(told(mapBy('a'), [{}, { c: 1 }]), ['l[1]: Duplicate value: {}'], 'a key that is missing is a value')
+  t.strictSame(told(mapBy('a'), [null, {}]), ['l[1]: Duplicate value: {}'], 'null is an item without keys')
+  t.strictSame(told(mapBy('a'), [{ a: null }, {}]), [])
+  t.strictSame(told(mapBy('constructor'), [{}, { constructor: 'x' } as unknown as JsonValue]), [], 'keys are not inherited')
+  t.strictSame(told(mapBy('a'), [{ a: 'x' }, 5, 'y']), ['l[1]: Invalid value: 5: must be an object for an array of list-type map'])
 })
 
 t.test('strings are told apart however many there are, and however much they look alike', async (t) => {
@@ -73,13 +73,13 @@ t.test('strings are told apart however many there are, and however much they loo
 })
 
 t.test('other lists may repeat', async (t) => {
-  t.same(told({ items: free }, ['a', 'a']), [])
-  t.same(told({ items: free, 'x-kubernetes-list-type': 'atomic' }, ['a', 'a']), [])
+  t.strictSame(told({ items: free }, ['a', 'a']), [])
+  t.strictSame(told({ items: free, 'x-kubernetes-list-type': 'atomic' }, ['a', 'a']), [])
 })
 
 t.test('takes time in proportion to the list', async (t) => {
   const list = Array.from({ length: 100_000 }, (_, index) => ({ a: `${index}` }))
   const started = processorTimeMs()
-  t.same(told(mapBy('a'), list), [])
+  t.strictSame(told(mapBy('a'), list), [])
   t.ok(processorTimeMs() - started < 5000)
 })

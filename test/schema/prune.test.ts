@@ -61,13 +61,13 @@ t.test('removes what the schema does not name', async (t) => {
   ]
   for (const [name, schema, value, pruned, unknown] of cases) {
     const result = compileSchema({ type: 'object', properties: { spec: schema } }).prune({ spec: value })
-    t.same(result, { object: { spec: pruned }, unknown }, name)
+    t.strictSame(result, { object: { spec: pruned }, unknown }, name)
   }
 })
 
 t.test('keeps apiVersion, kind and metadata of the object itself', async (t) => {
   const object = { apiVersion: 'v1', kind: 'A', metadata: { any: 'thing' }, spec: 1 }
-  t.same(compileSchema({ type: 'object' }).prune(object), {
+  t.strictSame(compileSchema({ type: 'object' }).prune(object), {
     object: { apiVersion: 'v1', kind: 'A', metadata: { any: 'thing' } },
     unknown: ['spec'],
   })
@@ -79,7 +79,7 @@ t.test('treats __proto__ as any other name', async (t) => {
     type: 'object',
     properties: { spec: { type: 'object', properties: { keep: text } } },
   }).prune(object)
-  t.same(unknown, ['spec.__proto__', 'spec.constructor'])
+  t.strictSame(unknown, ['spec.__proto__', 'spec.constructor'])
   t.equal(JSON.stringify(pruned), '{"spec":{"keep":"x"}}')
   const kept = compileSchema({
     type: 'object',

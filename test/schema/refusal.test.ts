@@ -8,14 +8,14 @@ const schema: StructuralSchema = { type: 'object', properties: { spec: { type: '
 t.test("when the renderer finds nothing, ajv's refusal still stands", async (t) => {
   const root = buildRootNode(schema)
   const valid = { spec: { a: 'x' } }
-  t.same(explainRefusal(root, { instancePath: '/spec/list/0/a~1b', message: 'must be cheerful' }, valid, undefined), [
+  t.strictSame(explainRefusal(root, { instancePath: '/spec/list/0/a~1b', message: 'must be cheerful' }, valid, undefined), [
     {
       path: 'spec.list[0].a/b',
       reason: 'FieldValueInvalid',
       message: 'Invalid value: "": spec.list[0].a/b in body does not match its schema: must be cheerful',
     },
   ])
-  t.same(
+  t.strictSame(
     explainRefusal(root, undefined, valid, undefined).map(({ path }) => path),
     ['<nil>'],
   )
@@ -23,7 +23,7 @@ t.test("when the renderer finds nothing, ajv's refusal still stands", async (t) 
 
 t.test('what the renderer finds is told instead', async (t) => {
   const errors = explainRefusal(buildRootNode(schema), { instancePath: '/spec', message: 'something' }, { spec: { a: 5 } }, undefined)
-  t.same(
+  t.strictSame(
     errors.map(({ path, reason }) => [path, reason]),
     [['spec.a', 'FieldValueTypeInvalid']],
   )

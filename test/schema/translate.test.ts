@@ -37,7 +37,7 @@ t.test('a schema that is nested as deep as it may be compiles', async (t) => {
     value = { a: value }
   }
   const schema: StructuralSchema = { type: 'object', properties: { spec } }
-  t.same(verdicts(schema, { spec: value }), { ajv: true, renderer: true })
+  t.strictSame(verdicts(schema, { spec: value }), { ajv: true, renderer: true })
 })
 
 t.test('so it is with embedded built-in types', async (t) => {

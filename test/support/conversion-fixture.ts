@@ -148,7 +148,7 @@ export async function conversionServer(
       const answer = await server.app.inject({ method: 'POST', url: `/convert${query}`, payload, headers })
       t.equal(answer.statusCode, 200, answer.body)
       const { apiVersion, kind, response } = answer.json<{ apiVersion: string; kind: string; response: ConversionResponse }>()
-      t.same([apiVersion, kind], ['apiextensions.k8s.io/v1', 'ConversionReview'])
+      t.strictSame([apiVersion, kind], ['apiextensions.k8s.io/v1', 'ConversionReview'])
       return response
     },
   }

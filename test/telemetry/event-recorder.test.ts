@@ -69,7 +69,7 @@ t.test('the same event again is counted up, after ten minutes it is a new one', 
   await clock.advance(600_001)
   say()
   await recorder.flush()
-  t.same(
+  t.strictSame(
     writes.map(({ verb }) => verb),
     ['create', 'patch', 'create'],
   )
@@ -146,7 +146,7 @@ t.test('a write that fails disturbs nobody, and the next event of its kind start
   refuse = false
   recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
   await recorder.flush()
-  t.same(
+  t.strictSame(
     writes.map(({ verb }) => verb),
     ['create', 'create'],
   )

@@ -53,7 +53,7 @@ t.test('what is no secret is kept, and the given objects stay as they are', asyn
   const { logger, last } = capture()
   const object = { kind: 'ConfigMap', data: { key: 'a' }, key: 'ns/name' }
   logger.info({ object, secret: { kind: 'Secret', data: { a: 'x' } } }, 'x')
-  t.same(last()['object'], { kind: 'ConfigMap', data: { key: 'a' }, key: 'ns/name' })
+  t.strictSame(last()['object'], { kind: 'ConfigMap', data: { key: 'a' }, key: 'ns/name' })
   t.equal(object.data.key, 'a')
 })
 

@@ -12,7 +12,7 @@ t.test('cycles are cut, and secrets inside of them are taken out all the same', 
   const parent: Record<string, unknown> = { name: 'parent', token: 'hidden' }
   parent['child'] = { name: 'child', parent, siblings: [parent] }
   const child = { name: 'child', parent: '[circular]', siblings: ['[circular]'] }
-  t.same(redact(parent), { name: 'parent', token: '[redacted]', child })
+  t.strictSame(redact(parent), { name: 'parent', token: '[redacted]', child })
 })
 
 t.test('objects that all refer to each other take no time, nor does a line of them', async (t) => {

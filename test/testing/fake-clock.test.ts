@@ -24,7 +24,7 @@ t.test('timers fire in order of time, then of asking, each at its own time', asy
   clock.after(-5, note('now'))
   t.equal(clock.nextDue, 0)
   await clock.advance(30)
-  t.same(seen, ['now@0', 'a@10', 'b@10', 'c@20'])
+  t.strictSame(seen, ['now@0', 'a@10', 'b@10', 'c@20'])
   t.equal(clock.now(), 30)
 })
 
@@ -40,7 +40,7 @@ t.test('what a timer wakes may ask for the next timer', async (t) => {
   const done = loop()
   await clock.advance(100)
   await done
-  t.same(times, [10, 20, 30])
+  t.strictSame(times, [10, 20, 30])
 })
 
 t.test('a cancelled timer never fires, and cancelling twice is fine', async (t) => {

@@ -12,7 +12,7 @@ t.test('objects are converted in their order, and the uid comes back', async (t)
   const { ask, metrics } = await conversionServer(t)
   const objects = [cron('1 2', 'b'), jobOf('v1alpha1', { every: { hour: '3' } }), jobOf('v1', { schedule: {} }), cron('3 4')]
   const response = await ask(t, reviewOf(objects, 'example.com/v1', 'uid-7'), '?timeout=30s')
-  t.same([response.uid, response.result], ['uid-7', { status: 'Success' }])
+  t.strictSame([response.uid, response.result], ['uid-7', { status: 'Success' }])
   t.match(response.convertedObjects, [
     { apiVersion: 'example.com/v1', metadata: { name: 'b' }, spec: { schedule: { minute: '1', hour: '2' }, priority: 5 } },
     { spec: { schedule: { hour: '3' } } },
@@ -24,7 +24,7 @@ t.test('objects are converted in their order, and the uid comes back', async (t)
   t.match(text, /proreus_conversion_objects_total\{kind="Job\.example\.com",result="success"\} 4/)
   t.match(text, /proreus_conversion_seconds_count\{kind="Job\.example\.com"\} 1/)
   t.match(text, /controller_runtime_webhook_requests_total\{webhook="\/convert",code="200"\} 1/)
-  t.same((await ask(t, reviewOf([]))).convertedObjects, [])
+  t.strictSame((await ask(t, reviewOf([]))).convertedObjects, [])
 })
 
 t.test('one object that fails fails the review, which says which and why, and returns nothing', async (t) => {
@@ -120,7 +120,7 @@ t.test('what is no review is refused with a sentence', async (t) => {
     t.match(answer.body, message, payload)
   }
   const other = await server.app.inject({ method: 'POST', url: '/convert', payload: 'x', headers: { 'content-type': 'text/plain' } })
-  t.same([other.statusCode, other.body], [415, 'The Content-Type must be application/json.\n'])
+  t.strictSame([other.statusCode, other.body], [415, 'The Content-Type must be application/json.\n'])
 })
 
 t.test('the fields of a review may stand in any order, and others beside them', async (t) => {
@@ -248,14 +248,14 @@ t.test('a review may be larger than an admission review, up to a limit of its ow
     payload: '{}',
     headers: { 'content-type': 'application/json', 'content-length': String(200 * 1024 * 1024) },
   })
-  t.same([answer.statusCode, answer.body], [413, 'The ConversionReview is larger than 134217728 bytes.\n'])
+  t.strictSame([answer.statusCode, answer.body], [413, 'The ConversionReview is larger than 134217728 bytes.\n'])
 })
 
 t.test('a value that is longer than any object is not looked at to its end', async (t) => {
   const { server } = await conversionServer(t)
   const payload = JSON.stringify(reviewOf([cron('x'.repeat(9 * 1024 * 1024))]))
   const answer = await server.app.inject({ method: 'POST', url: '/convert', payload, headers: { 'content-type': 'application/json' } })
-  t.same([answer.statusCode, answer.body], [400, 'A value is larger than 8388608 bytes.\n'])
+  t.strictSame([answer.statusCode, answer.body], [400, 'A value is larger than 8388608 bytes.\n'])
 })
 
 t.test('without a conversion the path is not served', async (t) => {

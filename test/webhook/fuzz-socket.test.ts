@@ -136,7 +136,7 @@ t.test('hostile bytes', async (t) => {
   t.equal((await ask(agent, body)).status, 200, 'and afterwards')
   agent.destroy()
   // Handlers fail on purpose; nothing else may be an error.
-  t.same(
+  t.strictSame(
     lines.filter((line) => !line.includes('the webhook for Gadget')),
     [],
     'nothing failed on the way',

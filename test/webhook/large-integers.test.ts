@@ -98,7 +98,7 @@ t.test('integers beyond 2^53 in admission', async (t) => {
     seen.length = 0
     await ask('mutate', '{"total":-9007199254740993}')
     await ask('mutate', '{"total":-1}')
-    t.same(seen, [-9007199254740993n, -1])
+    t.strictSame(seen, [-9007199254740993n, -1])
   })
   await t.test('are as they were in a patch', async (t) => {
     t.equal(patchText(await ask('mutate', '{"total":-9007199254740993}')), '')

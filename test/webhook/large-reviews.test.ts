@@ -23,11 +23,11 @@ t.test('a large review of a kind with handlers gets to them', async (t) => {
   const body = Buffer.from(reviewOfSpec(`{"items":${items}}`))
   t.match(await ask(server, 'validate', body), { uid: 'hostile', allowed: true, warnings: ['looked'] })
   t.match(await ask(server, 'mutate', body), { uid: 'hostile', allowed: true, warnings: ['looked'], patch: undefined })
-  t.same(seen, Array(2).fill([true, 60_000, 59_999 % 9]))
+  t.strictSame(seen, Array(2).fill([true, 60_000, 59_999 % 9]))
   const changed = await ask(server, 'mutate', Buffer.from(reviewOfSpec(`{"evil":"aaaaA","items":${items.replace('"weight":0,', '')}}`)))
   t.match(changed, { allowed: false, status: { code: 422 } }, 'the schema speaks first')
   const defaulted = await ask(server, 'mutate', Buffer.from(reviewOfSpec(`{"items":${items.replace('"weight":0,', '')}}`)))
-  t.same(patchOf(defaulted), [{ op: 'add', path: '/spec/items/0/weight', value: 1 }])
+  t.strictSame(patchOf(defaulted), [{ op: 'add', path: '/spec/items/0/weight', value: 1 }])
 })
 
 t.test('the defaults of a large object come from another thread, and what handlers change and say is added', async (t) => {
@@ -60,7 +60,7 @@ t.test('the defaults of a large object come from another thread, and what handle
     t.strictSame(patch[0], { op: 'add', path: '/spec/items/0/weight', value: 1 })
     t.strictSame(patch.slice(count), own)
   }
-  t.same(said, Array(cases.length).fill(`${count} 1`))
+  t.strictSame(said, Array(cases.length).fill(`${count} 1`))
   t.match(await about({ bad: 'y', warn: 'y' }), { allowed: false, warnings: ['looked'], status: { code: 422 } })
 })
 

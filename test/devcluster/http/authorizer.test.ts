@@ -85,7 +85,16 @@ const texts: [change: Partial<AuthorizationAttributes>, message: string, details
 t.test('refusals have the words of the API server', (t) => {
   for (const [change, message, details] of texts) {
     const { status } = forbiddenError({ ...attributes, ...change })
-    t.same(status, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason: 'Forbidden', details, code: 403 })
+    t.strictSame(status, {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      reason: 'Forbidden',
+      details,
+      code: 403,
+    })
   }
   t.end()
 })

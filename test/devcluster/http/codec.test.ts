@@ -19,7 +19,7 @@ function refusal(run: () => unknown): { code: number | undefined; message: strin
 t.test('JSON keeps __proto__ as data and reports duplicates', (t) => {
   const { value, duplicates } = decodeObject(Buffer.from('{"__proto__":{"x":1},"a":1,"a":2}'), 'application/json; charset=utf-8', foo)
   t.equal(JSON.stringify(value), '{"__proto__":{"x":1},"a":2}')
-  t.same(duplicates, ['a'])
+  t.strictSame(duplicates, ['a'])
   t.equal(({} as { x?: unknown }).x, undefined)
   t.end()
 })
@@ -28,31 +28,31 @@ t.test('YAML: duplicates by line, merge keys, booleans of YAML 1.1, times as str
   const text = ['a: &x {b: yes}', 'c: {<<: *x, d: 2001-01-01}', 'list:', '- k: 1', '  k: 2', '__proto__: {z: 1}', 'a: 3', ''].join('\n')
   const { value, duplicates } = decodeObject(Buffer.from(text), 'application/yaml', foo)
   t.equal(JSON.stringify(value), '{"a":3,"c":{"b":true,"d":"2001-01-01"},"list":[{"k":2}],"__proto__":{"z":1}}')
-  t.same(duplicates, ['line 5: key "k" already set in map', 'line 7: key "a" already set in map'])
+  t.strictSame(duplicates, ['line 5: key "k" already set in map', 'line 7: key "a" already set in map'])
   t.end()
 })
 
 t.test('what calls itself YAML and is JSON is read as JSON, and its duplicates as those of YAML', (t) => {
   const { value, duplicates } = decodeYaml(Buffer.from('{"a":{"b":1,"b":2}}'), badRequest)
-  t.same(value, { a: { b: 2 } })
-  t.same(duplicates, ['line 1: key "b" already set in map'])
+  t.strictSame(value, { a: { b: 2 } })
+  t.strictSame(duplicates, ['line 1: key "b" already set in map'])
   t.end()
 })
 
 t.test('of several documents of YAML the first is read', (t) => {
-  t.same(decodeYaml(Buffer.from('a: 1\n---\nb: 2\n'), badRequest).value, { a: 1 })
+  t.strictSame(decodeYaml(Buffer.from('a: 1\n---\nb: 2\n'), badRequest).value, { a: 1 })
   t.end()
 })
 
 t.test('broken bodies are refused with 400 and a beginning of what was sent', (t) => {
-  t.same(
+  t.strictSame(
     refusal(() => decodeObject(Buffer.from('{"a":'), undefined, configMap)),
     {
       code: 400,
       message: `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: unexpected end of JSON input ({"a":)`,
     },
   )
-  t.same(
+  t.strictSame(
     refusal(() => decodeObject(Buffer.from('x: [1'), 'application/json', foo)),
     {
       code: 400,
@@ -79,12 +79,12 @@ t.test('other media types are refused with 415, and so is protobuf for custom re
     'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml'
   const protobuf = 'application/vnd.kubernetes.protobuf'
   for (const expected of [foo, configMap]) {
-    t.same(
+    t.strictSame(
       refusal(() => decodeObject(Buffer.from('<a/>'), 'text/xml', expected)),
       { code: 415, message: `${inUnknownFormat}, ${protobuf}` },
     )
   }
-  t.same(
+  t.strictSame(
     refusal(() => decodeObject(Buffer.from('k8s\0'), protobuf, foo)),
     { code: 415, message: inUnknownFormat },
   )
@@ -93,7 +93,7 @@ t.test('other media types are refused with 415, and so is protobuf for custom re
 
 t.test('protobuf is what the media type says it is', (t) => {
   const bytes = Buffer.from('6b3873000a0f0a0276311209436f6e6669674d617012050a030a0161', 'hex')
-  t.same(decodeObject(bytes, 'application/vnd.kubernetes.protobuf', configMap), {
+  t.strictSame(decodeObject(bytes, 'application/vnd.kubernetes.protobuf', configMap), {
     value: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } },
     duplicates: [],
   })

@@ -10,12 +10,12 @@ t.test('the legacy documents', async (t) => {
   t.match((await ask('/api')).json, { kind: 'APIVersions', versions: ['v1'] })
   const { json } = await ask('/apis')
   t.equal(json.kind, 'APIGroupList')
-  t.same(
+  t.strictSame(
     (json.groups as JsonObject[]).map(({ name }) => name),
     ['apps', 'authentication.k8s.io', 'authorization.k8s.io', 'a.example.com'],
     'the groups of CRDs come last',
   )
-  t.same((await ask('/apis/a.example.com')).json, {
+  t.strictSame((await ask('/apis/a.example.com')).json, {
     kind: 'APIGroup',
     apiVersion: 'v1',
     name: 'a.example.com',
@@ -27,7 +27,7 @@ t.test('the legacy documents', async (t) => {
   })
   t.match((await ask('/api/v1')).json, { kind: 'APIResourceList', groupVersion: 'v1' })
   const resources = (await ask('/api/v1')).json.resources as JsonObject[]
-  t.same(
+  t.strictSame(
     resources.find(({ name }) => name === 'pods'),
     {
       name: 'pods',
@@ -100,7 +100,7 @@ t.test('OpenAPI v3: an index with hashes, of which only the changed ones change'
   const { ask, catalog } = await startTestServer(t)
   const index = async (): Promise<Record<string, { serverRelativeURL: string }>> => (await ask('/openapi/v3')).json.paths as never
   const before = await index()
-  t.same(Object.keys(before), [
+  t.strictSame(Object.keys(before), [
     'api/v1',
     'apis/a.example.com/v1',
     'apis/a.example.com/v1beta1',
@@ -126,12 +126,12 @@ t.test('OpenAPI v3: a document says what kubectl wants to know', async (t) => {
   const { ask } = await startTestServer(t)
   const { json } = await ask('/openapi/v3/apis/a.example.com/v1')
   const path = (json.paths as JsonObject)['/apis/a.example.com/v1/namespaces/{namespace}/foos/{name}'] as Record<string, JsonObject>
-  t.same(Object.keys(path), ['get', 'put', 'patch', 'delete', 'parameters'])
+  t.strictSame(Object.keys(path), ['get', 'put', 'patch', 'delete', 'parameters'])
   t.match(path.patch, {
     'x-kubernetes-action': 'patch',
     'x-kubernetes-group-version-kind': { group: 'a.example.com', version: 'v1', kind: 'Foo' },
   })
-  t.same(Object.keys((path.patch!.requestBody as { content: JsonObject }).content), [
+  t.strictSame(Object.keys((path.patch!.requestBody as { content: JsonObject }).content), [
     'application/json-patch+json',
     'application/merge-patch+json',
     'application/apply-patch+yaml',

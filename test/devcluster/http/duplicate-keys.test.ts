@@ -17,7 +17,7 @@ const duplicates: [text: string, paths: string[]][] = [
 ]
 
 t.test('names the keys that stand twice, by path', (t) => {
-  for (const [text, paths] of duplicates) t.same(scanJson(text), { duplicates: paths }, text)
+  for (const [text, paths] of duplicates) t.strictSame(scanJson(text), { duplicates: paths }, text)
   t.end()
 })
 
@@ -40,15 +40,15 @@ const errors: [text: string, error: string][] = [
 ]
 
 t.test("reports broken JSON in the words of Go's decoder", (t) => {
-  for (const [text, error] of errors) t.same(scanJson(text), { duplicates: [], error }, text)
+  for (const [text, error] of errors) t.strictSame(scanJson(text), { duplicates: [], error }, text)
   t.end()
 })
 
 t.test('stops at a nesting that no object has', (t) => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
-  t.same(scanJson(nested(maxDepth)), { duplicates: [] })
-  t.same(scanJson(nested(maxDepth + 1)), { duplicates: [], error: 'exceeded max depth' })
-  t.same(scanJson(nested(1_000_000)), { duplicates: [], error: 'exceeded max depth' })
+  t.strictSame(scanJson(nested(maxDepth)), { duplicates: [] })
+  t.strictSame(scanJson(nested(maxDepth + 1)), { duplicates: [], error: 'exceeded max depth' })
+  t.strictSame(scanJson(nested(1_000_000)), { duplicates: [], error: 'exceeded max depth' })
   t.end()
 })
 

@@ -29,7 +29,7 @@ const cases: [accept: string | undefined, form: object][] = [
 ]
 
 t.test('the first form that is known is taken', (t) => {
-  for (const [accept, form] of cases) t.same(negotiate(accept, offers), form, accept ?? 'no header')
+  for (const [accept, form] of cases) t.strictSame(negotiate(accept, offers), form, accept ?? 'no header')
   t.end()
 })
 

@@ -23,13 +23,13 @@ t.test('lists: kind, metadata and items; the query reaches the registry', async 
   const query = 'limit=2&continue=xyz&resourceVersion=5&resourceVersionMatch=Exact&labelSelector=a%3Db&fieldSelector=c%3Dd'
   const { code, json } = await ask(`${foos}?${query}`)
   t.equal(code, 200)
-  t.same(json, {
+  t.strictSame(json, {
     kind: 'FooList',
     apiVersion: 'a.example.com/v1',
     metadata: { resourceVersion: '7', continue: 'abc', remainingItemCount: 3 },
     items: [foo('a'), foo('b')],
   })
-  t.same(seen, {
+  t.strictSame(seen, {
     namespace: 'default',
     limit: 2,
     continue: 'xyz',
@@ -39,7 +39,7 @@ t.test('lists: kind, metadata and items; the query reaches the registry', async 
     fieldSelector: 'c=d',
   })
   await ask('/apis/a.example.com/v1/foos')
-  t.same(seen, {}, 'without a namespace: all of them')
+  t.strictSame(seen, {}, 'without a namespace: all of them')
   t.match(await ask(`${foos}?limit=x`), { code: 400 })
 })
 
@@ -51,7 +51,7 @@ t.test('tables', async (t) => {
     },
   })
   const { json } = await ask(foos, { accept: asTable })
-  t.same(json, {
+  t.strictSame(json, {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata: { resourceVersion: '7' },
@@ -62,8 +62,8 @@ t.test('tables', async (t) => {
     rows: [{ cells: ['a', 3], object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: foo('a').metadata! } }],
   })
   const rowsOf = async (path: string): Promise<JsonValue> => (await ask(path, { accept: asTable })).json.rows as JsonValue
-  t.same(await rowsOf(`${foos}?includeObject=None`), [{ cells: ['a', 3], object: null }])
-  t.same(await rowsOf(`${foos}?includeObject=Object`), [{ cells: ['a', 3], object: foo('a', { size: 3 }) }])
+  t.strictSame(await rowsOf(`${foos}?includeObject=None`), [{ cells: ['a', 3], object: null }])
+  t.strictSame(await rowsOf(`${foos}?includeObject=Object`), [{ cells: ['a', 3], object: foo('a', { size: 3 }) }])
   t.match(await ask(`${foos}?includeObject=Some`, { accept: asTable }), { code: 400 })
   t.match(await ask(`${foos}/a`, { accept: asTable }), {
     json: { kind: 'Table', metadata: { resourceVersion: '9' }, rows: [{ cells: ['a', 3] }] },
@@ -85,8 +85,8 @@ t.test('metadata alone, and YAML', async (t) => {
     registry: { get: () => foo('a', { size: 3 }), list: () => ({ items: [foo('a')], metadata: { resourceVersion: '7' } }) },
   })
   const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: foo('a').metadata! }
-  t.same((await ask(`${foos}/a`, { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' })).json, partial)
-  t.same((await ask(foos, { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' })).json, {
+  t.strictSame((await ask(`${foos}/a`, { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' })).json, partial)
+  t.strictSame((await ask(foos, { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' })).json, {
     kind: 'PartialObjectMetadataList',
     apiVersion: 'meta.k8s.io/v1',
     metadata: { resourceVersion: '7' },
@@ -114,7 +114,7 @@ t.test('subresources', async (t) => {
   await ask(`${foos}/a/status`)
   await ask(`${foos}/a/scale`)
   await ask(`${foos}/a/status`, { method: 'PATCH', body: '{}', contentType: 'application/merge-patch+json' })
-  t.same(seen, ['status', 'scale', 'status'])
+  t.strictSame(seen, ['status', 'scale', 'status'])
   t.match(await ask(`${foos}/a/scale`, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }), { code: 200, json: { kind: 'Table' } })
 })
 
@@ -134,7 +134,7 @@ t.test('options of writes', async (t) => {
   })
   const first = await ask(foos, { method: 'POST', body, headers: { 'user-agent': 'kubectl/v1.36 (linux)' } })
   t.equal(first.code, 201)
-  t.same(first.headers.warning, ['299 - "unknown field \\"spec.x\\""', Buffer.from('299 - "späte \\"Warnung\\""').toString('latin1')])
+  t.strictSame(first.headers.warning, ['299 - "unknown field \\"spec.x\\""', Buffer.from('299 - "späte \\"Warnung\\""').toString('latin1')])
   await ask(`${foos}?dryRun=All&fieldManager=me&fieldValidation=Strict`, { method: 'POST', body })
   t.match(contexts[0], {
     dryRun: false,
@@ -187,7 +187,7 @@ t.test('duplicate keys reach the registry with their paths', async (t) => {
     },
   })
   await ask(`${foos}/a`, { method: 'PUT', body: '{"kind":"Foo","spec":{"a":1,"a":2}}' })
-  t.same(seen, ['spec.a'])
+  t.strictSame(seen, ['spec.a'])
 })
 
 t.test('patches by their media type', async (t) => {
@@ -241,7 +241,7 @@ t.test('deletes: options from the body, else from the query', async (t) => {
     method: 'DELETE',
     body: '{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background","dryRun":["All"]}',
   })
-  t.same(seen, [
+  t.strictSame(seen, [
     { options: {}, dryRun: false },
     { options: { propagationPolicy: 'Orphan', gracePeriodSeconds: 5, dryRun: ['All'] }, dryRun: true },
     { options: { propagationPolicy: 'Background', dryRun: ['All'] }, dryRun: true },

@@ -40,7 +40,7 @@ const createPods = { verb: 'create', group: '', resource: 'pods', namespace: 'a'
 
 t.test('SubjectAccessReview answers for the user that it names', async (t) => {
   const object = { kind: 'SubjectAccessReview', metadata: {}, spec: { user: 'bob', groups: ['g'], resourceAttributes: createPods } }
-  t.same(await review('SubjectAccessReview', object), { ...object, status: { allowed: true } })
+  t.strictSame(await review('SubjectAccessReview', object), { ...object, status: { allowed: true } })
   t.match(await review('SubjectAccessReview', { spec: { ...object.spec, user: 'eve' } }), { status: { allowed: false } })
   t.match(
     await review('SubjectAccessReview', { spec: { groups: ['system:masters'], nonResourceAttributes: { verb: 'get', path: '/metrics' } } }),

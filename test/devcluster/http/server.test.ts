@@ -41,7 +41,7 @@ t.test('a token that nobody knows is refused; without one the request is anonymo
     for (const token of ['wrong', `${admin}x`]) {
       const { code, json } = await ask(path, { token })
       t.equal(code, 401, path)
-      t.same(json, unauthorized)
+      t.strictSame(json, unauthorized)
     }
   }
 })
@@ -265,7 +265,7 @@ t.test('close ends open connections and watches at once', async (t) => {
   )
   const ends = watches.map(async ({ body }) => body.text())
   await server.close()
-  t.same(await Promise.all(ends), ['', '', ''])
+  t.strictSame(await Promise.all(ends), ['', '', ''])
   await t.rejects(ask('/version'))
   await server.close()
   await agent.destroy()

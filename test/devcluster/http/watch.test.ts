@@ -32,7 +32,7 @@ t.test('one JSON line an event', async (t) => {
     yield { type: 'MODIFIED', object: foo('a', { size: 2 }, '2') }
     yield { type: 'BOOKMARK', object: { kind: 'Foo', apiVersion: 'a.example.com/v1', metadata: { resourceVersion: '9' } } }
   })
-  t.same(events, [
+  t.strictSame(events, [
     { type: 'ADDED', object: foo('a') },
     { type: 'MODIFIED', object: foo('a', { size: 2 }, '2') },
     { type: 'BOOKMARK', object: { kind: 'Foo', apiVersion: 'a.example.com/v1', metadata: { resourceVersion: '9' } } },
@@ -135,7 +135,7 @@ t.test('as metadata', async (t) => {
     yield { type: 'ADDED' as const, object: foo('a', { size: 1 }) }
   }
   const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
-  t.same(await eventsOf(t, watch, { accept }), [
+  t.strictSame(await eventsOf(t, watch, { accept }), [
     { type: 'ADDED', object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: foo('a').metadata! } },
   ])
 })
@@ -151,7 +151,7 @@ t.test('the query reaches the registry', async (t) => {
   })
   await ask(`${path}&resourceVersion=5&labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&timeoutSeconds=7&allowWatchBookmarks=true`)
   await ask(`/apis/a.example.com/v1/foos?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`)
-  t.same(seen, [
+  t.strictSame(seen, [
     {
       namespace: 'default',
       resourceVersion: '5',

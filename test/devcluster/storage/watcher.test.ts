@@ -113,7 +113,7 @@ t.test('sends bookmarks each minute, at the end of the initial events, and befor
   clock.advance(2_000)
   t.strictSame(await drain(watcher, 1), [], 'then it is over')
   clock.advance(120_000)
-  t.same(await watcher.next(), { done: true, value: undefined })
+  t.strictSame(await watcher.next(), { done: true, value: undefined })
 })
 
 t.test('sends no bookmark that says nothing new', async (t) => {

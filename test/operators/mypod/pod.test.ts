@@ -12,17 +12,17 @@ t.test('the Pod carries what the MyPod asks for, the label of its creator and it
     annotations: { note: 'y', [specHashAnnotation]: /^[0-9a-f]{32}$/ },
     ownerReferences: [{ kind: 'MyPod', uid: 'owner', controller: true, blockOwnerDeletion: true }],
   })
-  t.same(owner.spec.podLabels, { app: 'x' }, 'the MyPod is not touched')
-  t.same(podFor(aMyPod()).metadata.labels, { creator: 'mypod-controller' })
+  t.strictSame(owner.spec.podLabels, { app: 'x' }, 'the MyPod is not touched')
+  t.strictSame(podFor(aMyPod()).metadata.labels, { creator: 'mypod-controller' })
 })
 
 t.test('what servers and others add to a Pod is no change', async (t) => {
   const owner = aMyPod({ podLabels: { app: 'x' } })
-  t.same(changeOf(livePodOf(owner), podFor(owner)), { action: 'none' })
+  t.strictSame(changeOf(livePodOf(owner), podFor(owner)), { action: 'none' })
   const decorated = livePodOf(owner)
   decorated.metadata.annotations!['cni.example.com/ip'] = '10.0.0.1'
   decorated.metadata.labels!.foreign = 'z'
-  t.same(changeOf(decorated, podFor(owner)), { action: 'none' })
+  t.strictSame(changeOf(decorated, podFor(owner)), { action: 'none' })
 })
 
 t.test('what other webhooks and people change in the spec is not fought over', async (t) => {
@@ -30,7 +30,7 @@ t.test('what other webhooks and people change in the spec is not fought over', a
   const mirrored = livePodOf(owner, {
     spec: { containers: [{ name: 'main', image: 'mirror.example.com/x@sha256:1' }], activeDeadlineSeconds: 60 },
   })
-  t.same(changeOf(mirrored, podFor(owner)), { action: 'none' })
+  t.strictSame(changeOf(mirrored, podFor(owner)), { action: 'none' })
   const lost = livePodOf(owner)
   delete lost.metadata.annotations
   t.match(
@@ -126,7 +126,7 @@ t.test('integers beyond 2^53 are no change, read from a living Pod or from the r
   const containers = [{ name: 'main', image: 'x:1' }]
   const tolerations = [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: seconds }]
   const owner = aMyPod({ podSpec: { containers, activeDeadlineSeconds: seconds, tolerations } })
-  t.same(changeOf(livePodOf(owner), podFor(owner)), { action: 'none' })
+  t.strictSame(changeOf(livePodOf(owner), podFor(owner)), { action: 'none' })
 })
 
 t.test('a damaged record of what was applied takes nothing away', async (t) => {

@@ -54,43 +54,43 @@ const apiError = (code: number, reason: string, message = 'no'): ApiError => new
 
 t.test('a MyPod without a Pod gets one', async (t) => {
   const { verbs, events } = await reconcile(aMyPod())
-  t.same(verbs, ['create', 'patchStatus'])
-  t.same(events, ['Created'])
+  t.strictSame(verbs, ['create', 'patchStatus'])
+  t.strictSame(events, ['Created'])
 })
 
 t.test('in steady state nothing is written', async (t) => {
   const object = aMyPod()
   const cached = livePodOf(object)
   const first = await reconcile(object, { cached })
-  t.same(first.verbs, ['patchStatus'])
+  t.strictSame(first.verbs, ['patchStatus'])
   const { status } = first.writes[0]![2] as { status: NonNullable<MyPod['status']> }
-  t.same((await reconcile({ ...object, status }, { cached })).verbs, [])
+  t.strictSame((await reconcile({ ...object, status }, { cached })).verbs, [])
 })
 
 t.test('a MyPod that goes away is left alone', async (t) => {
-  t.same((await reconcile(aMyPod({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }))).verbs, [])
+  t.strictSame((await reconcile(aMyPod({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }))).verbs, [])
 })
 
 t.test('a foreign Pod of that name is never touched', async (t) => {
   const foreign = livePodOf(aMyPod({}, { uid: 'other' }))
   for (const script of [{ cached: foreign }, { live: foreign, refuse: apiError(409, 'AlreadyExists') }]) {
     const { verbs, writes, events, result } = await reconcile(aMyPod(), script)
-    t.same(
+    t.strictSame(
       verbs.filter((verb) => verb !== 'create'),
       ['patchStatus'],
     )
     t.match(writes.at(-1)?.[2], {
       status: { conditions: [{ type: 'Degraded', status: 'True', reason: 'NameConflict' }, { type: 'Progressing' }, { type: 'Ready' }] },
     })
-    t.same(events, ['NameConflict'])
-    t.same(result, { requeue: true })
+    t.strictSame(events, ['NameConflict'])
+    t.strictSame(result, { requeue: true })
   }
 })
 
 t.test('a cache that is behind creates no second Pod', async (t) => {
   const object = aMyPod()
   const { verbs } = await reconcile(object, { live: livePodOf(object), refuse: apiError(409, 'AlreadyExists') })
-  t.same(verbs, ['create', 'patchStatus'])
+  t.strictSame(verbs, ['create', 'patchStatus'])
 })
 
 t.test('a Pod that the API server refuses is told in the status and tried again seldom', async (t) => {
@@ -110,8 +110,8 @@ t.test('a Pod that the API server refuses is told in the status and tried again 
         ],
       },
     })
-    t.same(events, ['PodCreateFailed'])
-    t.same(result, { requeueAfterMs: 30_000 })
+    t.strictSame(events, ['PodCreateFailed'])
+    t.strictSame(result, { requeueAfterMs: 30_000 })
   }
 })
 
@@ -123,26 +123,26 @@ t.test('a change that a running Pod cannot follow deletes this very Pod, and onl
   const before = aMyPod()
   const after = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:1', command: ['true'] }] } })
   const { verbs, writes, events } = await reconcile(after, { cached: livePodOf(before) })
-  t.same(verbs, ['delete', 'patchStatus'])
+  t.strictSame(verbs, ['delete', 'patchStatus'])
   t.match(writes[0]?.[2], { preconditions: { uid: 'pod' } })
-  t.same(events, ['Recreating'])
+  t.strictSame(events, ['Recreating'])
   const ending = livePodOf(before, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })
-  t.same((await reconcile(after, { cached: ending })).verbs, ['patchStatus'])
+  t.strictSame((await reconcile(after, { cached: ending })).verbs, ['patchStatus'])
 })
 
 t.test('an in-place change that the API server refuses makes the Pod anew', async (t) => {
   const cached = livePodOf(aMyPod())
   const after = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }] } })
-  t.same((await reconcile(after, { cached, refuse: apiError(422, 'Invalid') })).verbs, ['patch', 'delete', 'patchStatus'])
-  t.same((await reconcile(after, { cached })).verbs, ['patch', 'patchStatus'])
+  t.strictSame((await reconcile(after, { cached, refuse: apiError(422, 'Invalid') })).verbs, ['patch', 'delete', 'patchStatus'])
+  t.strictSame((await reconcile(after, { cached })).verbs, ['patch', 'patchStatus'])
 })
 
 t.test('an evicted Pod is replaced, a finished one is kept', async (t) => {
   const object = aMyPod()
-  t.same((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed', reason: 'Evicted' } }) })).verbs, [
+  t.strictSame((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed', reason: 'Evicted' } }) })).verbs, [
     'delete',
     'patchStatus',
   ])
-  t.same((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed' } }) })).verbs, ['patchStatus'])
-  t.same((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Succeeded' } }) })).verbs, ['patchStatus'])
+  t.strictSame((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed' } }) })).verbs, ['patchStatus'])
+  t.strictSame((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Succeeded' } }) })).verbs, ['patchStatus'])
 })

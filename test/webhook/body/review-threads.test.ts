@@ -30,7 +30,7 @@ t.test('threads start with the first review and end when there are no more', asy
   const { threads, clock } = threadsOf(t)
   t.equal(threads.size, 0)
   const results = await Promise.all(Array.from({ length: 5 }, () => threads.review(job('{}'), forever)))
-  t.same(
+  t.strictSame(
     results.map(({ allowed }) => allowed),
     Array(5).fill(true),
   )

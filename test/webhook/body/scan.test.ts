@@ -16,7 +16,7 @@ t.test('finds the uid and the objects, in whatever steps', (t) => {
   const text = `{ "apiVersion" : "x", "list": [{"uid":"no"}], "request" : { "kind":{"uid":"no"}, "uid" : "yes", "oldObject":null, "object" : ${object} , "options":{"a":[1,2]} } , "response": {"uid":"no","object":{}} }`
   for (const step of [1, 2, 3, 7, 64, Infinity]) {
     const { uid, object: range, oldObject, excess } = scan(text, step)
-    t.same(
+    t.strictSame(
       { uid, excess, oldObject, object: range && text.slice(range.start, range.end) },
       { uid: 'yes', excess: undefined, oldObject: undefined, object },
     )
@@ -35,11 +35,11 @@ t.test('a uid that needs decoding is none', (t) => {
 })
 
 t.test('stops at what is too much', (t) => {
-  t.same(scan('['.repeat(20)).excess, undefined)
-  t.same(scan('['.repeat(21)).excess, { what: 'levels', limit: 20 })
-  t.same(scan(`[${'1,'.repeat(990)}1]`).excess, undefined)
-  t.same(scan(`[${'1,'.repeat(1001)}1]`).excess, { what: 'values', limit: 1000 })
-  t.same(scan(`["${'{,['.repeat(1000)}"]`).excess, undefined, 'not within texts')
+  t.strictSame(scan('['.repeat(20)).excess, undefined)
+  t.strictSame(scan('['.repeat(21)).excess, { what: 'levels', limit: 20 })
+  t.strictSame(scan(`[${'1,'.repeat(990)}1]`).excess, undefined)
+  t.strictSame(scan(`[${'1,'.repeat(1001)}1]`).excess, { what: 'values', limit: 1000 })
+  t.strictSame(scan(`["${'{,['.repeat(1000)}"]`).excess, undefined, 'not within texts')
   t.end()
 })
 
