@@ -116,8 +116,8 @@ t.test('what is no review is refused with a sentence', async (t) => {
   for (const [payload, message] of bodies) {
     const headers = { 'content-type': 'application/json' }
     const answer = await server.app.inject({ method: 'POST', url: '/convert', payload, headers })
-    t.equal(answer.statusCode, 400, payload)
-    t.match(answer.body, message, payload)
+    t.equal(answer.statusCode, 400, payload.slice(0, 60))
+    t.match(answer.body, message, payload.slice(0, 60))
   }
   const other = await server.app.inject({ method: 'POST', url: '/convert', payload: 'x', headers: { 'content-type': 'text/plain' } })
   t.strictSame([other.statusCode, other.body], [415, 'The Content-Type must be application/json.\n'])
