@@ -18,6 +18,7 @@ t.test('selects as kubectl -l does', async (t) => {
     ['app in (api, web)', true],
     ['app notin (api,web)', false],
     ['missing notin (a)', true],
+    ['missing notin ()', true],
     ['app', true],
     ['!app', false],
     ['!missing', true],

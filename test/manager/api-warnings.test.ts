@@ -52,6 +52,18 @@ t.test('each warning is said once an hour, and at debug level in between', async
   t.equal(count('warn'), 3)
 })
 
+t.test('a warning that is said again is not the oldest any more', async (t) => {
+  const { clock, warn, count } = setUp()
+  warn('first')
+  warn('second')
+  clock.set(clock.now() + 3_600_000)
+  warn('first')
+  for (let name = 0; name < 255; name += 1) warn(`unknown field "spec.${name}"`)
+  t.equal(count('warn'), 258)
+  warn('first')
+  t.equal(count('debug'), 1, 'it is still remembered')
+})
+
 t.test('what is remembered is bounded: the oldest is forgotten', async (t) => {
   const { warn, count } = setUp()
   for (let name = 0; name < 257; name += 1) warn(`unknown field "spec.${name}"`)

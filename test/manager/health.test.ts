@@ -38,6 +38,7 @@ t.test('checks can be left out and asked for one by one', async (t) => {
   t.strictSame(await ask([good, bad], '/readyz/bad'), { code: 500, body: 'it is broken\n' })
   t.strictSame(await ask([shown], '/readyz/cache/things.example.com'), { code: 500, body: 'not synced yet\n' })
   t.equal(await ask([good], '/readyz/none'), undefined)
+  t.equal(await ask([good], '/readyz-good'), undefined, 'another path')
   t.equal(await ask([good], '/readyz/%'), undefined)
   t.equal(await ask([good], '/readyzz'), undefined)
 })

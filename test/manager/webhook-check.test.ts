@@ -53,6 +53,19 @@ t.test('a port that answers with a trusted leaf is ready, and is asked again onl
   t.match(await check.problem(), /does not answer.*ECONNREFUSED/)
 })
 
+t.test('a failure is looked at anew each time, and so is a success from before the clock was set back', async (t) => {
+  const { check, clock, dials, publish } = await setUp(t)
+  const { problem } = check
+  t.equal(await problem(), undefined)
+  clock.set(clock.now() - 5_000)
+  t.equal(await problem(), undefined)
+  t.equal(dials(), 2)
+  publish(await certificate())
+  t.match(await problem(), /does not answer/)
+  t.match(await problem(), /does not answer/)
+  t.equal(dials(), 4)
+})
+
 t.test('a leaf that the published bundle does not trust is not ready, whatever was found before', async (t) => {
   const { check, publish } = await setUp(t)
   t.equal(await check.problem(), undefined)

@@ -66,12 +66,14 @@ t.test('the same event again is counted up, after ten minutes it is a new one', 
   say()
   await recorder.flush()
   t.match(writes[1], { verb: 'patch', key: { namespace: 'ns' }, patch: { count: 2, lastTimestamp: '2026-05-06T07:09:09Z' } })
+  await clock.advance(600_000)
+  say()
   await clock.advance(600_001)
   say()
   await recorder.flush()
   t.strictSame(
     writes.map(({ verb }) => verb),
-    ['create', 'patch', 'create'],
+    ['create', 'patch', 'patch', 'create'],
   )
 })
 
@@ -136,6 +138,13 @@ t.test('the allowances of 4,096 objects are remembered, the longest silent is fo
   await say('one-more')
   t.equal(await say('first'), 0, 'it is still remembered')
   t.equal(await say('second'), 1, 'it has been forgotten')
+})
+
+t.test('of events that a slow server has not taken yet a thousand wait, and further ones are dropped', async (t) => {
+  const { recorder, writes } = setUp()
+  for (let i = 0; i < 1001; i++) recorder.event(object(`o-${i}`, 'ns'), 'Normal', 'A', 'x')
+  await recorder.flush()
+  t.equal(writes.length, 1000)
 })
 
 t.test('a write that fails disturbs nobody, and the next event of its kind starts anew', async (t) => {

@@ -61,7 +61,7 @@ t.test('integers beyond 2^53 in admission', async (t) => {
       payload: reviewOf(spec),
       headers: { 'content-type': 'application/json' },
     })
-    t.equal(answer.statusCode, 200, answer.body)
+    t.equal(answer.statusCode, 200, answer.body.slice(0, 200))
     return answer.json<{ response: ReviewAnswer }>().response
   }
   const patchText = ({ patch }: ReviewAnswer): string => Buffer.from(patch ?? '', 'base64').toString()

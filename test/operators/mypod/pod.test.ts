@@ -86,6 +86,26 @@ t.test('an image changes in place and keeps what the server filled in', async (t
   })
 })
 
+t.test('a first deadline and the image of an init container change in place', async (t) => {
+  const containers = [{ name: 'main', image: 'x:1' }]
+  const before = aMyPod({ podSpec: { containers, initContainers: [{ name: 'init', image: 'i:1' }] } })
+  const after = aMyPod({ podSpec: { containers, initContainers: [{ name: 'init', image: 'i:2' }], activeDeadlineSeconds: 20 } })
+  const change = changeOf(livePodOf(before), podFor(after))
+  t.equal(change.action, 'patch')
+  t.strictSame((change as { patch: { spec: object } }).patch.spec, {
+    initContainers: [{ name: 'init', image: 'i:2' }],
+    activeDeadlineSeconds: 20,
+  })
+})
+
+t.test('a label of ours that somebody has removed already is not removed again', async (t) => {
+  const before = aMyPod({ podLabels: { app: 'x', old: 'o' } })
+  const live = livePodOf(before)
+  delete live.metadata.labels!.old
+  const change = changeOf(live, podFor(aMyPod({ podLabels: { app: 'x' } }))) as { patch?: { metadata: object } }
+  t.notOk('labels' in (change.patch?.metadata ?? {}))
+})
+
 t.test('what a running Pod cannot change is made anew', async (t) => {
   const container = { name: 'main', image: 'x:1' }
   const cases: [string, object, object][] = [

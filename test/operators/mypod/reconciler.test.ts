@@ -17,6 +17,8 @@ interface Script {
   readonly live?: Pod
   /** What a create or patch of the Pod is refused with. */
   readonly refuse?: ApiError
+  /** What deleting the Pod, or writing the status, is refused with. */
+  readonly refuseLast?: ApiError
 }
 
 /** Runs one reconcile against a scripted API and gives the writes, the events and the result. */
@@ -28,6 +30,7 @@ async function reconcile(object: MyPod, script: Script = {}) {
     async (_type: unknown, ...args: unknown[]) => {
       writes.push([verb, ...args])
       if (script.refuse !== undefined && (verb === 'create' || verb === 'patch')) throw script.refuse
+      if (script.refuseLast !== undefined && (verb === 'delete' || verb === 'patchStatus')) throw script.refuseLast
       return answer
     }
   const client = {
@@ -85,6 +88,16 @@ t.test('a foreign Pod of that name is never touched', async (t) => {
     t.strictSame(events, ['NameConflict'])
     t.strictSame(result, { requeue: true })
   }
+})
+
+t.test('what is gone by the time it is deleted, or its status is written, is no failure', async (t) => {
+  const notFound = apiError(404, 'NotFound')
+  const evicted = livePodOf(aMyPod(), { status: { phase: 'Failed', reason: 'Evicted' } })
+  const { verbs, events } = await reconcile(aMyPod(), { cached: evicted, refuseLast: notFound })
+  t.strictSame(verbs, ['delete', 'patchStatus'])
+  t.strictSame(events, ['Recreating'])
+  await t.rejects(reconcile(aMyPod(), { cached: evicted, refuseLast: apiError(500, 'InternalError') }), { message: /no/ })
+  await t.rejects(reconcile(aMyPod(), { refuseLast: apiError(500, 'InternalError') }), { message: /no/ })
 })
 
 t.test('a cache that is behind creates no second Pod', async (t) => {

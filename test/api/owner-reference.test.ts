@@ -1,0 +1,26 @@
+import t from 'tap'
+import type { KubernetesObject, OwnerReference } from '../../src/api/object.ts'
+import { controllerOf, controllerReference, isControlledBy, refersTo } from '../../src/api/owner-reference.ts'
+
+const object = (uid: string, ownerReferences?: OwnerReference[]): KubernetesObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Thing',
+  metadata: { name: 'a', uid, resourceVersion: '1', creationTimestamp: '', ...(ownerReferences && { ownerReferences }) },
+})
+
+t.test('of the owners the one that says so is the controller', async (t) => {
+  const owner = object('owner')
+  const { controller: _controller, ...plain } = controllerReference(object('other'))
+  t.equal(controllerOf(object('x', [plain, { ...plain, controller: false }])), undefined)
+  t.equal(controllerOf(object('x', [plain, controllerReference(owner)]))?.uid, 'owner')
+  t.equal(controllerOf(object('x')), undefined)
+  t.ok(isControlledBy(object('x', [controllerReference(owner)]), owner))
+  t.notOk(isControlledBy(object('x', [controllerReference(owner)]), object('another of that name')))
+})
+
+t.test('a reference is to a group and a kind, in any version', async (t) => {
+  const reference = controllerReference(object('owner'))
+  t.ok(refersTo({ ...reference, apiVersion: 'example.com/v2' }, { group: 'example.com', kind: 'Thing' }))
+  t.notOk(refersTo(reference, { group: 'example.com', kind: 'Other' }))
+  t.notOk(refersTo(reference, { group: '', kind: 'Thing' }))
+})
