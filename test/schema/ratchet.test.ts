@@ -20,6 +20,7 @@ t.test('what counts as unchanged', async (t) => {
     ['null', text, null, null, true],
     ['an object', object, { a: 'x', b: ['y'] }, { b: ['y'], a: 'x' }, true],
     ['an object with a new field', object, { a: 'x', b: [] }, { a: 'x' }, false],
+    ['an object that lost a field', object, { a: 'x' }, { a: 'x', b: [] }, false],
     ['an object with a field that nobody names', object, { c: 1 }, { c: 1 }, false],
     ['such an object in a list', { type: 'array', items: object }, [{ c: 1 }], [{ c: 1 }], true],
     ['a list in another order', list, ['a', 'b'], ['b', 'a'], false],

@@ -130,6 +130,10 @@ t.test('lists that are sets or maps', async (t) => {
   t.strictSame(told({ ...map, items: item, 'x-kubernetes-list-map-keys': ['b'] }), [
     'items.properties[b].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
   ])
+  const nullableKey = { ...item, properties: { ...item.properties, a: { ...text, nullable: true } } }
+  t.strictSame(told({ ...map, items: nullableKey, 'x-kubernetes-list-map-keys': ['a'] }), [
+    'items.properties[a].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable',
+  ])
   t.strictSame(told({ type: 'array', items: item, 'x-kubernetes-list-map-keys': ['a'] }), [
     'x-kubernetes-list-type: Required value: must be map if x-kubernetes-list-map-keys is non-empty',
   ])

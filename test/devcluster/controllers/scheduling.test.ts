@@ -42,6 +42,16 @@ t.test('taints keep off what does not tolerate them', async (t) => {
   t.strictSame(place({ tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoSchedule' }] }, tainted), { node: 'a' })
   t.strictSame(place({ tolerations: [{ operator: 'Exists' }] }, tainted), { node: 'a' })
   t.strictSame(place({ tolerations: [{ key: 'k', value: 'w' }] }, tainted), nowhere('node(s) had untolerated taint(s) {k: v}'))
+  t.strictSame(
+    place({ tolerations: [{ key: 'x', operator: 'Exists' }] }, tainted),
+    nowhere('node(s) had untolerated taint(s) {k: v}'),
+    'a toleration of another key',
+  )
+  t.strictSame(
+    place({ tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoExecute' }] }, tainted),
+    nowhere('node(s) had untolerated taint(s) {k: v}'),
+    'and of another effect',
+  )
   t.strictSame(place({}, node('a', { spec: { taints: [{ key: 'k', effect: 'PreferNoSchedule' }] } })), { node: 'a' })
 })
 

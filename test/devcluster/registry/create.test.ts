@@ -144,6 +144,24 @@ t.test('generates names, another one when the first is taken', async (t) => {
   )
 })
 
+t.test('nothing comes into a namespace that began to go while webhooks were asked', async (t) => {
+  const f = await fixture({
+    namespaces: ['going'],
+    admission: {
+      mutate: ({ object }) => Promise.resolve(object),
+      validate: async ({ info, operation }) => {
+        if (info.plural === 'foos' && operation === 'CREATE')
+          await f.registry.delete(f.info('namespaces'), { name: 'going' }, {}, f.context)
+      },
+    },
+  })
+  t.match(await refusal(() => f.create('foos', foo('a', {}, { namespace: 'going' }))), {
+    code: 403,
+    message: /because it is being terminated/,
+  })
+  t.equal(f.store.get('ex.com/foos', { namespace: 'going', name: 'a' }), undefined)
+})
+
 t.test('a dry run goes all the way but writes nothing', async (t) => {
   const f = await fixture()
   const before = f.store.revision

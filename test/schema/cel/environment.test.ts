@@ -41,7 +41,20 @@ t.test('what is wrong with an expression is said with its place', (t) => {
 })
 
 t.test('the cost of an evaluation is told', (t) => {
-  const compiled = compileExpression('object.spec.replicas > 1', { object: dynType })
-  t.equal('expression' in compiled && compiled.expression.evaluate([dynamicValue(object)]).cost, 4)
+  const costOf = (source: string): unknown => {
+    const compiled = compileExpression(source, { object: dynType })
+    return 'expression' in compiled && compiled.expression.evaluate([dynamicValue(object)]).cost
+  }
+  t.equal(costOf('object.spec.replicas > 1'), 4)
+  // Ten characters cost one, and what is left of them as much.
+  for (const [length, cost] of [
+    [1, 1],
+    [10, 1],
+    [11, 2],
+    [20, 2],
+  ] as const) {
+    const literal = `'${'a'.repeat(length)}'`
+    t.equal(costOf(`${literal} == ${literal}`), cost, `a comparison of ${length} characters`)
+  }
   t.end()
 })

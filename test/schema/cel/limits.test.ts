@@ -20,6 +20,9 @@ const estimates: readonly (readonly [rule: string, maxItems: number, factor: str
   ['self.list.all(x, self.list.all(y, x == y))', 500, '1.125300x'],
   ['self.list.all(x, self.list.all(y, x == y))', 1000, '4.5x'],
   ["self.list.all(x, x.matches('^[a-z0-9]{1,63}$'))", 100, undefined],
+  [`self.list.all(x, x.matches('${'a'.repeat(40)}'))`, 1000, undefined],
+  [`self.list.all(x, x.matches('${'a'.repeat(4000)}'))`, 1000, '4.1x'],
+  [`self.list.all(x, x.matches('${'a'.repeat(8000)}'))`, 1000, '8.2x'],
 ]
 
 t.test('a rule that may cost too much is refused with how much that is', (t) => {

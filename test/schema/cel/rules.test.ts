@@ -155,6 +155,52 @@ t.test('evaluations', (t) => {
   t.end()
 })
 
+t.test('each suffix of a quantity stands for its power', (t) => {
+  const values: Readonly<Record<string, string>> = {
+    '': '1',
+    k: '1000',
+    M: '1000000',
+    G: '1000000000',
+    T: '1000000000000',
+    P: '1000000000000000',
+    E: '1000000000000000000',
+    Ki: '1024',
+    Mi: '1048576',
+    Gi: '1073741824',
+    Ti: '1099511627776',
+    Pi: '1125899906842624',
+    Ei: '1152921504606846976',
+  }
+  for (const [suffix, value] of Object.entries(values)) {
+    const schema = withSpec({ ...text, ...rules(`quantity('1${suffix}') == quantity('${value}')`) })
+    t.strictSame(compileSchema(schema).validate({ spec: 'a' }), [], suffix)
+  }
+  for (const [suffix, exponent] of [
+    ['n', -9],
+    ['u', -6],
+    ['m', -3],
+  ] as const) {
+    const schema = withSpec({ ...text, ...rules(`quantity('1${suffix}') == quantity('1e${exponent}')`) })
+    t.strictSame(compileSchema(schema).validate({ spec: 'a' }), [], suffix)
+  }
+  t.end()
+})
+
+t.test('an update that takes away what a rule needs is refused, and not warned', (t) => {
+  const needs = { rule: 'has(self.other)', message: 'other is needed' }
+  const inner: StructuralSchema = { type: 'object', properties: { size: { type: 'integer' }, other: text }, ...rules(needs) }
+  const schema = compileSchema(withSpec({ type: 'object', properties: { inner } }))
+  const update = (object: JsonObject, old: JsonObject): unknown[] => {
+    const warnings: FieldError[] = []
+    const errors = schema.validateRules({ spec: { inner: object } }, { spec: { inner: old } }, [], (warning) => warnings.push(warning))
+    return [errors.map(formatFieldError), warnings.map(formatFieldError)]
+  }
+  const broken = 'spec.inner: Invalid value: other is needed'
+  t.strictSame(update({ size: 3 }, { size: 3, other: 'x' }), [[broken], []])
+  t.strictSame(update({ size: 3 }, { size: 3 }), [[], [broken]])
+  t.end()
+})
+
 t.test('an update is warned of what it leaves as it was', (t) => {
   const sized = { type: 'integer', ...rules({ rule: 'self > 5', message: 'must be large' }, 'self >= oldSelf') } satisfies StructuralSchema
   const schema = compileSchema(withSpec({ type: 'object', properties: { size: sized, other: text } }))
