@@ -26,7 +26,11 @@ t.test('TLS 1.2 has forward secrecy and authenticated encryption, also after the
     const { caBundle } = source.current()
     t.match(await attempt(port, caBundle, {}), /^TLSv1\.3 /, when)
     t.match(await attempt(port, caBundle, tls12), /^TLSv1\.2 ECDHE-(RSA|ECDSA)-(AES\d+-GCM|CHACHA20)/, when)
-    for (const ciphers of ['ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES128-SHA', 'ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA256', 'AES128-GCM-SHA256'])
+    for (const ciphers of [
+      'ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES128-SHA',
+      'ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA256',
+      'AES128-GCM-SHA256',
+    ])
       t.equal(await attempt(port, caBundle, { ...tls12, ciphers }), 'refused', `${ciphers} ${when}`)
     await source.change()
   }
@@ -42,7 +46,10 @@ t.test('versions and suites can be limited further', async (t) => {
   const address = await other.server.start()
   const { caBundle } = other.source.current()
   t.match(await attempt(address.port, caBundle, tls12), /^TLSv1\.2 ECDHE-(RSA|ECDSA)-AES256-GCM-SHA384/)
-  t.equal(await attempt(address.port, caBundle, { ...tls12, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256' }), 'refused')
+  t.equal(
+    await attempt(address.port, caBundle, { ...tls12, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256' }),
+    'refused',
+  )
 })
 
 t.test('what is not known is refused with what is', (t) => {
