@@ -40,7 +40,9 @@ async function bothServers(t: Test, webhook: WebhookDefinition): Promise<Webhook
 /** Sends a review to both; gives the answer of the first. */
 async function same(t: Test, servers: readonly WebhookServer[], url: string, payload: string | Buffer, name: string): Promise<string> {
   const headers = { 'content-type': 'application/json' }
-  const answers = await Promise.all(servers.map((server) => server.app.inject({ method: 'POST', url: `${url}?timeout=60s`, payload, headers })))
+  const answers = await Promise.all(
+    servers.map((server) => server.app.inject({ method: 'POST', url: `${url}?timeout=60s`, payload, headers })),
+  )
   const [inline, offloaded] = answers.map(({ statusCode, body }) => ({ statusCode, body }))
   if (inline!.body !== offloaded!.body || inline!.statusCode !== offloaded!.statusCode) t.strictSame(offloaded, inline, name)
   return inline!.body
