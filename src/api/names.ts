@@ -12,6 +12,8 @@ const label1035Pattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const subdomainPattern = new RegExp(`^${subdomain}$`)
 const qualifiedPattern = new RegExp(`^${qualified}$`)
 const labelValuePattern = new RegExp(`^(${qualified})?$`)
+/** A name without a prefix that nothing is wrong with, as nearly all keys and values of labels are: an object may have thousands. */
+const plainName = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 
 function tooLong(max: number): string {
   return `must be no more than ${max} bytes`
@@ -90,6 +92,7 @@ export function dns1035Label(value: string): string[] {
 
 /** `[prefix/]name`: keys of labels and annotations, finalizers, condition types. */
 export function qualifiedName(value: string): string[] {
+  if (plainName.test(value)) return []
   const parts = value.split('/')
   const errors: string[] = []
   let name = value
@@ -119,6 +122,7 @@ export function qualifiedName(value: string): string[] {
 }
 
 export function labelValue(value: string): string[] {
+  if (plainName.test(value)) return []
   return [
     ...(Buffer.byteLength(value) > 63 ? [tooLong(63)] : []),
     ...(labelValuePattern.test(value)

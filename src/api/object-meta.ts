@@ -1,5 +1,6 @@
 /** Validation of `metadata` as the API server does it for every object (apimachinery `pkg/api/validation`). */
 import { dns1123Label, labelValue, longName, qualifiedName } from './names.ts'
+import { maxListedErrors } from './error-list.ts'
 import type { FieldError } from './field-error.ts'
 import { forbidden, invalid, required, tooLong } from './field-error.ts'
 import { isObject } from './json.ts'
@@ -15,22 +16,27 @@ export interface ObjectMetaRules {
   readonly qualifiedFinalizers?: boolean
 }
 
-/** Labels: keys are qualified names, values at most 63 characters. */
+/** Labels: keys are qualified names, values at most 63 characters. After as many errors as an `ErrorList` has room for, no more are looked for. */
 export function validateLabels(labels: unknown, path: string): FieldError[] {
   if (!isObject(labels)) return []
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...qualifiedName(key).map((detail) => invalid(path, key, detail)),
-    ...(typeof value === 'string' ? labelValue(value).map((detail) => invalid(path, value, detail)) : []),
-  ])
+  const errors: FieldError[] = []
+  for (const key in labels) {
+    if (errors.length > maxListedErrors) break
+    const value = labels[key]
+    for (const detail of qualifiedName(key)) errors.push(invalid(path, key, detail))
+    if (typeof value === 'string') for (const detail of labelValue(value)) errors.push(invalid(path, value, detail))
+  }
+  return errors
 }
 
-/** Annotations: keys are qualified names (in any case), all together at most 256 KiB. */
+/** Annotations: keys are qualified names (in any case), all together at most 256 KiB. Errors are as many as of labels. */
 export function validateAnnotations(annotations: unknown, path: string): FieldError[] {
   if (!isObject(annotations)) return []
   let bytes = 0
   const errors: FieldError[] = []
-  for (const [key, value] of Object.entries(annotations)) {
-    errors.push(...qualifiedName(key.toLowerCase()).map((detail) => invalid(path, key, detail)))
+  for (const key in annotations) {
+    const value = annotations[key]
+    if (errors.length <= maxListedErrors) for (const detail of qualifiedName(key.toLowerCase())) errors.push(invalid(path, key, detail))
     bytes += Buffer.byteLength(key) + (typeof value === 'string' ? Buffer.byteLength(value) : 0)
   }
   if (bytes > maxAnnotationBytes) errors.push(tooLong(path, maxAnnotationBytes))
@@ -78,6 +84,7 @@ function validateOwnerReferences(references: unknown, path: string): FieldError[
   const errors: FieldError[] = []
   let controller: string | undefined
   for (const reference of references as unknown[]) {
+    if (errors.length > maxListedErrors) break
     if (!isObject(reference)) continue
     const text = (field: string): string => (typeof reference[field] === 'string' ? reference[field] : '')
     const [apiVersion, kind, name] = [text('apiVersion'), text('kind'), text('name')]
@@ -120,9 +127,11 @@ function inOrder(reference: unknown): unknown {
 
 function validateFinalizers(finalizers: unknown, path: string): FieldError[] {
   if (!Array.isArray(finalizers)) return []
-  const errors = finalizers.flatMap((finalizer) =>
-    typeof finalizer === 'string' ? qualifiedName(finalizer).map((detail) => invalid(path, finalizer, detail)) : [],
-  )
+  const errors: FieldError[] = []
+  for (const finalizer of finalizers as unknown[]) {
+    if (errors.length > maxListedErrors) break
+    if (typeof finalizer === 'string') for (const detail of qualifiedName(finalizer)) errors.push(invalid(path, finalizer, detail))
+  }
   if (finalizers.includes('foregroundDeletion') && finalizers.includes('orphan')) {
     errors.push(invalid(path, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
   }

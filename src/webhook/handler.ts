@@ -23,12 +23,7 @@ export interface Call {
 }
 
 /** The stages of handlers, about an object that is the webhook's business. Answers at once where nobody has to be waited for. */
-export type AdmissionHandler = (evaluation: BegunEvaluation, found: Found, call: Call) => Awaitable<AdmissionResponse>
-
-/** An evaluation that has read its request. */
-export interface BegunEvaluation extends Evaluation {
-  readonly request: AdmissionRequest
-}
+export type AdmissionHandler = (evaluation: Evaluation, found: Found, call: Call) => Awaitable<AdmissionResponse>
 
 /** For each operation those handlers that have one of these functions. */
 export function handlersWith(
@@ -41,18 +36,18 @@ export function handlersWith(
 }
 
 /** All errors of a review, or the `Status` that a handler refuses with. */
-export type Judgement = ErrorList | Status
+export type CombinedVerdict = ErrorList | Status
 
-/** The response for a judgement: errors as the API server's own validation would give them, sorted by their fields. */
+/** The response for a verdict: errors as the API server's own validation would give them, sorted by their fields. */
 export function respond(
   { kind, name }: AdmissionRequest,
-  judgement: Judgement,
+  verdict: CombinedVerdict,
   said?: Pick<AdmissionResponse, 'warnings' | 'auditAnnotations'>,
 ): AdmissionResponse {
-  if (!('listed' in judgement)) return { allowed: false, status: judgement, ...said }
-  if (isEmpty(judgement)) return { allowed: true, ...said }
-  const more = omission(judgement)
-  const errors = sortFieldErrors(judgement.listed)
+  if (!('listed' in verdict)) return { allowed: false, status: verdict, ...said }
+  if (isEmpty(verdict)) return { allowed: true, ...said }
+  const more = omission(verdict)
+  const errors = sortFieldErrors(verdict.listed)
   const status = invalidStatus(kind, name, more === undefined ? errors : [...errors, more], { keepOrder: true })
   return { allowed: false, status, ...said }
 }

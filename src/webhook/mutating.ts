@@ -9,8 +9,8 @@ import type { DeepReadonly, JsonObject } from '../api/json.ts'
 import { deepFreeze, isObject } from '../api/json.ts'
 import type { CombinedWebhook, Handlers } from './combine.ts'
 import type { ReviewContext } from './context.ts'
-import type { Awaitable, Found } from './evaluation/evaluation.ts'
-import type { AdmissionHandler, BegunEvaluation, Call, Judgement } from './handler.ts'
+import type { Awaitable, Evaluation, Found } from './evaluation/evaluation.ts'
+import type { AdmissionHandler, Call, CombinedVerdict } from './handler.ts'
 import { handlersWith, respond } from './handler.ts'
 import { RequestContext } from './request-context.ts'
 import type { AdmissionResponse } from './review.ts'
@@ -25,30 +25,28 @@ export interface Completed {
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
   // `validateInCluster` has nothing to add to an object that `validate` of no handler refuses.
-  const asked = handlersWith(webhook.handlers, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
+  const called = handlersWith(webhook.handlers, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {
-    const { request } = evaluation
-    if (asked[request.operation].length > 0) return askHandlers(webhook, evaluation, found, call)
-    const { errors, warnings } = found
+    const { request, errors, warnings } = found
+    if (called[request.operation].length > 0) return callHandlers(webhook, evaluation, found, call)
     return respond(request, refuseInvalidEarly ? errors : noErrors, warnings.length === 0 ? undefined : { warnings })
   }
 }
 
-async function askHandlers(
+async function callHandlers(
   webhook: CombinedWebhook,
-  evaluation: BegunEvaluation,
-  { errors, warnings }: Found,
+  evaluation: Evaluation,
+  { request, errors, warnings }: Found,
   call: Call,
 ): Promise<AdmissionResponse> {
-  const { request } = evaluation
   const handlers = webhook.handlers[request.operation]
   const { object, oldObject } = await evaluation.objects()
   const context = new RequestContext(request, oldObject, call)
   for (const warning of warnings) context.warn(warning)
   const completed = await completeByHandlers(handlers, { object: object!, errors }, context, (changed) => evaluation.change(changed))
-  const judgement = webhook.refuseInvalidEarly ? await judgeEarly(webhook, evaluation, completed, context, call) : noErrors
-  return respond(request, judgement, context.said())
+  const verdict = webhook.refuseInvalidEarly ? await validateEarly(webhook, evaluation, completed, context, call) : noErrors
+  return respond(request, verdict, context.said())
 }
 
 /** Fills in what the handlers do, one after the other, as long as they can be trusted with the object. */
@@ -82,15 +80,15 @@ function asObject(result: unknown): JsonObject {
 
 /**
  * All that is known to be wrong with an object: the schema's errors and the handlers' own.
- * Where `validate` refuses, the cluster is asked too, so that the user gets everything at once; about an object that the schema refuses it is not.
+ * Where `validate` refuses, the cluster is called too, so that the user gets everything at once; about an object that the schema refuses it is not.
  */
-async function judgeEarly(
+async function validateEarly(
   { handlers: allHandlers, reads }: CombinedWebhook,
-  evaluation: BegunEvaluation,
+  evaluation: Evaluation,
   { object, errors }: Completed,
   context: RequestContext,
   call: Call,
-): Promise<Judgement> {
+): Promise<CombinedVerdict> {
   const handlers = allHandlers[context.operation]
   const own = await ownErrors(handlers, object, context, errors)
   if (!isEmpty(errors)) return joinErrors(errors, own)

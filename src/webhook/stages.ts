@@ -1,8 +1,7 @@
 /** The stages of a review, in order. */
-import type { Evaluation } from './evaluation/evaluation.ts'
+import type { Awaitable, Evaluation } from './evaluation/evaluation.ts'
 import { whenReady } from './evaluation/evaluation.ts'
-import type { Awaitable } from './evaluation/evaluation.ts'
-import type { AdmissionHandler, BegunEvaluation, Call } from './handler.ts'
+import type { AdmissionHandler, Call } from './handler.ts'
 import type { AdmissionResponse, WrittenAnswer } from './review.ts'
 import { MalformedReview } from './review.ts'
 import type { Mismatch } from './target.ts'
@@ -32,9 +31,9 @@ const allowed: AdmissionResponse = Object.freeze({ allowed: true })
  */
 export function runStages({ mismatch, handler }: Stages, evaluation: Evaluation, call: Call): Awaitable<Answered> {
   return whenReady(evaluation.begin(call), (found) => {
-    const wrongPath = mismatch(evaluation.request!)
+    const wrongPath = mismatch(found.request)
     if (wrongPath !== undefined) throw new MalformedReview(wrongPath)
-    const response = found.applies ? handler(evaluation as BegunEvaluation, found, call) : allowed
+    const response = found.applies ? handler(evaluation, found, call) : allowed
     return whenReady(response, (response) => whenReady(evaluation.answer(response), (written) => ({ response, written })))
   })
 }

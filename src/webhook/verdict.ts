@@ -8,7 +8,7 @@ import { deepFreeze } from '../api/json.ts'
 import type { Handlers } from './combine.ts'
 import type { AdmissionContext, ReviewContext } from './context.ts'
 import type { Verdict } from './definition.ts'
-import type { Judgement } from './handler.ts'
+import type { CombinedVerdict } from './handler.ts'
 
 type Context = AdmissionContext<JsonObject>
 
@@ -36,12 +36,12 @@ export async function ownErrors(
 }
 
 /** What `validateInCluster` of all handlers says, after `errors`. */
-export function admissionVerdict(handlers: Handlers, object: JsonObject, context: Context, errors: ErrorList): Promise<Judgement> {
+export function admissionVerdict(handlers: Handlers, object: JsonObject, context: Context, errors: ErrorList): Promise<CombinedVerdict> {
   return collect(handlers, context, errors, (handler) => handler.validateInCluster?.(freeze(object), frozenOld(context), context))
 }
 
 /** What `validateDelete` of all handlers says. */
-export function deletionVerdict(handlers: Handlers, object: JsonObject, context: Context): Promise<Judgement> {
+export function deletionVerdict(handlers: Handlers, object: JsonObject, context: Context): Promise<CombinedVerdict> {
   return collect(handlers, context, noErrors, (handler) => handler.validateDelete?.(freeze(object), context))
 }
 
@@ -51,7 +51,7 @@ async function collect(
   context: Context,
   known: ErrorList,
   ask: (handler: Handlers[number]) => Verdict | Promise<Verdict> | undefined,
-): Promise<Judgement> {
+): Promise<CombinedVerdict> {
   let errors = known
   for (const handler of handlers) {
     try {

@@ -82,8 +82,8 @@ export const gadgetHandlers: WebhookHandlers<Gadget> = {
     ]
   },
   validateInCluster(object) {
-    if (object.spec.note === 'admit throws') return Promise.reject(new Error('admit failed'))
-    return object.spec.note === 'admit refuses' ? failure(403, 'Forbidden', 'not you') : []
+    if (object.spec.note === 'validateInCluster throws') return Promise.reject(new Error('validateInCluster failed'))
+    return object.spec.note === 'validateInCluster refuses' ? failure(403, 'Forbidden', 'not you') : []
   },
   validateDelete(object) {
     // Old objects may be anything.
@@ -102,8 +102,8 @@ export const notes = [
   'validate throws a text',
   'warns',
   'refused',
-  'admit throws',
-  'admit refuses',
+  'validateInCluster throws',
+  'validateInCluster refuses',
   'kept',
 ]
 

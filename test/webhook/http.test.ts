@@ -47,6 +47,7 @@ t.test('what is no AdmissionReview of this kind gets a 400 that says why', async
     ['no kind', JSON.stringify({ ...good, request: { uid: 'u', operation: 'CREATE' } }), /no kind/],
     ['an unknown operation', JSON.stringify(review({ operation: 'READ' })), /operation .* is "READ"/],
     ['no object', JSON.stringify(review({})), /no object/],
+    ['an update without the object before', JSON.stringify(review({ operation: 'UPDATE', object: {} })), /no oldObject/],
     ['an object that is none', JSON.stringify(review({ operation: 'DELETE', oldObject: 7 })), /no oldObject/],
     [
       'another kind',

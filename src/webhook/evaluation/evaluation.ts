@@ -12,8 +12,9 @@ export type Verb = 'mutate' | 'validate'
 /** A value now where there is nothing to wait for. */
 export type Awaitable<T> = T | Promise<T>
 
-/** What the schema found in the object. */
+/** The request, and what the schema found in its object. */
 export interface Found {
+  readonly request: AdmissionRequest
   /** False: the object is none of this webhook's business, and is allowed as it is. */
   readonly applies: boolean
   readonly errors: ErrorList
@@ -28,10 +29,7 @@ export interface ReviewedObjects {
 
 /** One review. */
 export interface Evaluation {
-  /**
-   * Undefined until `begin` has read it, unless something is known of it before: then everything but `dryRun` and `options`, and only in
-   * case there will be no `begin` to tell these.
-   */
+  /** As far as it is known: before a worker thread has read it perhaps not at all, or without `dryRun` and `options`. */
   readonly request: AdmissionRequest | undefined
   /**
    * Reads the request, fills in the schema's defaults (for a mutating webhook) and validates the object. Ends when the call is aborted.

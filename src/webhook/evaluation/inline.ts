@@ -26,8 +26,7 @@ export function rulesOf(
   return { verb, schema: schemaKind && schemaOf(schemaKind, version), isAboutObject: subresource === '' }
 }
 
-const nothingToDo: Found = Object.freeze({ applies: false, errors: noErrors, warnings: [] })
-const nothingFound: Found = Object.freeze({ ...nothingToDo, applies: true })
+const noWarnings: readonly string[] = Object.freeze([])
 /** An aggregated API may have connections without options; their handlers are asked all the same. */
 const noOptions: JsonObject = Object.freeze({})
 /** Of more, nobody reads the rest. */
@@ -47,9 +46,19 @@ export class InlineEvaluation implements Evaluation {
   }
 
   begin(): Found {
-    const { verb, isAboutObject } = this.#rules
-    if (isAboutObject && isExempt(this.#review)) return nothingToDo
-    return verb === 'mutate' ? this.#beginMutation() : this.#beginValidation()
+    const { verb, schema, isAboutObject } = this.#rules
+    const { request, object, oldObject } = this.#review
+    const found = { request, errors: noErrors, warnings: noWarnings }
+    if (isAboutObject && isExempt(this.#review)) return { ...found, applies: false }
+    if (request.operation === 'DELETE') return { ...found, applies: verb === 'validate' && oldObject !== undefined }
+    const raw = object ?? (request.operation === 'CONNECT' && verb === 'validate' ? noOptions : undefined)
+    this.#object = raw
+    if (raw === undefined || schema === undefined) return { ...found, applies: raw !== undefined }
+    // The API server validates before it calls a validating webhook; of a caller that does not, handlers must not get what lacks a field.
+    if (verb === 'validate') return { ...found, applies: true, errors: this.#validate(raw) }
+    const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`)
+    this.#object = schema.default(raw)
+    return { request, applies: true, errors: this.#validate(this.#object), warnings }
   }
 
   objects(): ReviewedObjects {
@@ -72,27 +81,6 @@ export class InlineEvaluation implements Evaluation {
 
   close(): void {
     // It holds nothing that the garbage collector would not find.
-  }
-
-  #beginMutation(): Found {
-    const { object: raw } = this.#review
-    const { schema } = this.#rules
-    if (raw === undefined || this.request.operation === 'DELETE') return nothingToDo
-    this.#object = raw
-    if (schema === undefined) return nothingFound
-    const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`)
-    this.#object = schema.default(raw)
-    return { applies: true, errors: this.#validate(this.#object), warnings }
-  }
-
-  #beginValidation(): Found {
-    const { operation } = this.request
-    const { object, oldObject } = this.#review
-    if (operation === 'DELETE') return oldObject === undefined ? nothingToDo : nothingFound
-    this.#object = object ?? (operation === 'CONNECT' ? noOptions : undefined)
-    if (this.#object === undefined) return nothingToDo
-    // The API server has run the schema before; a caller that has not must not get a handler to trip over a missing field.
-    return { ...nothingFound, errors: this.#validate(this.#object) }
   }
 
   #validate(object: JsonObject): ErrorList {

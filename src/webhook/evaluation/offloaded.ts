@@ -3,13 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { ErrorList } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
-import { JsonReader, parseJson } from '../../api/json-reader.ts'
+import { JsonReader } from '../../api/json-reader.ts'
 import type { Call } from '../handler.ts'
 import { createPatch } from '../patch.ts'
 import type { AdmissionRequest, AdmissionResponse, WrittenAnswer } from '../review.ts'
 import { encodeReview, peekRequest } from '../review.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
-import type { Lease, ReviewThreads } from './review-threads.ts'
+import type { ReviewThread, ReviewThreads } from './review-threads.ts'
 
 /** How many values are read in one turn of the event loop: about a millisecond. */
 const valuesPerTurn = 5000
@@ -25,7 +25,7 @@ export class OffloadedEvaluation implements Evaluation {
   request: AdmissionRequest | undefined
   readonly #options: OffloadOptions
   readonly #bytes: Buffer
-  #lease: Lease | undefined
+  #thread: ReviewThread | undefined
   #signal: AbortSignal | undefined
   #found: Found | undefined
   /** What handlers were given, or have made of it. */
@@ -39,39 +39,48 @@ export class OffloadedEvaluation implements Evaluation {
   }
 
   async begin({ signal }: Call): Promise<Found> {
-    signal.throwIfAborted()
-    this.#signal = signal
-    signal.addEventListener('abort', () => this.#lease?.release(signal.reason), { once: true })
     const { threads, webhook, verb } = this.#options
-    this.#lease = threads.lease()
+    this.#signal = signal
+    this.#thread = await threads.acquire(signal)
+    signal.addEventListener('abort', () => this.close(), { once: true })
+    if (signal.aborted) this.close()
     const bytes = ownBuffer(this.#bytes)
-    const { request, found } = await this.#lease.call('begin', { webhook, verb, bytes }, [bytes])
-    this.request = parseJson(request) as unknown as AdmissionRequest
-    this.#found = found
-    return found
+    this.#found = await this.#openThread().call('begin', { webhook, verb, bytes }, [bytes])
+    this.request = this.#found.request
+    return this.#found
   }
 
   async objects(): Promise<ReviewedObjects> {
-    const { object, oldObject } = await this.#lease!.call('objects', undefined)
+    const { object, oldObject } = await this.#openThread().call('objects', undefined)
     this.#object = await this.#read(object)
     return { object: this.#object, oldObject: await this.#read(oldObject) }
   }
 
-  change(object: JsonObject): Promise<ErrorList> {
+  async change(object: JsonObject): Promise<ErrorList> {
     const operations = createPatch(this.#object!, object)
     this.#object = object
-    return this.#lease!.call('change', stringifyJson(operations))
+    return await this.#openThread().call('change', stringifyJson(operations))
   }
 
   async answer(response: AdmissionResponse): Promise<WrittenAnswer> {
     const mayHavePatch = response.allowed && this.#options.verb === 'mutate' && this.#found?.applies === true
     if (!mayHavePatch) return encodeReview(this.request!.uid, response)
-    const { text, patch } = await this.#lease!.call('answer', response)
+    const { text, patch } = await this.#openThread().call('answer', response)
     return { text: Buffer.from(text), patch }
   }
 
   close(): void {
-    this.#lease?.release(new Error('the review has been evaluated'))
+    const thread = this.#thread
+    // From now on it may be another review's.
+    this.#thread = undefined
+    if (thread !== undefined) this.#options.threads.release(thread)
+  }
+
+  /** The thread; a handler may still be at a review that was given up. */
+  #openThread(): ReviewThread {
+    this.#signal?.throwIfAborted()
+    if (this.#thread === undefined) throw new Error('the review has been closed')
+    return this.#thread
   }
 
   /** Reads an object, which is frozen then, while the event loop is free in between. */

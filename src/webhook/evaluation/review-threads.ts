@@ -31,32 +31,19 @@ const idleMs = 10_000
 
 const script = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
-interface Thread {
-  readonly worker: Worker
-  lease: ThreadLease | undefined
-  idle: Timer | undefined
-}
-
-/** The use of a thread by one review, from when there is one until `release`. */
-export interface Lease {
-  /**
-   * Calls the thread; one call at a time.
-   *
-   * @throws what the thread throws, or the reason of the release.
-   */
-  call<Method extends keyof WorkerCalls>(
-    method: Method,
-    argument: Parameters<WorkerCalls[Method]>[0],
-    moved?: readonly ArrayBuffer[],
-  ): Promise<ReturnType<WorkerCalls[Method]>>
-  /** Gives the thread to the next review; one that is at a call cannot be told to stop, and is ended. May be called again. */
-  release(reason: unknown): void
+/** Waits for a thread. */
+interface Waiting {
+  readonly resolve: (thread: ReviewThread) => void
+  readonly reject: (error: unknown) => void
 }
 
 export class ReviewThreads {
   readonly #options: ReviewThreadOptions
-  readonly #threads = new Set<Thread>()
-  readonly #queue: ThreadLease[] = []
+  readonly #threads = new Set<ReviewThread>()
+  /** Those that do not listen yet. */
+  readonly #starting = new Set<ReviewThread>()
+  readonly #idle = new Map<ReviewThread, Timer>()
+  readonly #queue = new Set<Waiting>()
 
   constructor(options: ReviewThreadOptions) {
     this.#options = options
@@ -67,144 +54,163 @@ export class ReviewThreads {
     return this.#threads.size
   }
 
-  /** The use of a thread, which may have to be waited for: the first call does. */
-  lease(): Lease {
-    const lease = new ThreadLease((released, isWaiting) => this.#released(released, isWaiting))
-    this.#queue.push(lease)
-    this.#next()
-    return lease
+  /**
+   * A thread for one review, until it is released.
+   *
+   * @throws the reason of `signal` when it aborts first.
+   */
+  acquire(signal: AbortSignal): Promise<ReviewThread> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted()
+      const waiting: Waiting = { resolve, reject }
+      const leave = (): void => {
+        this.#queue.delete(waiting)
+        reject(signal.reason as Error)
+      }
+      signal.addEventListener('abort', leave, { once: true })
+      this.#queue.add(waiting)
+      this.#next()
+    })
+  }
+
+  /** Gives the thread to the next review; one that is at a call cannot be told to stop, and is ended. */
+  release(thread: ReviewThread): void {
+    // It may have ended by itself.
+    if (!this.#threads.has(thread)) return
+    if (thread.isBusy) {
+      void this.#end(thread, new Error('the review has been given up'))
+      return
+    }
+    thread.forget()
+    this.#ready(thread)
   }
 
   /** Ends all threads. */
   async stop(): Promise<void> {
     const reason = new Error('the server ends')
-    for (const lease of this.#queue.splice(0)) lease.fail(reason)
+    for (const { reject } of this.#queue) reject(reason)
+    this.#queue.clear()
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, reason)))
   }
 
+  #ready(thread: ReviewThread): void {
+    this.#starting.delete(thread)
+    this.#idle.set(
+      thread,
+      this.#options.clock.after(idleMs, () => void this.#end(thread)),
+    )
+    this.#next()
+  }
+
   #next(): void {
-    while (this.#queue.length > 0) {
-      const thread = [...this.#threads].find(({ lease }) => lease === undefined) ?? this.#start()
-      if (thread === undefined) return
-      thread.idle?.cancel()
-      thread.lease = this.#queue.shift()!
-      thread.lease.begin(thread.worker)
+    for (const waiting of this.#queue) {
+      const [thread] = this.#idle.keys()
+      if (thread === undefined) {
+        // One that starts goes on when the review that it is for is given up: on a busy machine there would never be any.
+        if (this.#starting.size < this.#queue.size) this.#start()
+        return
+      }
+      this.#idle.get(thread)?.cancel()
+      this.#idle.delete(thread)
+      this.#queue.delete(waiting)
+      waiting.resolve(thread)
     }
   }
 
-  #start(): Thread | undefined {
+  #start(): void {
     const { webhooks, threads = Math.max(1, Math.min(2, availableParallelism() - 1)), maxOldGenerationSizeMb = 512 } = this.#options
-    if (this.#threads.size >= threads) return undefined
+    if (this.#threads.size >= threads) return
     const worker = new Worker(script, {
       workerData: writeThreadWebhooks(webhooks),
       resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb },
       name: 'proreus-review',
     })
     worker.unref()
-    const thread: Thread = { worker, lease: undefined, idle: undefined }
+    const thread = new ReviewThread(worker)
     this.#threads.add(thread)
-    worker.on('message', (reply: WorkerReply) => thread.lease?.settle(reply))
-    worker.on('error', (error) => void this.#end(thread, error))
-    return thread
+    this.#starting.add(thread)
+    worker.once('message', () => this.#ready(thread))
+    worker.on('error', (error) => {
+      const [first] = this.#starting.has(thread) ? this.#queue : []
+      if (first !== undefined) this.#queue.delete(first)
+      first?.reject(error)
+      void this.#end(thread, error)
+    })
   }
 
-  #released(lease: ThreadLease, isWaiting: boolean): void {
-    const index = this.#queue.indexOf(lease)
-    if (index >= 0) this.#queue.splice(index, 1)
-    const thread = [...this.#threads].find((one) => one.lease === lease)
-    if (thread === undefined) return
-    if (isWaiting) {
-      void this.#end(thread)
-      return
-    }
-    thread.lease = undefined
-    thread.worker.postMessage(undefined satisfies WorkerMessage)
-    thread.idle = this.#options.clock.after(idleMs, () => void this.#end(thread))
-    this.#next()
-  }
-
-  async #end(thread: Thread, error?: unknown): Promise<void> {
-    thread.idle?.cancel()
+  async #end(thread: ReviewThread, error?: unknown): Promise<void> {
+    this.#idle.get(thread)?.cancel()
+    this.#idle.delete(thread)
     this.#threads.delete(thread)
-    thread.lease?.fail(error)
-    thread.lease = undefined
-    await thread.worker.terminate()
+    this.#starting.delete(thread)
+    await thread.end(error)
     this.#next()
   }
 }
 
-interface Waiting {
-  readonly message: WorkerMessage
-  readonly moved: readonly ArrayBuffer[]
+/** What an error of the thread is here. */
+const errors: Readonly<Record<'MalformedReview' | 'BodyRefused' | 'Error', (message: string) => Error>> = {
+  MalformedReview: (message) => new MalformedReview(message),
+  BodyRefused: (message) => new BodyRefused(413, message),
+  Error: (message) => new Error(message),
+}
+
+interface WaitingCall {
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
 }
 
-class ThreadLease implements Lease {
-  readonly #onRelease: (lease: ThreadLease, isWaiting: boolean) => void
-  #worker: Worker | undefined
-  #waiting: Waiting | undefined
-  /** Why there are no more calls. */
+/** One thread, which a single review uses at a time. */
+export class ReviewThread {
+  readonly #worker: Worker
+  #call: WaitingCall | undefined
   #ended: { readonly reason: unknown } | undefined
 
-  /** @param onRelease is told whether a call was waiting for its answer. */
-  constructor(onRelease: (lease: ThreadLease, isWaiting: boolean) => void) {
-    this.#onRelease = onRelease
+  constructor(worker: Worker) {
+    this.#worker = worker
+    worker.on('message', (reply: WorkerReply) => this.#settle(reply))
   }
 
+  /** Whether a call waits for its answer. */
+  get isBusy(): boolean {
+    return this.#call !== undefined
+  }
+
+  /**
+   * Calls the thread; one call at a time. The buffers in `moved` are the thread's from then on.
+   *
+   * @throws what the thread throws, or why it has ended.
+   */
   call<Method extends keyof WorkerCalls>(
     method: Method,
     argument: Parameters<WorkerCalls[Method]>[0],
     moved: readonly ArrayBuffer[] = [],
   ): Promise<ReturnType<WorkerCalls[Method]>> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended.reason as Error)
     return new Promise((resolve, reject) => {
-      if (this.#ended !== undefined) {
-        reject(this.#ended.reason as Error)
-        return
-      }
-      this.#waiting = { message: { method, argument }, moved, resolve, reject }
-      this.#post()
+      this.#call = { resolve, reject }
+      this.#worker.postMessage({ method, argument } satisfies WorkerMessage, moved)
     })
   }
 
-  begin(worker: Worker): void {
-    this.#worker = worker
-    this.#post()
+  /** Has the thread forget its review. */
+  forget(): void {
+    this.#worker.postMessage(undefined satisfies WorkerMessage)
   }
 
-  settle(reply: WorkerReply): void {
-    const waiting = this.#waiting
-    this.#waiting = undefined
-    if ('value' in reply) waiting?.resolve(reply.value as never)
-    else waiting?.reject(errorOf(reply))
+  async end(reason: unknown): Promise<void> {
+    this.#ended ??= { reason }
+    this.#call?.reject(reason)
+    this.#call = undefined
+    await this.#worker.terminate()
   }
 
-  release(reason: unknown): void {
-    if (this.#ended !== undefined) return
-    const isWaiting = this.#waiting !== undefined
-    this.fail(reason)
-    this.#onRelease(this, isWaiting)
-  }
-
-  /** Lets what is waiting, and what will, fail with the error. */
-  fail(error: unknown): void {
-    this.#ended ??= { reason: error }
-    this.#waiting?.reject(error)
-    this.#waiting = undefined
-  }
-
-  #post(): void {
-    if (this.#waiting !== undefined) this.#worker?.postMessage(this.#waiting.message, this.#waiting.moved)
-  }
-}
-
-function errorOf({ failure, message }: Extract<WorkerReply, { failure: string }>): Error {
-  switch (failure) {
-    case 'malformed':
-      return new MalformedReview(message)
-    case 'refused':
-      return new BodyRefused(413, message)
-    case 'error':
-      return new Error(message)
+  #settle(reply: WorkerReply): void {
+    const call = this.#call
+    // The first message says that the thread listens.
+    if (call === undefined) return
+    this.#call = undefined
+    if ('value' in reply) call.resolve(reply.value as never)
+    else call.reject(errors[reply.error](reply.message))
   }
 }

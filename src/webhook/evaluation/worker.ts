@@ -18,11 +18,7 @@ import { readThreadWebhooks } from './thread-webhooks.ts'
 
 /** What the main thread may ask for. Whatever may be large goes as a buffer, which is moved and not copied. */
 export interface WorkerCalls {
-  begin(job: { readonly webhook: number; readonly verb: Verb; readonly bytes: ArrayBuffer }): {
-    /** As JSON. */
-    readonly request: string
-    readonly found: Found
-  }
+  begin(job: { readonly webhook: number; readonly verb: Verb; readonly bytes: ArrayBuffer }): Found
   /** As JSON. */
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
   /** The argument is a JSON patch to what `objects` or the last `change` gave. */
@@ -36,9 +32,10 @@ export interface WorkerCalls {
 /** A call; undefined when nothing more will be asked about a review. */
 export type WorkerMessage = { readonly method: keyof WorkerCalls; readonly argument: unknown } | undefined
 
-export type WorkerReply = { readonly value: unknown } | { readonly failure: 'malformed' | 'refused' | 'error'; readonly message: string }
+export type WorkerReply =
+  { readonly value: unknown } | { readonly error: 'MalformedReview' | 'BodyRefused' | 'Error'; readonly message: string }
 
-/** Of a review without its objects: what the main thread has to parse. */
+/** Of a review without its objects: what is copied to the main thread. */
 const maxRequestLength = smallBytes
 
 const port = parentPort
@@ -55,12 +52,11 @@ const calls: WorkerCalls = {
     const excess = excessOf(body)
     if (excess !== undefined) throw new BodyRefused(413, `The AdmissionReview has more than ${excess}, and is not read.`)
     const evaluation = new InlineEvaluation(rulesOf(webhooks[webhook]!, verb), readReview(body))
-    const request = stringifyJson(evaluation.request)
-    if (request.length > maxRequestLength) {
+    if (stringifyJson(evaluation.request).length > maxRequestLength) {
       throw new BodyRefused(413, `The AdmissionReview is larger than ${maxRequestLength} bytes without its objects, and is not read.`)
     }
     current = evaluation
-    return { request, found: evaluation.begin() }
+    return evaluation.begin()
   },
   objects() {
     const { object, oldObject } = evaluation().objects()
@@ -107,7 +103,10 @@ function replyTo({ method, argument }: NonNullable<WorkerMessage>): WorkerReply 
     return { value: calls[method](argument as never) }
   } catch (error) {
     moved = []
-    const failure = error instanceof MalformedReview ? 'malformed' : error instanceof BodyRefused ? 'refused' : 'error'
-    return { failure, message: messageOf(error) }
+    const known = error instanceof MalformedReview || error instanceof BodyRefused
+    return { error: known ? error.name : 'Error', message: messageOf(error) }
   }
 }
+
+// It listens.
+port.postMessage(undefined)

@@ -7,13 +7,15 @@ import type { CombinedWebhook } from '../../../src/webhook/combine.ts'
 import { combineWebhooks } from '../../../src/webhook/combine.ts'
 import { defineWebhook } from '../../../src/webhook/definition.ts'
 import type { Found } from '../../../src/webhook/evaluation/evaluation.ts'
-import type { Lease, ReviewThreadOptions } from '../../../src/webhook/evaluation/review-threads.ts'
+import type { ReviewThread, ReviewThreadOptions } from '../../../src/webhook/evaluation/review-threads.ts'
 import { ReviewThreads } from '../../../src/webhook/evaluation/review-threads.ts'
 import { reviewOfSpec, target } from '../../support/hostile-reviews.ts'
 
+t.setTimeout(300_000)
+
 const definition = { group: target.group, kind: target.kind }
 const [targets] = combineWebhooks([defineWebhook(target)]) as [CombinedWebhook]
-const done = new Error('done')
+const forever = new AbortController().signal
 
 function threadsOf(t: Test, options: Partial<ReviewThreadOptions> = {}): { threads: ReviewThreads; clock: FakeClock } {
   const clock = new FakeClock()
@@ -22,17 +24,17 @@ function threadsOf(t: Test, options: Partial<ReviewThreadOptions> = {}): { threa
   return { threads, clock }
 }
 
-function begin(lease: Lease, spec: string, webhook = 0): Promise<{ request: string; found: Found }> {
+function begin(thread: ReviewThread, spec: string, webhook = 0): Promise<Found> {
   const bytes = new Uint8Array(Buffer.from(reviewOfSpec(spec))).buffer
-  return lease.call('begin', { webhook, verb: 'mutate', bytes }, [bytes])
+  return thread.call('begin', { webhook, verb: 'mutate', bytes }, [bytes])
 }
 
 async function evaluate(threads: ReviewThreads, spec: string, webhook?: number): Promise<Found> {
-  const lease = threads.lease()
+  const thread = await threads.acquire(forever)
   try {
-    return (await begin(lease, spec, webhook)).found
+    return await begin(thread, spec, webhook)
   } finally {
-    lease.release(done)
+    threads.release(thread)
   }
 }
 
@@ -44,6 +46,8 @@ t.test('threads start with the first review and end when there are no more', asy
     found.map(({ applies, errors }) => [applies, errors.listed.length]),
     Array(5).fill([true, 0]),
   )
+  const both = [await threads.acquire(forever), await threads.acquire(forever)]
+  for (const thread of both) threads.release(thread)
   t.equal(threads.size, 2)
   await clock.advance(9999)
   t.equal(threads.size, 2)
@@ -54,21 +58,21 @@ t.test('threads start with the first review and end when there are no more', asy
 
 t.test('there are as many threads as it is told, and a review waits for the one before', async (t) => {
   const { threads } = threadsOf(t, { threads: 1 })
-  const [first, second] = [threads.lease(), threads.lease()]
+  const first = await threads.acquire(forever)
+  let acquired = false
+  const waiting = threads.acquire(forever).finally(() => (acquired = true))
   await begin(first, '{}')
-  let begun = false
-  const waiting = begin(second, '{}').then(() => (begun = true))
-  await first.call('objects', undefined)
-  t.equal(begun, false)
+  t.equal(acquired, false)
   t.equal(threads.size, 1)
-  first.release(done)
-  await waiting
-  second.release(done)
-  t.equal(threads.size, 1)
+  threads.release(first)
+  const second = await waiting
+  t.equal(second, first)
+  await t.rejects(second.call('objects', undefined), { message: 'no review has begun' }, 'the review before is forgotten')
+  threads.release(second)
 })
 
 t.test('a review that takes more memory than a thread may have fails, and the next one finds another thread', async (t) => {
-  const { threads } = threadsOf(t, { maxOldGenerationSizeMb: 16 })
+  const { threads } = threadsOf(t, { maxOldGenerationSizeMb: 64 })
   // A thread does not keep the process running; its server does.
   const running = setInterval(() => undefined, 1000)
   t.teardown(() => clearInterval(running))
@@ -83,28 +87,34 @@ t.test('whatever is large is moved between threads, and not copied', async (t) =
   const kind = defineKind({ ...definition, versions: [{ name: 'v1', spec }] })
   const { threads } = threadsOf(t, { webhooks: combineWebhooks([defineWebhook(kind)]) })
   const items = Array.from({ length: 5000 }, (_, index) => `{"name":"n${index}"}`).join()
-  const lease = threads.lease()
-  const begun = await begin(lease, `{"items":[${items}],"pod":{"containers":[{"name":"a"}],"unknown":1}}`)
-  t.strictSame(begun.found, { applies: true, errors: { listed: [], omitted: 0 }, warnings: ['unknown field "spec.pod.unknown"'] })
+  const thread = await threads.acquire(forever)
+  const begun = await begin(thread, `{"items":[${items}],"pod":{"containers":[{"name":"a"}],"unknown":1}}`)
+  const { request: _, ...found } = begun
+  t.strictSame(found, { applies: true, errors: { listed: [], omitted: 0 }, warnings: ['unknown field "spec.pod.unknown"'] })
   t.ok(JSON.stringify(begun).length < 1000, 'the rest is short')
-  const { object, oldObject } = await lease.call('objects', undefined)
+  const { object, oldObject } = await thread.call('objects', undefined)
   t.ok(object!.byteLength > 50_000)
   t.equal(oldObject, undefined)
-  const { text, patch } = await lease.call('answer', { allowed: true })
+  const { text, patch } = await thread.call('answer', { allowed: true })
   t.ok(text.byteLength > 50_000)
   t.equal(patch?.operations, 5000)
-  lease.release(done)
+  threads.release(thread)
 })
 
 t.test('a review that is given up ends its thread, or leaves the queue', async (t) => {
   const { threads } = threadsOf(t)
-  const leases = Array.from({ length: 4 }, () => threads.lease())
-  const given = leases.map((lease) => begin(lease, '{}'))
-  for (const lease of leases) lease.release(new Error('too late'))
-  for (const one of given) await t.rejects(one, { message: 'too late' })
+  const controller = new AbortController()
+  const [first, second] = [await threads.acquire(forever), await threads.acquire(forever)]
+  const given = [first, second].map((thread) => begin(thread, '{}'))
+  const queued = threads.acquire(controller.signal)
+  controller.abort(new Error('too late'))
+  await t.rejects(queued, { message: 'too late' })
+  for (const thread of [first, second]) threads.release(thread)
+  for (const one of given) await t.rejects(one, { message: 'the review has been given up' })
   t.equal(threads.size, 0)
   t.equal((await evaluate(threads, '{}')).applies, true)
-  await t.rejects(begin(leases[0]!, '{}'), { message: 'too late' })
+  await t.rejects(begin(first, '{}'), { message: 'the review has been given up' })
+  await t.rejects(threads.acquire(controller.signal), { message: 'too late' })
 })
 
 t.test('a review that fails in its thread fails alone', async (t) => {
@@ -125,6 +135,24 @@ t.test('a thread knows the built-in types that a kind embeds', async (t) => {
     listed.map(({ path }) => path),
     ['spec.pod.containers[0].name'],
   )
+})
+
+t.test('a thread that starts is not ended with the review that it is for', async (t) => {
+  const { threads } = threadsOf(t, { threads: 1 })
+  const controller = new AbortController()
+  const given = threads.acquire(controller.signal)
+  controller.abort(new Error('too late'))
+  await t.rejects(given, { message: 'too late' })
+  t.equal(threads.size, 1)
+  t.equal((await evaluate(threads, '{}')).applies, true)
+  t.equal(threads.size, 1)
+})
+
+t.test('a thread that cannot start fails the review that waits for it', async (t) => {
+  const { threads } = threadsOf(t, { threads: 1, maxOldGenerationSizeMb: 2 })
+  const running = setInterval(() => undefined, 1000)
+  t.teardown(() => clearInterval(running))
+  await t.rejects(threads.acquire(forever), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
 })
 
 t.test('ends with the server', async (t) => {

@@ -1,0 +1,51 @@
+import t from 'tap'
+import { addErrors, isEmpty, joinErrors, maxListedErrors, noErrors, omission } from '../../src/api/error-list.ts'
+import type { FieldError } from '../../src/api/field-error.ts'
+import { forbidden } from '../../src/api/field-error.ts'
+
+const errors = (count: number, detail = 'x'): FieldError[] => Array.from({ length: count }, (_, index) => forbidden(`f[${index}]`, detail))
+
+t.test('errors are listed up to a count, and those beyond it are counted', (t) => {
+  const few = addErrors(noErrors, errors(3))
+  t.strictSame(few, { listed: errors(3), omitted: 0 })
+  t.equal(omission(few), undefined)
+  const more = addErrors(few, errors(maxListedErrors))
+  t.equal(more.listed.length, maxListedErrors)
+  t.strictSame(more.listed.slice(0, 4), [...errors(3), errors(1)[0]])
+  t.equal(more.omitted, 3)
+  t.strictSame(omission(more), {
+    path: '<nil>',
+    reason: 'FieldValueTooMany',
+    message: 'Too many: at least 3 more errors are not listed; correct those that are',
+  })
+  t.match(omission(addErrors(noErrors, errors(maxListedErrors + 1)))?.message, 'at least 1 more error is not listed')
+  t.end()
+})
+
+t.test('nothing to add is nothing to do', (t) => {
+  t.equal(addErrors(noErrors, []), noErrors)
+  t.ok(isEmpty(noErrors))
+  const some = addErrors(noErrors, errors(1))
+  t.notOk(isEmpty(some))
+  t.equal(joinErrors(noErrors, some), some)
+  t.strictSame(joinErrors(some, noErrors), some)
+  t.end()
+})
+
+t.test('lists are joined with what they omit', (t) => {
+  const first = addErrors(noErrors, errors(maxListedErrors + 10))
+  const second = addErrors(noErrors, errors(maxListedErrors + 5))
+  t.equal(joinErrors(first, second).omitted, 10 + maxListedErrors + 5)
+  t.equal(joinErrors(addErrors(noErrors, errors(1)), second).omitted, 5 + 1)
+  t.end()
+})
+
+t.test('the texts of all errors have a limit, and so has each', (t) => {
+  const long = addErrors(noErrors, errors(100, 'y'.repeat(20_000)))
+  t.ok(long.listed.length >= 1 && long.listed.length < 10, `${long.listed.length} listed`)
+  t.equal(long.listed.length + long.omitted, 100)
+  const [huge] = addErrors(noErrors, [forbidden('p'.repeat(1_000_000), 'z'.repeat(1_000_000))]).listed
+  t.ok(huge!.path.length + huge!.message.length < 70_000)
+  t.match(huge, { reason: 'FieldValueForbidden', path: /…$/, message: /^Forbidden: z+…$/ })
+  t.end()
+})
