@@ -133,7 +133,18 @@ async function main(): Promise<void> {
     process.stderr.write(`${lines.at(-1)!.join(' | ')}\n`)
   }
   await server?.stop()
-  const head = ['while this arrives', 'lives', 'p50 ms', 'p99 ms', 'max ms', 'longest turn: CPU ms', 'failed', 'readyz ms', 'RSS MB before – peak – after', 'outcome']
+  const head = [
+    'while this arrives',
+    'lives',
+    'p50 ms',
+    'p99 ms',
+    'max ms',
+    'longest turn: CPU ms',
+    'failed',
+    'readyz ms',
+    'RSS MB before – peak – after',
+    'outcome',
+  ]
   process.stdout.write(`\n### Under a memory limit of ${shippedLimitBytes / 2 ** 20}Mi\n\n${table(head, lines)}`)
 }
 

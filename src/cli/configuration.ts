@@ -101,10 +101,10 @@ export function parseShare(text: string): number {
 
 const byteUnits: Readonly<Record<string, number>> = { '': 1, k: 1e3, M: 1e6, G: 1e9, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 }
 
-/** Parses an amount of memory as Kubernetes writes it (`384Mi`, `1G`) into bytes. */
+/** Parses an amount of memory as Kubernetes writes it (`512Mi`, `1G`) into bytes. */
 export function parseBytes(text: string): number {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kMG]|[KMG]i)?$/.exec(text) ?? []
-  if (number === undefined || Number(number) === 0) throw new InvalidArgumentError('an amount of memory is written as 384Mi or 1Gi.')
+  if (number === undefined || Number(number) === 0) throw new InvalidArgumentError('an amount of memory is written as 512Mi or 1Gi.')
   return Math.floor(Number(number) * byteUnits[unit]!)
 }
 

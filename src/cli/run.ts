@@ -112,7 +112,7 @@ export function runCommand(): Command {
         .env('TLS_CIPHER_SUITES'),
     )
     .addOption(
-      new Option('--memory-limit <quantity>', 'memory that the process may take, e.g. 384Mi (default: the limit of the container)')
+      new Option('--memory-limit <quantity>', 'memory that the process may take, e.g. 512Mi (default: the limit of the container)')
         .argParser(parseBytes)
         .env('MEMORY_LIMIT'),
     )

@@ -68,7 +68,11 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
     if (!paths.has(path)) return reply.code(404).type('text/plain; charset=utf-8').send(notFoundText(path, paths))
     return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes a review by POST.\n`)
   })
-  receiveBodies(app as unknown as FastifyInstance, { what: 'AdmissionReview', maxBytes: maxBodyBytes, budget, clock, costOf }, (bytes) => bytes)
+  receiveBodies(
+    app as unknown as FastifyInstance,
+    { what: 'AdmissionReview', maxBytes: maxBodyBytes, budget, clock, costOf },
+    (bytes) => bytes,
+  )
   app.addHook('onSend', (_request, reply, payload, next) => {
     if (draining()) reply.header('connection', 'close')
     next(null, payload)

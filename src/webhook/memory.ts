@@ -31,7 +31,7 @@ export interface MemoryShares {
 }
 
 /** The limit of the container in `config/manager/deployment.yaml`. */
-export const shippedLimitBytes = 384 * mebibyte
+export const shippedLimitBytes = 512 * mebibyte
 /** Without a limit, no more than this, and no more than half of the machine: all stated limits hold with it. */
 const unlimitedBytes = 1024 * mebibyte
 /** An idle process with all shipped operators, by measurement; of its heap, a third. */
@@ -43,7 +43,7 @@ const usable = 0.9
 const leastAvailableBytes = 32 * mebibyte
 /** By measurement: a thread with the bytes of a review, and the heap in which it can review the hardest 7 MiB (`test/support/hostile-reviews.ts`). */
 const threadBytes = 40 * mebibyte
-const threadHeapBytes = 64 * mebibyte
+const threadHeapBytes = 96 * mebibyte
 /** What the threads may have of the memory that an idle process leaves, and of the rest the reserve. */
 const threadShare = 0.6
 const reserveShare = 0.8
@@ -76,7 +76,7 @@ export function shareMemory({ limitBytes, idleBytes, heapLimitBytes, processors 
   const available = Math.max(leastAvailableBytes, limitBytes * usable - idleBytes)
   // One leaves a processor to the event loop.
   const count = processors > 2 && available * threadShare >= 2 * (threadBytes + threadHeapBytes) ? 2 : 1
-  const heapBytes = Math.max(threadHeapBytes / 4, Math.min(threadHeapBytes, available * threadShare - threadBytes))
+  const heapBytes = Math.max(threadHeapBytes / 6, Math.min(threadHeapBytes, available * threadShare - threadBytes))
   const left = Math.max(leastAvailableBytes / 2, available - count * (threadBytes + heapBytes))
   // What is read of bodies is in the heap.
   const requestBytes = Math.floor(Math.min(left, Math.max(leastAvailableBytes / 2, heapLimitBytes - idleHeapBytes)))

@@ -45,6 +45,22 @@ t.test('what is read exactly is written exactly', (t) => {
   const circle: unknown[] = []
   circle.push(circle)
   t.throws(() => stringifyJson(circle), TypeError)
+  t.throws(() => stringifyJson([1n, circle]), TypeError)
+  t.throws(() => JSON.stringify(1n), TypeError, 'JSON.stringify is as it was')
+  t.end()
+})
+
+t.test('to write one integer beyond 2^53 costs the rest of the object nothing', (t) => {
+  const numbers = Array.from({ length: 500_000 }, (_, index) => index)
+  const cost = (write: () => unknown): number => {
+    const before = process.threadCpuUsage()
+    write()
+    const { user, system } = process.threadCpuUsage(before)
+    return user + system
+  }
+  const least = (write: () => unknown): number => Math.min(...Array.from({ length: 5 }, () => cost(write)))
+  const [plain, exact] = [least(() => JSON.stringify(numbers)), least(() => stringifyJson([9007199254740993n, numbers]))]
+  t.ok(exact < 6 * plain, `${exact} µs, and ${plain} without it`)
   t.end()
 })
 

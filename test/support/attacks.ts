@@ -20,7 +20,8 @@ export interface Attack {
 const hostilePath = '/mutate-hostile-example-com-v1-target?timeout=10s'
 const mypodVersion = mypod.version
 const mypodPath = `/validate-${mypod.group.replaceAll('.', '-')}-${mypodVersion}-mypod?timeout=10s`
-const headersOf = (path: string, more: string): string => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${more}\r\n\r\n`
+const headersOf = (path: string, more: string): string =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${more}\r\n\r\n`
 
 const small = reviewOfSpec('{"labels":{"a":"b"},"items":[{"name":"a"},{"name":"b","weight":3}]}', 'small')
 
@@ -67,7 +68,10 @@ export const attacks: readonly Attack[] = [
     name: '2,000 TCP connections without a handshake',
     run: (target, signal) => holdOpen(target, signal, 2000, async ({ port }) => quiet(connectTcp({ port, host: '127.0.0.1' }))),
   },
-  { name: 'twelve bodies of 6.6 MB at a time', run: (target, signal) => sendAtATime(target, signal, 12, hostilePath, textOf('400,000 keys')) },
+  {
+    name: 'twelve bodies of 6.6 MB at a time',
+    run: (target, signal) => sendAtATime(target, signal, 12, hostilePath, textOf('400,000 keys')),
+  },
   {
     name: 'twelve of 300,000 integers beyond 2^53 at a time',
     run: (target, signal) => sendAtATime(target, signal, 12, hostilePath, textOf('300,000 integers beyond 2^53')),
@@ -75,7 +79,13 @@ export const attacks: readonly Attack[] = [
   {
     name: 'an object of 2.9 MB with one such integer',
     run: (target, signal) =>
-      sendAtATime(target, signal, 1, hostilePath, reviewOfSpec(`{"open":[9007199254740993${',1'.repeat(490_000)}],"evil":"${'a'.repeat(1.9e6)}"}`)),
+      sendAtATime(
+        target,
+        signal,
+        1,
+        hostilePath,
+        reviewOfSpec(`{"open":[9007199254740993${',1'.repeat(490_000)}],"evil":"${'a'.repeat(1.9e6)}"}`),
+      ),
   },
   { name: 'MyPods with 12,000 bad labels', run: (target, signal) => sendAtATime(target, signal, 1, mypodPath, badLabels(12_000)) },
   { name: 'MyPods with 60,000 bad labels', run: (target, signal) => sendAtATime(target, signal, 1, mypodPath, badLabels(60_000)) },

@@ -1,11 +1,8 @@
-import { once } from 'node:events'
-import { request } from 'node:https'
 import t from 'tap'
 import { invalid } from '../../src/api/field-error.ts'
-import { eventually } from '../support/eventually.ts'
 import { hostileReviews, reviewOfSpec } from '../support/hostile-reviews.ts'
 import type { Handlers } from '../support/hostile-server.ts'
-import { ask, serve, small, url } from '../support/hostile-server.ts'
+import { ask, serve, url } from '../support/hostile-server.ts'
 import type { ReviewAnswer } from '../support/webhook-fixture.ts'
 import { patchOf } from '../support/webhook-fixture.ts'
 

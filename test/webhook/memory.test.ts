@@ -5,7 +5,7 @@ import { maxReviewCost } from '../../src/webhook/body/cost.ts'
 import { leastLimitBytes, processMemory, shareMemory, shippedLimitBytes } from '../../src/webhook/memory.ts'
 
 const mebibyte = 2 ** 20
-const process256 = { idleBytes: 160 * mebibyte, heapLimitBytes: 192 * mebibyte, processors: 4 }
+const process256 = { idleBytes: 160 * mebibyte, heapLimitBytes: 256 * mebibyte, processors: 4 }
 
 t.test('the shipped limit is that of the Deployment and of the page about limits', (t) => {
   const { spec } = parse(readFileSync('config/manager/deployment.yaml', 'utf8')) as { spec: { template: { spec: PodSpec } } }
@@ -29,7 +29,7 @@ interface PodSpec {
 t.test('with the shipped limit there is room for the largest review and a thread for it', (t) => {
   const shares = shareMemory({ ...process256, limitBytes: shippedLimitBytes })
   t.ok(shares.reserveBytes >= maxReviewCost, `${shares.reserveBytes}`)
-  t.strictSame(shares.threads, { count: 1, heapMegabytes: 64 })
+  t.strictSame(shares.threads, { count: 1, heapMegabytes: 96 })
   t.end()
 })
 

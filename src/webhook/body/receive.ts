@@ -205,9 +205,7 @@ class Receiver implements Received {
   }
 
   #awaitSender(): void {
-    this.charge.waitsForPeer(() =>
-      this.#endConnection(new BodyRefused(408, 'The body came too slowly while others waited for memory.')),
-    )
+    this.charge.waitsForPeer(() => this.#endConnection(new BodyRefused(408, 'The body came too slowly while others waited for memory.')))
   }
 
   /** Refuses a body of which not even the rest shall be read. */

@@ -40,6 +40,8 @@ interface Waiting {
 export class ReviewThreads {
   readonly #options: ReviewThreadOptions
   readonly #threads = new Set<ReviewThread>()
+  /** Those that do not listen yet. */
+  readonly #starting = new Set<ReviewThread>()
   readonly #idle = new Map<ReviewThread, Timer>()
   readonly #queue = new Set<Waiting>()
 
@@ -80,11 +82,7 @@ export class ReviewThreads {
       return
     }
     thread.forget()
-    this.#idle.set(
-      thread,
-      this.#options.clock.after(idleMs, () => void this.#end(thread)),
-    )
-    this.#next()
+    this.#ready(thread)
   }
 
   /** Ends all threads. */
@@ -95,11 +93,23 @@ export class ReviewThreads {
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, reason)))
   }
 
+  #ready(thread: ReviewThread): void {
+    this.#starting.delete(thread)
+    this.#idle.set(
+      thread,
+      this.#options.clock.after(idleMs, () => void this.#end(thread)),
+    )
+    this.#next()
+  }
+
   #next(): void {
     for (const waiting of this.#queue) {
-      const [idle] = this.#idle.keys()
-      const thread = idle ?? this.#start()
-      if (thread === undefined) return
+      const [thread] = this.#idle.keys()
+      if (thread === undefined) {
+        // One that starts goes on when the review that it is for is given up: on a busy machine there would never be any.
+        if (this.#starting.size < this.#queue.size) this.#start()
+        return
+      }
       this.#idle.get(thread)?.cancel()
       this.#idle.delete(thread)
       this.#queue.delete(waiting)
@@ -107,24 +117,32 @@ export class ReviewThreads {
     }
   }
 
-  #start(): ReviewThread | undefined {
+  #start(): void {
     const { webhooks, threads = Math.max(1, Math.min(2, availableParallelism() - 1)), maxOldGenerationSizeMb = 512 } = this.#options
-    if (this.#threads.size >= threads) return undefined
+    if (this.#threads.size >= threads) return
     const worker = new Worker(script, {
       workerData: writeThreadWebhooks(webhooks),
       resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb },
       name: 'proreus-review',
     })
     worker.unref()
-    const thread = new ReviewThread(worker, (error) => void this.#end(thread, error))
+    const thread = new ReviewThread(worker)
     this.#threads.add(thread)
-    return thread
+    this.#starting.add(thread)
+    worker.once('message', () => this.#ready(thread))
+    worker.on('error', (error) => {
+      const [first] = this.#starting.has(thread) ? this.#queue : []
+      if (first !== undefined) this.#queue.delete(first)
+      first?.reject(error)
+      void this.#end(thread, error)
+    })
   }
 
   async #end(thread: ReviewThread, error?: unknown): Promise<void> {
     this.#idle.get(thread)?.cancel()
     this.#idle.delete(thread)
     this.#threads.delete(thread)
+    this.#starting.delete(thread)
     await thread.end(error)
     this.#next()
   }
@@ -148,10 +166,9 @@ export class ReviewThread {
   #call: WaitingCall | undefined
   #ended: { readonly reason: unknown } | undefined
 
-  constructor(worker: Worker, onError: (error: unknown) => void) {
+  constructor(worker: Worker) {
     this.#worker = worker
     worker.on('message', (reply: WorkerReply) => this.#settle(reply))
-    worker.on('error', onError)
   }
 
   /** Whether a call waits for its answer. */
@@ -190,8 +207,10 @@ export class ReviewThread {
 
   #settle(reply: WorkerReply): void {
     const call = this.#call
+    // The first message says that the thread listens.
+    if (call === undefined) return
     this.#call = undefined
-    if ('value' in reply) call?.resolve(reply.value as never)
-    else call?.reject(errors[reply.error](reply.message))
+    if ('value' in reply) call.resolve(reply.value as never)
+    else call.reject(errors[reply.error](reply.message))
   }
 }

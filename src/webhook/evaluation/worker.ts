@@ -107,3 +107,6 @@ function replyTo({ method, argument }: NonNullable<WorkerMessage>): WorkerReply 
     return { error: known ? error.name : 'Error', message: messageOf(error) }
   }
 }
+
+// It listens.
+port.postMessage(undefined)

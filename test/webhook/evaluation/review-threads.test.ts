@@ -11,6 +11,8 @@ import type { ReviewThread, ReviewThreadOptions } from '../../../src/webhook/eva
 import { ReviewThreads } from '../../../src/webhook/evaluation/review-threads.ts'
 import { reviewOfSpec, target } from '../../support/hostile-reviews.ts'
 
+t.setTimeout(300_000)
+
 const definition = { group: target.group, kind: target.kind }
 const [targets] = combineWebhooks([defineWebhook(target)]) as [CombinedWebhook]
 const forever = new AbortController().signal
@@ -44,6 +46,8 @@ t.test('threads start with the first review and end when there are no more', asy
     found.map(({ applies, errors }) => [applies, errors.listed.length]),
     Array(5).fill([true, 0]),
   )
+  const both = [await threads.acquire(forever), await threads.acquire(forever)]
+  for (const thread of both) threads.release(thread)
   t.equal(threads.size, 2)
   await clock.advance(9999)
   t.equal(threads.size, 2)
@@ -131,6 +135,24 @@ t.test('a thread knows the built-in types that a kind embeds', async (t) => {
     listed.map(({ path }) => path),
     ['spec.pod.containers[0].name'],
   )
+})
+
+t.test('a thread that starts is not ended with the review that it is for', async (t) => {
+  const { threads } = threadsOf(t, { threads: 1 })
+  const controller = new AbortController()
+  const given = threads.acquire(controller.signal)
+  controller.abort(new Error('too late'))
+  await t.rejects(given, { message: 'too late' })
+  t.equal(threads.size, 1)
+  t.equal((await evaluate(threads, '{}')).applies, true)
+  t.equal(threads.size, 1)
+})
+
+t.test('a thread that cannot start fails the review that waits for it', async (t) => {
+  const { threads } = threadsOf(t, { threads: 1, maxOldGenerationSizeMb: 2 })
+  const running = setInterval(() => undefined, 1000)
+  t.teardown(() => clearInterval(running))
+  await t.rejects(threads.acquire(forever), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
 })
 
 t.test('ends with the server', async (t) => {
