@@ -20,7 +20,7 @@ export interface ReviewThreadOptions {
   readonly clock: Clock
   /** At most. Default: as many as leave a processor to the event loop, and no more than two, for large reviews are rare. */
   readonly threads?: number | undefined
-  /** Of each thread; a review that needs more fails. Default 512: enough for two objects of the largest kind. */
+  /** Of each thread; a review that needs more fails. Below some 32, V8 may end the process when a thread starts. Default 512: enough for two objects of the largest kind. */
   readonly maxOldGenerationSizeMb?: number | undefined
 }
 

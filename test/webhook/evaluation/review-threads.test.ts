@@ -148,13 +148,6 @@ t.test('a thread that starts is not ended with the review that it is for', async
   t.equal(threads.size, 1)
 })
 
-t.test('a thread that cannot start fails the review that waits for it', async (t) => {
-  const { threads } = threadsOf(t, { threads: 1, maxOldGenerationSizeMb: 2 })
-  const running = setInterval(() => undefined, 1000)
-  t.teardown(() => clearInterval(running))
-  await t.rejects(threads.acquire(forever), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
-})
-
 t.test('ends with the server', async (t) => {
   const { threads } = threadsOf(t)
   const open = Array.from({ length: 4 }, () => evaluate(threads, '{}'))
