@@ -82,7 +82,7 @@ function start(proxy: FaultProxy, kind: FaultKind, seed: number): Fault {
     case 'forget':
       return proxy.halfOpen()
     case 'delay':
-      return proxy.delay({ toServer: random() * 80, toClient: random() * 80 })
+      return proxy.delay({ toServerMs: random() * 80, toClientMs: random() * 80 })
     case 'answer': {
       const watches = random() < 0.5
       const fault = proxy.answer(([429, 500, 503] as const)[Math.floor(random() * 3)]!, {

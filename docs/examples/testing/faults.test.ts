@@ -34,7 +34,7 @@ test('it tries again when the API server is too busy', async () => {
 })
 
 test('it bears a slow network, and one that stands still for a moment', async () => {
-  proxy.delay({ toServer: 20, toClient: 80 })
+  proxy.delay({ toServerMs: 20, toClientMs: 80 })
   const silent = proxy.halfOpen()
   setTimeout(() => silent.end(), 300)
   await greet('slowly')

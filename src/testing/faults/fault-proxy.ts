@@ -11,7 +11,6 @@ import { newToken } from '../../devcluster/pki/state.ts'
 import type { AnswerCode, AnswerFault, AnswerOptions } from './answers.ts'
 import { Answers } from './answers.ts'
 import { startForwarder } from './forwarder.ts'
-import type { Latency } from './link.ts'
 import type { Fault, FaultScope, ProxiedConnection } from './network.ts'
 import { FaultyNetwork } from './network.ts'
 
@@ -34,7 +33,7 @@ export interface FaultProxy {
   /** The TCP connections that are open through the proxy, oldest first. */
   readonly connections: readonly ProxiedConnection[]
   /** Everything comes later: by so many milliseconds in each direction, or in those that are named. Several delays add up. */
-  delay(ms: number | Partial<Latency>): Fault
+  delay(ms: number | { readonly toServerMs?: number; readonly toClientMs?: number }): Fault
   /**
    * Resets connections at once, as when the API server is killed. With `alsoNew`, those that are made from now on are
    * reset as well, until the fault ends: the API server is away.
@@ -114,8 +113,8 @@ export async function startFaultProxy(connection: Connection): Promise<FaultProx
       return network.links
     },
     delay(ms) {
-      const { toServer = 0, toClient = 0 } = typeof ms === 'number' ? { toServer: ms, toClient: ms } : ms
-      return network.delay({ toServer, toClient })
+      const { toServerMs = 0, toClientMs = 0 } = typeof ms === 'number' ? { toServerMs: ms, toClientMs: ms } : ms
+      return network.delay({ toServer: toServerMs, toClient: toClientMs })
     },
     cut: (scope = {}) => network.cut(scope),
     halfOpen: ({ direction = 'both', ...scope } = {}) => network.hold(direction === 'both' ? ['toServer', 'toClient'] : [direction], scope),
