@@ -62,7 +62,8 @@ async function applyDefinition(
     await apply(forceConflicts)
   } catch (error) {
     if (!isConflict(error)) throw error
-    const conflicts = conflictsOf(error).filter(({ manager }) => isInstaller(manager))
+    const installation = installationOf(fieldManager)
+    const conflicts = conflictsOf(error).filter(({ manager }) => isInstaller(manager) && installationOf(manager) !== installation)
     if (conflicts.length === 0) return void (await apply(true))
     throw definedByOthers(nameOf(crd), conflicts, error)
   }

@@ -471,12 +471,12 @@ t.test('a number out of its range is refused where the controller is defined', a
   for (const workers of [0, -1, 1.5, NaN, Infinity])
     t.throws(() => defineController(thing, { reconcile, workers }), {
       code: 'PRO_CONFIG_INVALID',
-      message: `The controller "thing" is not well defined: workers: ${workers} is not a whole number of at least 1.`,
+      message: `The controller "thing" is not well defined: workers: must be a whole number of at least 1, found ${workers}.`,
     })
   for (const reconciliationTimeoutMs of [0, -1, NaN])
     t.throws(() => defineController(thing, { reconcile, reconciliationTimeoutMs }), {
       code: 'PRO_CONFIG_INVALID',
-      message: new RegExp(`: reconciliationTimeoutMs: ${reconciliationTimeoutMs} is not a number of milliseconds above 0\\.$`),
+      message: new RegExp(`: reconciliationTimeoutMs: must be a number of milliseconds above 0, found ${reconciliationTimeoutMs}\\.$`),
     })
 })
 
