@@ -125,7 +125,7 @@ export type {
   WatchOptions,
   WriteOptions,
 } from './client/client.ts'
-export type { RequestReport, TransportOptions } from './client/transport.ts'
+export type { RequestReport, TransportOptions, WarnedRequest } from './client/transport.ts'
 export type { ApplyInput, JsonPatchOperation, MergePatch, PatchOf, StatusPatch, Writable } from './client/written.ts'
 export type { Connection } from './client/connection.ts'
 export { loadConnection } from './client/kubeconfig.ts'
@@ -155,6 +155,7 @@ export type { Incoming, Verdict, WebhookDefinition, WebhookHandlers } from './we
 export type { AdmissionContext, GroupVersionResource, Operation, OperationOptions, ReviewContext, UserInfo } from './webhook/context.ts'
 export type { WebhookFilters, WebhookSettings } from './webhook/settings.ts'
 export type { MatchCondition } from './webhook/match-condition.ts'
+export type { TlsOptions, TlsVersion } from './webhook/tls.ts'
 export { accessReviewRule } from './webhook/access.ts'
 export type { AccessAttributes } from './webhook/access.ts'
 export { anyResource } from './webhook/subresource.ts'

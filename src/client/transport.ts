@@ -50,7 +50,10 @@ export interface RequestReport {
 }
 
 /** The request that a warning is about. */
-export type WarnedRequest = Pick<ApiRequest, 'method' | 'path'>
+export interface WarnedRequest {
+  readonly method: string
+  readonly path: string
+}
 
 export interface TransportOptions {
   readonly userAgent?: string
