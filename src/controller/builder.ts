@@ -2,7 +2,7 @@
 import type { Clock } from '../api/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
-import type { KeyOf, KubernetesObject, ObjectKey } from '../api/object.ts'
+import type { KeyOf, KubernetesObject } from '../api/object.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { CacheIndex } from '../cache/cache-index.ts'
 import type { Client } from '../client/client.ts'

@@ -26,5 +26,6 @@ t.test('after a 503 a JSON patch is not sent again, because it may have been app
 
 t.test('Retry-After counts in whole seconds', async (t) => {
   t.equal(retryAfterOf({ 'retry-after': '7' }), 7)
-  for (const value of [undefined, '', '-1', '1.5', 'Wed, 21 Oct 2026 07:28:00 GMT', ['1', '2']]) t.equal(retryAfterOf({ 'retry-after': value }), undefined)
+  for (const value of [undefined, '', '-1', '1.5', 'Wed, 21 Oct 2026 07:28:00 GMT', ['1', '2']])
+    t.equal(retryAfterOf({ 'retry-after': value }), undefined)
 })

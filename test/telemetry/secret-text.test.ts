@@ -85,12 +85,9 @@ t.test('the time for a hostile text grows with its length, not with the square o
 })
 
 t.test('any mixture of what the rules look for is redacted in a short while', async (t) => {
-  fc.assert(
-    fc.property(fc.array(fc.constantFrom(...fragments), { maxLength: 400 }), (parts) => {
-      const text = parts.join('').repeat(20).slice(0, length)
-      return cpuMsOf(() => redactText(text)) < 300
-    }),
-    { numRuns: 100 },
-  )
-  t.pass()
+  const isQuick = fc.property(fc.array(fc.constantFrom(...fragments), { maxLength: 400 }), (parts) => {
+    const text = parts.join('').repeat(20).slice(0, length)
+    return cpuMsOf(() => redactText(text)) < 300
+  })
+  t.doesNotThrow(() => fc.assert(isQuick, { numRuns: 100 }))
 })

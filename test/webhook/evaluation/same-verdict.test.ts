@@ -44,7 +44,7 @@ async function same(t: Test, servers: readonly WebhookServer[], url: string, pay
     servers.map((server) => server.app.inject({ method: 'POST', url: `${url}?timeout=60s`, payload, headers })),
   )
   const [inline, offloaded] = answers.map(({ statusCode, body }) => ({ statusCode, body }))
-  if (inline!.body !== offloaded!.body || inline!.statusCode !== offloaded!.statusCode) t.strictSame(offloaded, inline, name)
+  t.strictSame(offloaded, inline, name)
   return inline!.body
 }
 
@@ -108,7 +108,6 @@ for (const [name, handlers] of Object.entries(targetHandlers)) {
       for (const odd of ['', '{', '[]', 'x'.repeat(200_000), reviewOfSpec('[]').replaceAll('Target', 'Other'), reviewOfSpec('{},')])
         await same(t, servers, url, odd, `${verb} ${odd.slice(0, 20)}`)
     }
-    t.pass()
   })
 }
 
