@@ -1,14 +1,14 @@
 /** Whether an applied configuration fits the schema of its type: what does not cannot be owned, whatever `fieldValidation` says. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { AppliedType } from './server-side-apply.ts'
 import { goSyntax, goText, goTypeName } from '../types/go-text.ts'
 import { typedPatchError } from './server-side-apply.ts'
 import type { Typing } from './typing.ts'
 import { typingOf } from './typing.ts'
 
 /** Throws 500 for unknown fields and wrong types; `named` is the configuration as it was sent. */
-export function checkFields(info: ResourceInfo, config: JsonObject, named: JsonObject): void {
+export function checkFields(info: AppliedType, config: JsonObject, named: JsonObject): void {
   const problems: string[] = []
   visit(config, typingOf(info), '', problems)
   if (problems.length === 0) return

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../api/json.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { AppliedType } from './server-side-apply.ts'
 import type { Comparison } from './compare.ts'
 import { compare } from './compare.ts'
 import type { ManagerEntry, Writer } from './managed-fields.ts'
@@ -12,7 +12,7 @@ import { typingOf } from './typing.ts'
 
 /** Comparisons of two states of an object, made once for each version in which somebody owns something. */
 export class Comparisons {
-  readonly #info: ResourceInfo
+  readonly #info: AppliedType
   readonly #live: JsonObject | undefined
   readonly #object: JsonObject
   readonly #writer: Writer
@@ -20,7 +20,7 @@ export class Comparisons {
   readonly #known = new Map<string, Comparison>()
 
   /** @param view of other versions; without one, fields are the same in all of them. */
-  constructor(info: ResourceInfo, live: JsonObject | undefined, object: JsonObject, writer: Writer, view: VersionView | undefined) {
+  constructor(info: AppliedType, live: JsonObject | undefined, object: JsonObject, writer: Writer, view: VersionView | undefined) {
     this.#info = info
     this.#live = live
     this.#object = object
@@ -46,7 +46,7 @@ export class Comparisons {
 }
 
 /** The typing of an object in a version of its type; undefined when there is no such version. */
-export function versionTyping(info: ResourceInfo, apiVersion: string, writer: Pick<Writer, 'apiVersion'>): Typing | undefined {
+export function versionTyping(info: AppliedType, apiVersion: string, writer: Pick<Writer, 'apiVersion'>): Typing | undefined {
   if (apiVersion === writer.apiVersion || info.schemaOf === undefined) return typingOf(info)
   const schema = info.schemaOf(parseApiVersion(apiVersion).version)
   return schema === undefined ? undefined : typingOf({ schema })

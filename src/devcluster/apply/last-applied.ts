@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson, isObject } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { AppliedType } from './server-side-apply.ts'
 import { appliedFields, compare } from './compare.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, emptySet } from './field-set.ts'
@@ -20,7 +20,7 @@ const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 const maxAnnotations = 256 * 1024
 
 /** The fields of the annotation's configuration that are still as it says. */
-export function lastAppliedFields(info: ResourceInfo, live: JsonObject, typing: Typing): FieldSet {
+export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: Typing): FieldSet {
   const text = annotationsOf(live)[annotation]
   if (typeof text !== 'string') return emptySet
   let applied: unknown

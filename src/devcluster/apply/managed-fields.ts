@@ -2,11 +2,11 @@
 import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { AppliedType } from './server-side-apply.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
 import { Comparisons } from './comparisons.ts'
 import type { FieldSet } from './field-set.ts'
-import { difference, emptySet, fromFieldsV1, intersection, isEmptySet, toFieldsV1, union } from './field-set.ts'
+import { difference, emptySet, fromFieldsV1, isEmptySet, toFieldsV1, union } from './field-set.ts'
 
 /** One entry. Manager, operation, apiVersion (of updates) and subresource together identify it. */
 export interface ManagerEntry {
@@ -33,9 +33,10 @@ export function sameManager(a: Omit<ManagerEntry, 'fields' | 'time'>, b: Omit<Ma
   return a.manager === b.manager && a.operation === b.operation && isSameVersion && a.subresource === b.subresource
 }
 
+/** Of entries that are the same manager's, the last one counts. */
 export function readManagers(managedFields: JsonValue | undefined): ManagerEntry[] {
   if (!Array.isArray(managedFields)) return []
-  return managedFields.filter(isObject).map((entry) => ({
+  const entries = managedFields.filter(isObject).map((entry): ManagerEntry => ({
     manager: textOf(entry.manager),
     operation: entry.operation === 'Apply' ? 'Apply' : 'Update',
     apiVersion: textOf(entry.apiVersion),
@@ -43,6 +44,7 @@ export function readManagers(managedFields: JsonValue | undefined): ManagerEntry
     time: typeof entry.time === 'string' ? entry.time : undefined,
     fields: fromFieldsV1(entry.fieldsV1),
   }))
+  return entries.filter((entry, index) => !entries.slice(index + 1).some((later) => sameManager(entry, later)))
 }
 
 /** The JSON form, in the API server's order; managers that own nothing are left out. */
@@ -68,7 +70,7 @@ export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
  * the writer owns what it changed, and nobody owns what is gone. With a `view`, each manager is judged in its own version.
  */
 export function managersAfterUpdate(
-  info: ResourceInfo,
+  info: AppliedType,
   live: JsonObject | undefined,
   object: JsonObject,
   writer: Writer,
@@ -79,17 +81,13 @@ export function managersAfterUpdate(
   if (live !== undefined && managers.length === 0) return []
   const comparisons = new Comparisons(info, live, object, writer, view)
   const { changed } = comparisons.of(writer)!
-  const scales = writer.subresource === 'scale'
-  // A scale subresource shows the managers of the number alone, and where there are none, it tracks nothing.
-  if (scales && managers.every((entry) => isEmptySet(intersection(entry.fields, changed)))) return managers
   const left = managers.flatMap((entry) => {
     const found = comparisons.of(entry)
     return found === undefined ? [] : [{ ...entry, fields: difference(entry.fields, union(found.changed, found.removed)) }]
   })
   if (isEmptySet(changed)) return left
   const own = left.find((entry) => sameManager(entry, writer))
-  // The API server notes no time for the number that a scale subresource sets.
-  const time = scales ? undefined : formatTime(writer.now)
+  const time = formatTime(writer.now)
   const entries = left.filter((entry) => entry !== own && !isEmptySet(entry.fields))
   return capped([...entries, { ...writer, time, fields: union(own?.fields ?? emptySet, changed) }])
 }

@@ -1,7 +1,7 @@
 /** Takes out of an object what its applier applied before and applies no longer, whichever the versions in which that was said. */
 import type { JsonObject } from '../../api/json.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { AppliedType } from './server-side-apply.ts'
 import { appliedFields } from './compare.ts'
 import { versionTyping } from './comparisons.ts'
 import type { FieldSet } from './field-set.ts'
@@ -16,7 +16,7 @@ interface Owned {
 }
 
 export interface Pruning {
-  readonly info: ResourceInfo
+  readonly info: AppliedType
   readonly merged: JsonObject
   /** What the applier owned before, and now. */
   readonly last: Owned

@@ -19,8 +19,11 @@ import { pruneApplied } from './prune-applied.ts'
 import type { Typing } from './typing.ts'
 import { elementOf, typingOf } from './typing.ts'
 
+/** What must be known of a type to apply to its objects. */
+export type AppliedType = Pick<ResourceInfo, 'group' | 'kind' | 'custom' | 'subresources' | 'goType' | 'schema' | 'schemaOf'>
+
 export interface ApplyRequest {
-  readonly info: ResourceInfo
+  readonly info: AppliedType
   /** The object as it is, in the version of `info`; undefined: it will be created. */
   readonly live: JsonObject | undefined
   readonly config: JsonObject
@@ -41,7 +44,7 @@ export function applyConfiguration({ info, live, config, named, force, writer, v
   checkLists(info, config, named, typing)
   const claimed = claimedFields(info, ownedPart(info, config, writer.subresource), typing)
 
-  const managers = live === undefined ? [] : managersBefore(info, live, typing)
+  const managers = live === undefined ? [] : managersBefore(info, live, typing, writer)
   const own = managers.find((entry) => sameManager(entry, writer))
   const foreign = managers.filter((entry) => !sameManager(entry, writer))
 
@@ -77,7 +80,7 @@ export function applyConfiguration({ info, live, config, named, force, writer, v
 }
 
 /** The fields that a configuration claims; that it has metadata, or an empty built-in spec or status, claims nothing. */
-function claimedFields(info: ResourceInfo, wanted: JsonObject, typing: Typing): FieldSet {
+function claimedFields(info: AppliedType, wanted: JsonObject, typing: Typing): FieldSet {
   const claimsNothing = info.custom ? ['metadata'] : ['metadata', 'spec', 'status']
   const given = Object.fromEntries(
     Object.entries(wanted).filter(([key, value]) => !(claimsNothing.includes(key) && isObject(value) && Object.keys(value).length === 0)),
@@ -86,13 +89,13 @@ function claimedFields(info: ResourceInfo, wanted: JsonObject, typing: Typing): 
   return { ...appliedFields(given, typing), member: false }
 }
 
-function managersBefore(info: ResourceInfo, live: JsonObject, typing: Typing): ManagerEntry[] {
+function managersBefore(info: AppliedType, live: JsonObject, typing: Typing, { subresource }: Writer): ManagerEntry[] {
   const managers = readManagers(isObject(live.metadata) ? live.metadata.managedFields : undefined)
   if (managers.length > 0) return managers
   // Somebody wrote this object, and was not recorded.
   const apiVersion = typeof live.apiVersion === 'string' ? live.apiVersion : ''
-  const { changed } = compare(trackedPart(info, undefined, ''), trackedPart(info, live, ''), typing)
-  return [{ manager: 'before-first-apply', operation: 'Update', apiVersion, subresource: '', time: undefined, fields: changed }]
+  const { changed } = compare(trackedPart(info, undefined, subresource), trackedPart(info, live, subresource), typing)
+  return [{ manager: 'before-first-apply', operation: 'Update', apiVersion, subresource, time: undefined, fields: changed }]
 }
 
 function withoutManagedFields(config: JsonObject): JsonObject {
@@ -122,7 +125,7 @@ function formatManager(entry: ManagerEntry): string {
 }
 
 /** A configuration must say of each list item which one it is, and say it once. */
-function checkLists(info: ResourceInfo, config: JsonObject, named: JsonObject, typing: Typing): void {
+function checkLists(info: AppliedType, config: JsonObject, named: JsonObject, typing: Typing): void {
   const check = (value: JsonValue, type: Typing, path: string): void => {
     if (isObject(value)) {
       if (type.atomicMap) return
@@ -147,9 +150,14 @@ function checkLists(info: ResourceInfo, config: JsonObject, named: JsonObject, t
 
 /** 500, as the API server answers a configuration that does not fit the type's schema. */
 export function typedPatchError(info: Pick<ResourceInfo, 'group' | 'kind'>, named: JsonObject, detail: string): Error {
+  return bareError(`failed to create typed patch object (${namedIn(info, named)}): ${detail}`)
+}
+
+/** A configuration by its name and type, as errors write them. */
+export function namedIn(info: Pick<ResourceInfo, 'group' | 'kind'>, named: JsonObject): string {
   const { namespace, name } = isObject(named.metadata) ? named.metadata : {}
   const version = typeof named.apiVersion === 'string' ? named.apiVersion : ''
   const apiVersion = info.group === '' ? `/${version}` : version
   const key = `${typeof namespace === 'string' ? namespace : ''}/${typeof name === 'string' ? name : ''}`
-  return bareError(`failed to create typed patch object (${key}; ${apiVersion}, Kind=${info.kind}): ${detail}`)
+  return `${key}; ${apiVersion}, Kind=${info.kind}`
 }

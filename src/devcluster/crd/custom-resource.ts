@@ -48,7 +48,7 @@ function customResource(definition: Definition, version: DefinitionVersion, conv
     storageKey: storageKeyOf(definition),
     storageVersion: spec.versions.find(({ storage }) => storage)?.name ?? version.name,
     ...(converter && { converter }),
-    subresources: subresourcesOf(names.kind, version),
+    subresources: subresourcesOf(names.kind, version, spec),
     custom: true,
     schema: compileSchema(schema),
     schemaOf: (name) => {
@@ -82,10 +82,14 @@ export function storageKeyOf({ spec }: Definition): string {
 const customVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-function subresourcesOf(kind: string, { subresources }: DefinitionVersion): Readonly<Record<string, SubresourceInfo>> {
+function subresourcesOf(
+  kind: string,
+  { subresources }: DefinitionVersion,
+  spec: Definition['spec'],
+): Readonly<Record<string, SubresourceInfo>> {
   return {
     ...(subresources?.status !== undefined && { status: { kind, verbs: subresourceVerbs } }),
-    ...(subresources?.scale !== undefined && { scale: scaleSubresource(subresources.scale) }),
+    ...(subresources?.scale !== undefined && { scale: scaleSubresource(subresources.scale, spec) }),
   }
 }
 

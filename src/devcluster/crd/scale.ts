@@ -7,12 +7,15 @@ import type { StatusError } from '../registry/status-error.ts'
 import { bareError, internalError } from '../registry/status-error.ts'
 import type { SubresourceInfo } from '../resources/resource-info.ts'
 import { goText, goTypeName } from '../types/go-text.ts'
-import type { DefinitionScale } from './definition.ts'
+import type { Definition, DefinitionScale } from './definition.ts'
 import { plainFields } from './json-path.ts'
 
 const maxReplicas = 2 ** 31 - 1
 
-export function scaleSubresource({ specReplicasPath, statusReplicasPath, labelSelectorPath }: DefinitionScale): SubresourceInfo {
+export function scaleSubresource(
+  { specReplicasPath, statusReplicasPath, labelSelectorPath }: DefinitionScale,
+  spec: Definition['spec'],
+): SubresourceInfo {
   const specFields = plainFields(specReplicasPath) ?? []
   const statusFields = plainFields(statusReplicasPath) ?? []
   const selectorFields = labelSelectorPath === undefined ? undefined : plainFields(labelSelectorPath)
@@ -21,6 +24,7 @@ export function scaleSubresource({ specReplicasPath, statusReplicasPath, labelSe
     group: 'autoscaling',
     version: 'v1',
     verbs: ['get', 'patch', 'update'],
+    replicasPath: (apiVersion) => replicasPathIn(spec, apiVersion),
     read(object, { writing = false } = {}) {
       const replicas = valueAt(object, specFields)
       // A write may bring the number that is not there yet.
@@ -41,6 +45,13 @@ export function scaleSubresource({ specReplicasPath, statusReplicasPath, labelSe
       return withValueAt(object, specFields, replicas)
     },
   }
+}
+
+function replicasPathIn({ group, versions }: Definition['spec'], apiVersion: string): readonly string[] | null | undefined {
+  const version = versions.find(({ name }) => apiVersion === `${group}/${name}`)
+  if (version === undefined) return undefined
+  const { scale } = version.subresources ?? {}
+  return scale === undefined ? null : (plainFields(scale.specReplicasPath) ?? null)
 }
 
 /** What the scale subresource demands of every write of the object, or of its status. */

@@ -20,8 +20,13 @@ export interface Authentication {
   readonly audiences: readonly string[]
 }
 
-/** Whom a token stands for before one of these audiences, by default this API server; undefined: the token is not valid there. */
-export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | undefined
+/** Why a token that is known is not valid, in the API server's words. */
+export interface TokenRefusal {
+  readonly refusal: string
+}
+
+/** Whom a token stands for before one of these audiences, by default this API server; undefined: nobody knows the token. */
+export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 
 /** Those who ask, as far as the token is meant for them; undefined: for none of them. */
 export function commonAudiences(asked: readonly string[], meant: readonly string[]): readonly string[] | undefined {
@@ -52,7 +57,7 @@ export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenti
   const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) return anonymous
   const authentication = tokens(token)
-  if (authentication === undefined) throw new StatusError(failure(401, 'Unauthorized', 'Unauthorized'))
+  if (authentication === undefined || 'refusal' in authentication) throw new StatusError(failure(401, 'Unauthorized', 'Unauthorized'))
   return authentication.user
 }
 

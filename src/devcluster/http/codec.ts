@@ -1,6 +1,6 @@
 /** Request bodies: reading them within limits, and decoding JSON, YAML and protobuf without losing what Kubernetes wants to know. */
 import type { IncomingMessage } from 'node:http'
-import { LineCounter, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from 'yaml'
+import { Lexer, LineCounter, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from 'yaml'
 import { messageOf } from '../../api/errors.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonValue } from '../../api/json.ts'
@@ -65,7 +65,7 @@ export interface ExpectedType extends TypeMeta {
 /**
  * Decodes an object's body.
  *
- * @throws {StatusError} 400 for what cannot be read, 415 for another media type.
+ * @throws {StatusError} 400 for what cannot be read, 413 for YAML that takes too long, 415 for another media type.
  */
 export function decodeObject(body: Buffer, contentType: string | undefined, expected: ExpectedType): DecodedBody {
   const { kind, custom = false, exact = false } = expected
@@ -119,6 +119,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
     const { duplicates, error } = scanJson(text)
     if (error === undefined && duplicates.length === 0) return { value: parse(text, exact), duplicates }
   }
+  checkTokens(text)
   try {
     // 1.1 is what Kubernetes reads (`yes` is true); times stay strings there. Duplicate keys are for fieldValidation to judge.
     const lines = new LineCounter()
@@ -139,6 +140,22 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
   } catch (error) {
     if (error instanceof StatusError) throw error
     throw refuse(`error converting YAML to JSON: yaml: ${messageOf(error).split('\n')[0]}`)
+  }
+}
+
+/** YAML takes the library microseconds for each token, JSON nothing to speak of: so many are a second, and the longest CRDs have fewer. */
+const maxYamlTokens = 250_000
+
+function checkTokens(text: string): void {
+  // No character is more than two tokens: itself, and a mark of the lexer's own.
+  if (text.length <= maxYamlTokens / 2) return
+  let left = maxYamlTokens
+  for (const _token of new Lexer().lex(text)) {
+    left -= 1
+    if (left < 0) {
+      const message = `Request entity too large: limit of YAML is ${maxYamlTokens} tokens; send it as JSON in which no key stands twice`
+      throw new StatusError(failure(413, 'RequestEntityTooLarge', message))
+    }
   }
 }
 

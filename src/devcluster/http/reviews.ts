@@ -15,6 +15,9 @@ import type { AuthorizationAttributes, Authorizer } from './authorizer.ts'
 const authorization = { group: 'authorization.k8s.io', version: 'v1' }
 const authentication = { group: 'authentication.k8s.io', version: 'v1' }
 
+/** What is said of a token that nobody knows, and first of every other one that is refused. */
+const unknownToken = 'invalid bearer token'
+
 type Review = (object: JsonObject, request: RequestContext) => JsonObject
 
 /**
@@ -69,8 +72,8 @@ export function reviewRows(
     const asked = texts(specOf(object), 'audiences')
     const found = tokens(token, asked.length === 0 ? undefined : asked)
     const status =
-      found === undefined
-        ? { user: {}, error: 'invalid bearer token' }
+      found === undefined || 'refusal' in found
+        ? { user: {}, error: found === undefined ? unknownToken : `[${unknownToken}, ${found.refusal}]` }
         : { authenticated: true, user: userJson(found.user), audiences: [...found.audiences] }
     return { ...object, status }
   })

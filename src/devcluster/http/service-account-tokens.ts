@@ -95,9 +95,11 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
     authenticator(token, asked = [serverAudience]) {
       const claims = verified(token, publicKey)
       const now = clock.now() / 1000
-      if (claims === undefined || now >= claims.exp || now < claims.nbf) return undefined
+      if (claims === undefined) return undefined
       const audiences = commonAudiences(asked, claims.aud)
-      if (audiences === undefined) return undefined
+      if (audiences === undefined)
+        return { refusal: `token audiences ${listOf(claims.aud)} is invalid for the target audiences ${listOf(asked)}` }
+      if (now >= claims.exp || now < claims.nbf) return undefined
       const { namespace, serviceaccount, pod, secret, node } = claims['kubernetes.io']
       const { name, uid } = serviceaccount
       const isThere = (plural: string, referent: Referent | undefined, place: { namespace?: string } = { namespace }): boolean =>
@@ -122,6 +124,11 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
       return { user, audiences }
     },
   }
+}
+
+/** Texts as Go writes a list of them. */
+function listOf(texts: readonly string[]): string {
+  return `[${texts.map(quote).join(' ')}]`
 }
 
 function checkName(request: JsonObject, account: string): void {

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { checkFields } from '../apply/check-fields.ts'
+import { scaleType } from '../apply/scale-managers.ts'
 import { applyConfiguration } from '../apply/server-side-apply.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
 import { acrossVersions } from '../conversion-webhooks/across-versions.ts'
@@ -15,6 +16,7 @@ import { strategicMergePatch } from '../patch/strategic-merge-patch.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { StructType } from '../types/go-types.ts'
 import { kindType } from '../types/go-types.ts'
+import { applyScale } from './apply-scale.ts'
 import { insertObject } from './create.ts'
 import {
   checkName,
@@ -22,6 +24,7 @@ import {
   decodeBody,
   decodePatched,
   decodePatchedSubresource,
+  decodeSubresource,
   decodeStrategic,
   refusePatch,
   reportYamlDuplicates,
@@ -144,15 +147,18 @@ async function applyObject(
   context: RequestContext,
   subresource: string,
 ): Promise<{ object: JsonObject; created: boolean }> {
+  const scales = info.subresources[subresource]?.replicasPath !== undefined
+  const type = scales ? { ...info, ...scaleType, custom: false } : info
   if (context.fieldManager === '') throw invalidObject(patchOptions, '', [required('fieldManager', 'is required for apply patch')])
-  const config = readConfiguration(info, key, patch.body)
+  const isMissing = environment.store.get(info.storageKey, key) === undefined
+  if (isMissing && subresource !== '') throw notFound(info, key.name)
+  const config = readConfiguration(type, key, patch.body)
   const named = patch.body as JsonObject
-  checkFields(info, config, named)
-  const writer = writerOf(info, context, 'Apply', subresource, environment.clock.now())
+  if (!scales) checkFields(info, config, named)
+  const writer = writerOf(type, context, 'Apply', subresource, environment.clock.now())
   const force = patch.force === true
 
-  if (environment.store.get(info.storageKey, key) === undefined) {
-    if (subresource !== '') throw notFound(info, key.name)
+  if (isMissing) {
     const uid = metadataText(config, 'uid')
     if (uid !== '')
       throw conflict(info, key.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
@@ -172,6 +178,11 @@ async function applyObject(
     context,
     tracked: true,
     change: async (old) => {
+      if (scales) {
+        const applied = applyScale(info, key, old, { config, named, force, writer })
+        reportYamlDuplicates(patch.duplicates, context)
+        return decodeSubresource(info, subresource, { object: applied, duplicates: [] }, context)
+      }
       const apply = (view?: VersionView): JsonObject => applyConfiguration({ info, live: old, config, named, force, writer, view })
       const merged = info.converter === undefined ? apply() : await acrossVersions(info.converter, apply)
       reportYamlDuplicates(patch.duplicates, context)
@@ -182,7 +193,11 @@ async function applyObject(
 }
 
 /** An apply patch is an object of the type, with the name that the URL has. */
-function readConfiguration(info: ResourceInfo, key: ObjectKey, body: JsonValue): JsonObject {
+function readConfiguration(
+  info: Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'custom' | 'namespaced'>,
+  key: ObjectKey,
+  body: JsonValue,
+): JsonObject {
   if (!isObject(body)) throw badRequest('error decoding YAML: an apply patch is an object')
   const expected = apiVersionOf(info)
   const apiVersion = typeof body.apiVersion === 'string' ? body.apiVersion : ''

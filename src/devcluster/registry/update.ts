@@ -1,8 +1,11 @@
 /** Changing an object that exists: the loop behind PUT, PATCH, apply and the subresources. */
 import { invalid } from '../../api/field-error.ts'
+import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
+import type { ReplicasPath } from '../apply/scale-managers.ts'
+import { scaleType, withObjectManagers, withScaleManagers } from '../apply/scale-managers.ts'
 import { acrossVersions } from '../conversion-webhooks/across-versions.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { inGoOrder } from '../types/go-order.ts'
@@ -147,7 +150,9 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
     return hooks?.keepsGeneration === true ? prepared : countGeneration(info, prepared, old)
   }
   const shownOld = hooks?.read?.(old, { writing: true }) ?? old
-  const given = await request.change(shownOld)
+  const { replicasPath } = hooks ?? {}
+  const oldScale = replicasPath && withScaleManagers(shownOld, old, replicasPath)
+  const given = await request.change(request.tracked === true && oldScale !== undefined ? oldScale : shownOld)
   const checkRevision = (object: JsonObject): void => {
     const revision = givenRevision(object)
     if (revision !== undefined && revision !== metadataText(old, 'resourceVersion')) throw conflict(info, key.name)
@@ -165,10 +170,18 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
     context,
   }
   if (hooks?.write !== undefined) {
-    const admitted = (await admission.mutate({ ...attributes, object: given }, (object) => object)) ?? given
+    const sent = oldScale === undefined ? given : withMetadata(given, { managedFields: undefined })
+    const admitted = (await admission.mutate({ ...attributes, object: sent }, (object) => object)) ?? sent
     const written = prepare(hooks.write(old, admitted, { now: clock.now() }))
+    const trackScale = (before: JsonObject, pathIn: ReplicasPath): JsonObject => {
+      const scale =
+        request.tracked === true
+          ? given
+          : trackUpdate(scaleType, before, admitted, writerOf(scaleType, context, 'Update', subresource, clock.now()))
+      return withObjectManagers(written, scale, apiVersionOf(info), pathIn)
+    }
     // What a POST brings is no state of the object that somebody could own.
-    const next = operation === 'CREATE' ? written : await track(written)
+    const next = oldScale && replicasPath ? trackScale(oldScale, replicasPath) : operation === 'CREATE' ? written : await track(written)
     validateForWrite(info, next, old, subresource, context.warn)
     await admission.validate({ ...attributes, object: admitted })
     return next

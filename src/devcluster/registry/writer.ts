@@ -1,10 +1,11 @@
 /** Who owns the fields that a request writes. */
+import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Writer } from '../apply/managed-fields.ts'
+import type { AppliedType } from '../apply/server-side-apply.ts'
 import { managersAfterUpdate, writeManagers } from '../apply/managed-fields.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
 import { withMetadata } from './metadata.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -12,7 +13,7 @@ import type { RequestContext } from './request-context.ts'
 const maxManagerLength = 128
 
 export function writerOf(
-  info: ResourceInfo,
+  type: Pick<GroupVersionKind, 'group' | 'version'>,
   context: RequestContext,
   operation: Writer['operation'],
   subresource: string,
@@ -20,12 +21,12 @@ export function writerOf(
 ): Writer {
   const userAgent = context.userAgent.split('/')[0] ?? ''
   const manager = context.fieldManager === '' ? userAgent.slice(0, maxManagerLength) || 'unknown' : context.fieldManager
-  return { manager, operation, apiVersion: apiVersionOf(info), subresource, now }
+  return { manager, operation, apiVersion: apiVersionOf(type), subresource, now }
 }
 
 /** The object with `managedFields` as they are after an update from `live` (undefined: a create); `view` as for `managersAfterUpdate`. */
 export function trackUpdate(
-  info: ResourceInfo,
+  info: AppliedType,
   live: JsonObject | undefined,
   object: JsonObject,
   writer: Writer,

@@ -6,6 +6,7 @@ import type { ObjectKey } from '../../api/object.ts'
 import type { Status } from '../../api/status.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'
+import type { ReplicasPath } from '../apply/scale-managers.ts'
 import type { Converter } from '../conversion-webhooks/converter.ts'
 import type { RequestContext } from '../registry/request-context.ts'
 import type { StructType } from '../types/go-types.ts'
@@ -38,6 +39,8 @@ export interface SubresourceInfo {
   readonly read?: (object: JsonObject, options?: { readonly writing?: boolean }) => JsonObject
   /** The stored object with what was written (PUT, PATCH, POST) to the subresource laid in; default: the strategy's `prepareForUpdate`. */
   readonly write?: (object: JsonObject, written: JsonObject, context: { readonly now: number }) => JsonObject
+  /** Of a scale subresource: where the object has the number that it sets. */
+  readonly replicasPath?: ReplicasPath
   /** What a POST answers; default: the written object. */
   readonly created?: (object: JsonObject) => JsonObject
   /** A POST that deletes the object of this name: the `DeleteOptions` that the body stands for. Throws a `StatusError` to refuse. */

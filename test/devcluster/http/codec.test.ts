@@ -103,3 +103,20 @@ t.test('protobuf is what the media type says it is', (t) => {
   )
   t.end()
 })
+
+t.test('YAML of more parts than can be read in a moment is refused, whatever its size', (t) => {
+  const refused = { code: 413, message: 'Request entity too large: limit of YAML is 250000 tokens; send it as JSON in which no key stands twice' }
+  const flow = `items: [${'a,'.repeat(700_000)}]`
+  for (const text of [flow, `items: [${'a: b,'.repeat(280_000)}]`, '- a\n'.repeat(350_000), '['.repeat(1_400_000)])
+    t.strictSame(
+      refusal(() => decodeYaml(Buffer.from(text), badRequest)),
+      refused,
+    )
+  t.equal(
+    (decodeYaml(Buffer.from(JSON.stringify({ items: Array(350_000).fill('a') })), badRequest).value as { items: unknown[] }).items.length,
+    350_000,
+  )
+  const lines = '    line with: [some, text]\n'.repeat(50_000)
+  t.strictSame(decodeYaml(Buffer.from(`text: |\n${lines}`), badRequest).value, { text: lines.replaceAll('    line', 'line') })
+  t.end()
+})

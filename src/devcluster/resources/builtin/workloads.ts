@@ -30,19 +30,25 @@ import { validateSelector } from './webhook-validation.ts'
 
 const group = 'apps'
 
+/** In which versions somebody may own a field of these types. */
+const replicaVersions: ReadonlySet<string> = new Set(['v1', 'v1beta1', 'v1beta2'].map((version) => `${group}/${version}`))
+
 /** The `scale` subresource of types with `spec.replicas`. */
 const scale: SubresourceInfo = {
   kind: 'Scale',
   group: 'autoscaling',
   version: 'v1',
   verbs: ['get', 'patch', 'update'],
+  replicasPath: (apiVersion) => (replicaVersions.has(apiVersion) ? ['spec', 'replicas'] : undefined),
   read: (object) => {
+    const replicas = numberAt(object, 'spec', 'replicas')
     const { name, namespace, uid, resourceVersion, creationTimestamp } = isObject(object.metadata) ? object.metadata : {}
     return {
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
       metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-      spec: { replicas: numberAt(object, 'spec', 'replicas') },
+      // Go leaves out a zero here, and not below.
+      spec: replicas === 0 ? {} : { replicas },
       status: { replicas: numberAt(object, 'status', 'replicas'), selector: formatSelector(at(object, 'spec', 'selector'), '') },
     }
   },
