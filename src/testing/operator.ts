@@ -3,11 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../api/clock.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, refuseOptions } from '../api/option-checks.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { Connection } from '../client/connection.ts'
 import { installationName, namesOf } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
+import { runOptionChecks } from '../manager/run-option-checks.ts'
 import type { Endpoints } from '../manager/run-options.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
 import { managerRole } from '../manifests/rbac.ts'
@@ -35,12 +38,17 @@ export interface StartedOperator {
   stop(): Promise<void>
 }
 
+const { name, connection, namespaces, logger } = runOptionChecks
+const startChecks = { name, connection, namespaces, logger } satisfies Record<keyof StartOperatorOptions, OptionCheck>
+const checkOptions = hasOptions(startChecks)
+
 /** Installs the kinds and webhooks of operators and runs them; resolves when the caches are filled and the API server can call the webhooks. */
 export async function startOperator(
   { client, connection }: Pick<ControlPlane, 'client' | 'connection'>,
   operators: readonly Operator[],
   options: StartOperatorOptions = {},
 ): Promise<StartedOperator> {
+  refuseOptions('startOperator', checkOptions(options, ''))
   const stop = new AbortController()
   const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
   const started = Promise.withResolvers<Endpoints>()
