@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '../api/clock.ts'
 import { systemClock } from '../api/clock.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
 import { hasOptions, refuseOptions } from '../api/option-checks.ts'
@@ -27,6 +28,11 @@ export interface StartOperatorOptions {
   readonly namespaces?: readonly string[]
   /** Default: nothing is logged. */
   readonly logger?: Logger
+  /**
+   * What the operators take for the time: reconcilers, back-off, deadlines, certificates. Default: the machine's. The API server keeps its
+   * own, so that a `FakeClock` has to start at `Date.now()`: it would refuse certificates of another time.
+   */
+  readonly clock?: Clock
 }
 
 export interface StartedOperator {
@@ -38,8 +44,8 @@ export interface StartedOperator {
   stop(): Promise<void>
 }
 
-const { name, connection, namespaces, logger } = runOptionChecks
-const startChecks = { name, connection, namespaces, logger } satisfies Record<keyof StartOperatorOptions, OptionCheck>
+const { name, connection, namespaces, logger, clock } = runOptionChecks
+const startChecks = { name, connection, namespaces, logger, clock } satisfies Record<keyof StartOperatorOptions, OptionCheck>
 const checkOptions = hasOptions(startChecks)
 
 /** Installs the kinds and webhooks of operators and runs them; resolves when the caches are filled and the API server can call the webhooks. */
@@ -66,6 +72,7 @@ export async function startOperator(
       drainDelayMs: 0,
       ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
       logger: options.logger ?? silentLogger(),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
       async onServing({ webhook }) {
         if (webhook !== undefined) await installWebhooks(client, operators, { url: webhook.url }, { name })
       },
