@@ -2,13 +2,15 @@
  * Checks of options, for callers whose compiler does not see them: programs in JavaScript, and fields that a wider type lets through.
  * Each problem starts with the path of what is wrong: `versions[0].printerColums: unknown field; did you mean printerColumns?`.
  */
+import { ProreusError } from './errors.ts'
 import { quote } from './field-error.ts'
 import { isObject } from './json.ts'
 
 /** The problems of one value; the path is empty for the options as a whole. */
 export type OptionCheck = (value: unknown, path: string) => readonly string[]
 
-function expect(description: string, isExpected: (value: unknown) => boolean): OptionCheck {
+/** A value that is as described, which the message says after "must be". */
+export function expect(description: string, isExpected: (value: unknown) => boolean): OptionCheck {
   return (value, path) => (isExpected(value) ? [] : [`${path || 'options'}: must be ${description}, found ${found(value)}`])
 }
 
@@ -28,9 +30,10 @@ export function isWholeNumber(least: number): OptionCheck {
   return expect(`a whole number of at least ${least}`, (value) => Number.isInteger(value) && (value as number) >= least)
 }
 
-export function isDuration(above: number): OptionCheck {
-  return expect(`a number of milliseconds above ${above}`, (value) => typeof value === 'number' && value > above)
-}
+/** A time that must pass, in milliseconds. */
+export const isDuration: OptionCheck = expect('a number of milliseconds above 0', (value) => typeof value === 'number' && value > 0)
+/** A time that may be none, in milliseconds. */
+export const isDelay: OptionCheck = expect('a number of milliseconds of at least 0', (value) => typeof value === 'number' && value >= 0)
 
 export function isOneOf(...values: readonly string[]): OptionCheck {
   return expect(`one of ${values.map(quote).join(', ')}`, (value) => values.includes(value as string))
@@ -70,6 +73,12 @@ export function hasOptions(
       }),
     ]
   }
+}
+
+/** @throws {ProreusError} `PRO_CONFIG_INVALID` with the problems of the options of a function, unless there are none. */
+export function refuseOptions(of: string, problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new ProreusError('PRO_CONFIG_INVALID', `The options of ${of} are not well defined: ${problems.join('; ')}.`)
 }
 
 function found(value: unknown): string {

@@ -135,7 +135,7 @@ const controllerOptions = {
   workers: isWholeNumber(1),
   rateLimiter: isFunction,
   rbac: isListOf(isAnObject),
-  reconciliationTimeoutMs: isDuration(0),
+  reconciliationTimeoutMs: isDuration,
 } satisfies Record<keyof ControllerSettings<KubernetesObject>, OptionCheck>
 const checkController = hasOptions(controllerOptions, ['reconcile'])
 

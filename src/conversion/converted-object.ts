@@ -9,11 +9,18 @@ const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
 
 /**
  * The object that a converter means: apiVersion, kind and metadata of the source, with the given spec, status, labels and annotations;
- * pruned and defaulted by the schema, as the API server would show it.
+ * pruned and defaulted by the schema, as the API server would show it. `dropped` is called with the paths of what the converter gave and
+ * the schema does not have.
  *
  * @throws {ProreusError} `PRO_INPUT` when it gave no object, or changed what it may not.
  */
-export function completeResult(source: JsonObject, result: unknown, apiVersion: string, schema: CompiledSchema): JsonObject {
+export function completeResult(
+  source: JsonObject,
+  result: unknown,
+  apiVersion: string,
+  schema: CompiledSchema,
+  dropped?: (paths: readonly string[]) => void,
+): JsonObject {
   if (!isObject(result)) throw wrong(`gave ${describe(result)} instead of an object with spec and status`)
   for (const key of Object.keys(result)) {
     const value = result[key]
@@ -24,7 +31,8 @@ export function completeResult(source: JsonObject, result: unknown, apiVersion: 
   }
   if (result.spec !== undefined && !isObject(result.spec)) throw wrong(`gave ${describe(result.spec)} as spec`)
   const metadata = mergedMetadata(source.metadata, result.metadata)
-  const status = 'status' in result ? result.status : source.status
+  const goesAlong = !('status' in result)
+  const status = goesAlong ? source.status : result.status
   const object: JsonObject = {
     apiVersion,
     kind: source.kind!,
@@ -32,7 +40,11 @@ export function completeResult(source: JsonObject, result: unknown, apiVersion: 
     ...(result.spec === undefined ? {} : { spec: result.spec }),
     ...(status === undefined ? {} : { status }),
   }
-  return schema.default(schema.convert(object))
+  return schema.default(
+    schema.convert(object, (paths) =>
+      dropped?.(goesAlong ? paths.filter((path) => path !== 'status' && !path.startsWith('status.')) : paths),
+    ),
+  )
 }
 
 function mergedMetadata(source: JsonValue | undefined, given: JsonValue | undefined): JsonValue | undefined {

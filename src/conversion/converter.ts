@@ -8,10 +8,11 @@ import type { CompiledSchema } from '../schema/compile.ts'
 import { schemaOf } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { completeResult } from './converted-object.ts'
-import type { Convert, ConversionContext, ConversionDefinition } from './definition.ts'
+import type { Convert, ConversionDefinition } from './definition.ts'
 import { keptAnnotation, putKeptAnnotations, takeKeptAnnotations } from './kept-annotations.ts'
 import { readKeptFields, restoreWhatFits, writeKeptFields } from './kept-text.ts'
 import { sharedFields } from './shared-fields.ts'
+import { ToldFields } from './told-fields.ts'
 
 /** What comes with one conversion besides the object. */
 export interface ConversionCall {
@@ -19,6 +20,8 @@ export interface ConversionCall {
   readonly logger: Logger
   /** Told of fields that could not be kept, or were kept and are not restored. */
   unkept?(unkept: Unkept): void
+  /** Told of fields that a converter gave and its version does not have, of each field once for an `ObjectConverter`. */
+  dropped?(dropped: Dropped): void
   /** Told when a converter throws, and the conversion fails by that. */
   readonly threw?: () => void
 }
@@ -32,6 +35,15 @@ export interface Unkept {
   readonly object: object
   readonly text: string
   readonly error?: unknown
+}
+
+/** Fields that are pruned from what a converter gave: it misspells them, or passes on what only the other version has. */
+export interface Dropped {
+  /** With which object that was seen, for a log line. */
+  readonly object: object
+  readonly paths: readonly string[]
+  /** Of which converter, for a message. */
+  readonly text: string
 }
 
 export interface ObjectConverter {
@@ -56,10 +68,12 @@ interface Step {
   /** Undefined where both versions have the same fields. */
   readonly converter: Convert | undefined
   readonly inverse: Convert | undefined
+  readonly told: ToldFields
 }
 
 export function createConverter({ kind, lossless, spokes }: ConversionDefinition): ObjectConverter {
   const hub = kind.version
+  const told = new ToldFields()
   const step = (from: string, to: string, converter: Convert | undefined, inverse: Convert | undefined): Step => ({
     from,
     to,
@@ -68,6 +82,7 @@ export function createConverter({ kind, lossless, spokes }: ConversionDefinition
     apiVersion: apiVersionOf({ group: kind.group, version: to }),
     converter,
     inverse,
+    told,
   })
   const steps = new Map(
     kind.versions
@@ -108,9 +123,7 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const source = deepFreeze(step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata }))
-  const { converter, from, to, apiVersion, target } = step
-  const { signal, logger, threw } = call
-  let result = await run({ converter, from, to, apiVersion, source: step.source, target, signal, logger, threw }, source)
+  let result = await run({ ...step, converter: step.converter, call }, source)
   if (lossless) {
     let back: JsonObject | undefined
     if (kept !== undefined) ({ result, back } = await restoreInto(step, source, result, kept, call))
@@ -120,7 +133,7 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   }
   const { metadata, unkept } = putKeptAnnotations(kind, result.metadata as JsonObject | undefined, taken.texts)
   for (const version of unkept) {
-    const text = `what ${to} cannot express of ${version} is too large for the annotation ${keptAnnotation(kind, version)} and is lost`
+    const text = `what ${step.to} cannot express of ${version} is too large for the annotation ${keptAnnotation(kind, version)} and is lost`
     call.unkept?.({ reason: 'too large', object: facts(object), text })
   }
   return metadata === undefined ? result : { ...result, metadata }
@@ -154,13 +167,15 @@ async function restoreInto(
 
 /** What the result would be in the version of the source; undefined when it cannot be converted back. */
 async function convertBack(step: Step, source: JsonObject, result: JsonObject, call: ConversionCall): Promise<JsonObject | undefined> {
-  const { inverse, from, to, source: target, target: schema } = step
+  const { inverse, from, to, source: target, target: schema, told } = step
   const apiVersion = source.apiVersion as string
-  const { signal, logger } = call
   // That nothing can be kept then is told, and fails nothing.
-  const way = { converter: inverse!, from: to, to: from, apiVersion, source: schema, target, signal, logger, threw: undefined }
+  const { threw: _, ...backCall } = call
   try {
-    return await run(way, deepFreeze(result))
+    return await run(
+      { converter: inverse!, from: to, to: from, apiVersion, source: schema, target, told, call: backCall },
+      deepFreeze(result),
+    )
   } catch (error) {
     const text = `an object that was converted from ${from} to ${to} cannot be converted back, so that nothing is kept: ${messageOf(error)}`
     call.unkept?.({ reason: 'not convertible', object: facts(source), text, error })
@@ -169,12 +184,9 @@ async function convertBack(step: Step, source: JsonObject, result: JsonObject, c
 }
 
 /** One way of a step, to be called. */
-interface Way extends ConversionContext {
+interface Way extends Omit<Step, 'converter' | 'inverse'> {
   readonly converter: Convert
-  readonly source: CompiledSchema
-  readonly target: CompiledSchema
-  readonly apiVersion: string
-  readonly threw: (() => void) | undefined
+  readonly call: ConversionCall
 }
 
 /**
@@ -183,14 +195,15 @@ interface Way extends ConversionContext {
  * to say about it, and that must not fail the apply: what both versions have in common is enough then.
  */
 async function run(way: Way, source: JsonObject): Promise<JsonObject> {
-  const { converter, from, to, signal, logger } = way
+  const { converter, from, to, call, told } = way
+  const { signal, logger } = call
   const given = source.spec === undefined ? deepFreeze({ ...source, spec: {} }) : source
   let result: unknown
   try {
     result = await converter(given, { from, to, signal, logger })
   } catch (error) {
     if (!way.source.validateStructure(given).some(({ reason }) => reason === 'FieldValueRequired')) {
-      way.threw?.()
+      call.threw?.()
       throw error
     }
     logger.debug({ ...facts(source), err: error }, `an object that is not whole was converted to ${to} by what it has in common with it`)
@@ -198,7 +211,11 @@ async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   }
   if (source.spec === undefined && isObject(result) && isObject(result.spec) && Object.keys(result.spec).length === 0)
     result = { ...result, spec: undefined }
-  return completeResult(source, result, way.apiVersion, way.target)
+  return completeResult(source, result, way.apiVersion, way.target, (dropped) => {
+    const paths = told.news(to, dropped)
+    if (paths.length > 0)
+      call.dropped?.({ object: facts(source), paths, text: `the converter from ${from} to ${to} gave what ${to} does not have` })
+  })
 }
 
 function contentOf({ spec, status }: JsonObject): JsonObject {

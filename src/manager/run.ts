@@ -26,6 +26,7 @@ import { identitiesOf } from './identity.ts'
 import { checkOperators, convertedDefinitions } from './operator.ts'
 import { checkPermissions } from './permissions.ts'
 import { startProbes } from './probes.ts'
+import { checkRunOptions } from './run-option-checks.ts'
 import { withDefaults } from './run-options.ts'
 import { memoryFor } from './memory.ts'
 import { livenessChecks, readinessChecks } from './running.ts'
@@ -46,7 +47,8 @@ export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './
  * @example
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
- * @throws {ProreusError} when it cannot start: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, `PRO_CONFIG_INVALID`.
+ * @throws {ProreusError} when it cannot start: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, and
+ * `PRO_CONFIG_INVALID` with all options that are wrong or unknown.
  */
 export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
   return runWith(realParts, operators, options)
@@ -90,6 +92,7 @@ const failedStartDeadlineMs = 5_000
  * @internal
  */
 export async function runWith(parts: Parts, operators: readonly Operator[], runOptions: RunOptions): Promise<void> {
+  checkRunOptions(runOptions)
   checkOperators(operators)
   checkSharedKinds(operators)
   const options = withDefaults(operators, runOptions)

@@ -34,8 +34,11 @@ export interface CompiledSchema {
    * all. The API server keeps them: it is told nothing of the type.
    */
   unknownFields(object: JsonObject, limit?: number): readonly string[]
-  /** What this schema leaves of an object that comes from another version: pruned, and without nulls, but with no defaults. */
-  convert(object: JsonObject): JsonObject
+  /**
+   * What this schema leaves of an object that comes from another version: pruned, and without nulls, but with no defaults.
+   * `dropped` is called with the paths that were pruned, as `prune` gives them, when there are any.
+   */
+  convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**
    * Everything that is wrong with the object, unsorted; empty when it is valid: its structure, then its rules. The object's own
    * metadata is not looked at (`validateObjectMeta`). An update need not mend what it leaves as it is in `oldObject`, nor lists while
@@ -122,7 +125,11 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
     schema,
     prune: pruneObject,
     unknownFields: (object, limit = Infinity) => (hasBuiltins ? unknownFields(root, object, limit) : noFields),
-    convert: (object) => dropNulls(root, pruneObject(object).object) as JsonObject,
+    convert: (object, dropped) => {
+      const pruned = pruneObject(object)
+      if (pruned.unknown.length > 0) dropped?.(pruned.unknown)
+      return dropNulls(root, pruned.object) as JsonObject
+    },
     default: (object) => applyDefaults(root, object) as JsonObject,
     validateStructure,
     validateStatus: statusCheck(root),

@@ -50,7 +50,8 @@ function pruneFields(node: Node | undefined, object: JsonObject, walk: Walk, kee
     const additional = node?.additional
     if (child === undefined && additional === undefined) {
       if (keep) continue
-      walk.unknown.push(pathOf(walk.segments, key))
+      // A program may write undefined for a field that is to be absent.
+      if (object[key] !== undefined) walk.unknown.push(pathOf(walk.segments, key))
       copy ??= { ...object }
       delete copy[key]
       continue

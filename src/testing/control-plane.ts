@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ProreusError } from '../api/errors.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, isAnObject, isBoolean, isListOf, isOneOf, isText, refuseOptions } from '../api/option-checks.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { ObjectKey } from '../api/object.ts'
 import { isNotFound } from '../client/api-error.ts'
@@ -16,6 +18,7 @@ import { startDevCluster } from '../devcluster/dev-cluster.ts'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 import { newToken } from '../devcluster/pki/state.ts'
 import type { Operator } from '../manager/operator.ts'
+import { isLogger } from '../manager/run-option-checks.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
 import type { Environment } from './binaries.ts'
@@ -51,6 +54,19 @@ export interface ControlPlaneOptions {
   /** Where the programs are looked for, and the kubeconfig of an existing cluster. Default: this process' variables. */
   readonly env?: Environment
 }
+
+const accountChecks = { name: isText, rules: isListOf(isAnObject), namespaceRules: isAnObject }
+const userChecks = { ...accountChecks, groups: isListOf(isText) } satisfies Record<keyof ControlPlaneUser, OptionCheck>
+const checkOptions = hasOptions({
+  backend: isOneOf('embedded', 'binaries', 'existing'),
+  controllers: isBoolean,
+  nodes: isListOf(hasOptions({ name: isText, labels: isAnObject } satisfies Record<keyof NodeOptions, OptionCheck>, ['name'])),
+  namespaces: isListOf(isText),
+  users: isListOf(hasOptions(userChecks, ['name', 'rules'])),
+  serviceAccounts: isListOf(hasOptions(accountChecks satisfies Record<keyof ControlPlaneServiceAccount, OptionCheck>, ['name'])),
+  logger: isLogger,
+  env: isAnObject,
+} satisfies Record<keyof ControlPlaneOptions, OptionCheck>)
 
 /** As whom to ask: one of the users of the options, or any ServiceAccount (`namespace/name`) that exists when the first request is made. */
 export type Identity = string | { readonly serviceAccount: string }
@@ -114,10 +130,11 @@ export interface ControlPlane {
  * const { serverVersion } = await controlPlane.client.raw('/version')
  * await controlPlane.stop()
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is not here, `PRO_API_UNREACHABLE` when one does not start,
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all options that are wrong or unknown, or when a program is not here, `PRO_API_UNREACHABLE` when one does not start,
  * `PRO_KUBECONFIG` when there is no existing cluster.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  refuseOptions('startControlPlane', checkOptions(options, ''))
   const { backend = 'embedded', controllers = true, nodes = defaultNodes, namespaces = [], serviceAccounts = [] } = options
   const { logger = silentLogger(), env = process.env } = options
   const users = [...(options.users ?? []), ...serviceAccounts.map(userOfServiceAccount)]
@@ -129,11 +146,6 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       return withCompany(await startRealControlPlane(full))
     case 'existing':
       return withCompany(await useExisting(full))
-    default:
-      throw new ProreusError(
-        'PRO_INPUT',
-        `There is no backend ${JSON.stringify(backend)} of a control plane: use embedded, binaries or existing.`,
-      )
   }
 }
 

@@ -12,6 +12,8 @@ export type { AnswerCode, AnswerFault, AnswerOptions, ProxiedRequest } from './f
 export type { Fault, FaultScope, ProxiedConnection } from './faults/network.ts'
 export { rulesOfOperators } from './operator.ts'
 export type { StartedOperator, StartOperatorOptions } from './operator.ts'
+export { reconcileContext } from './reconcile-context.ts'
+export type { CachedObject, RecordedEvent, ReconcileContextOptions, TestReconcileContext } from './reconcile-context.ts'
 export { until } from './until.ts'
 export { startDevCluster } from '../devcluster/dev-cluster.ts'
 export type { DevCluster, DevClusterOptions, DevClusterUser } from '../devcluster/dev-cluster.ts'

@@ -2,12 +2,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '../api/clock.ts'
 import { systemClock } from '../api/clock.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { hasOptions, refuseOptions } from '../api/option-checks.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import type { Connection } from '../client/connection.ts'
 import { installationName, namesOf } from '../manager/names.ts'
 import type { Operator } from '../manager/operator.ts'
 import { run } from '../manager/run.ts'
+import { runOptionChecks } from '../manager/run-option-checks.ts'
 import type { Endpoints } from '../manager/run-options.ts'
 import { installKinds, installWebhooks, whenTrusted } from '../manifests/install.ts'
 import { managerRole } from '../manifests/rbac.ts'
@@ -24,6 +28,11 @@ export interface StartOperatorOptions {
   readonly namespaces?: readonly string[]
   /** Default: nothing is logged. */
   readonly logger?: Logger
+  /**
+   * What the operators take for the time: reconcilers, back-off, deadlines, certificates. Default: the machine's. The API server keeps its
+   * own, so that a `FakeClock` has to start at `Date.now()`: it would refuse certificates of another time.
+   */
+  readonly clock?: Clock
 }
 
 export interface StartedOperator {
@@ -35,12 +44,17 @@ export interface StartedOperator {
   stop(): Promise<void>
 }
 
+const { name, connection, namespaces, logger, clock } = runOptionChecks
+const startChecks = { name, connection, namespaces, logger, clock } satisfies Record<keyof StartOperatorOptions, OptionCheck>
+const checkOptions = hasOptions(startChecks)
+
 /** Installs the kinds and webhooks of operators and runs them; resolves when the caches are filled and the API server can call the webhooks. */
 export async function startOperator(
   { client, connection }: Pick<ControlPlane, 'client' | 'connection'>,
   operators: readonly Operator[],
   options: StartOperatorOptions = {},
 ): Promise<StartedOperator> {
+  refuseOptions('startOperator', checkOptions(options, ''))
   const stop = new AbortController()
   const directory = await mkdtemp(join(tmpdir(), 'proreus-'))
   const started = Promise.withResolvers<Endpoints>()
@@ -58,6 +72,7 @@ export async function startOperator(
       drainDelayMs: 0,
       ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
       logger: options.logger ?? silentLogger(),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
       async onServing({ webhook }) {
         if (webhook !== undefined) await installWebhooks(client, operators, { url: webhook.url }, { name })
       },

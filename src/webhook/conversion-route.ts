@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../api/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
-import type { ObjectConverter, Unkept } from '../conversion/converter.ts'
+import type { Dropped, ObjectConverter, Unkept } from '../conversion/converter.ts'
 import { createConverter } from '../conversion/converter.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { ConversionAnswer, ConversionRequest } from '../conversion/review.ts'
@@ -114,8 +114,9 @@ async function answer(
     told += 1
     child[told > maxTold ? 'debug' : 'warn']({ ...object, err: error }, text)
   }
+  const dropped = ({ object, paths, text }: Dropped): void => child.warn(object, `${text}, and it is dropped: ${paths.join(', ')}`)
   let threw = false
-  const call = { signal, logger: child, unkept, threw: () => void (threw = true) }
+  const call = { signal, logger: child, unkept, dropped, threw: () => void (threw = true) }
   const converted = (failed: boolean): void => {
     done += 1
     kind?.converted(failed ? 'failure' : 'success')

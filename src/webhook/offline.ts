@@ -13,6 +13,7 @@ import type { Labels } from '../api/label-selector.ts'
 import { matchesLabels, requirementsOf } from '../api/label-selector.ts'
 import { decodeObjectMeta } from '../api/object-meta-json.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
+import type { Dropped } from '../conversion/converter.ts'
 import { createConverter } from '../conversion/converter.ts'
 import { schemaOf, validateObject } from '../schema/kind-schema.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -81,8 +82,14 @@ async function errorsInHub(
   const conversion = conversions.find((one) => one.kind === kind) ?? { kind, lossless: false, spokes: new Map() }
   try {
     const defaulted = schemaOf(kind, version).default(object)
-    const converted = await createConverter(conversion).convert(defaulted, kind.version, context)
-    return await errorsOf(webhooks, converted, kind.version, context)
+    const lost: FieldError[] = []
+    const call = {
+      signal: context.signal,
+      logger: context.logger,
+      dropped: ({ paths, text }: Dropped) => void lost.push(...paths.map((path) => forbidden(path, text))),
+    }
+    const converted = await createConverter(conversion).convert(defaulted, kind.version, call)
+    return joinErrors(listOf(lost), await errorsOf(webhooks, converted, kind.version, context))
   } catch (error) {
     return listOf([invalid('<nil>', '', `the conversion to ${kind.version} failed: ${messageOf(error)}`)])
   }

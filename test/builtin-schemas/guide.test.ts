@@ -2,6 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { operator, site } from '../../docs/examples/built-in-types/site.ts'
+import { deployment } from '../../src/api/builtin.ts'
+import { startControlPlane, until } from '../../src/testing/index.ts'
+import { rulesOfOperators } from '../../src/testing/operator.ts'
 import { proreus, repository } from '../support/process.ts'
 
 const guide = readFileSync(join(repository, 'docs/guides/built-in-types.md'), 'utf8')
@@ -18,4 +22,30 @@ t.test('the command says what it shows', async (t) => {
   const { code, stdout } = await proreus(['validate', manifest!, '--operators', `./${operator!}`])
   t.equal(code, 1)
   t.equal(stdout.replace(manifest!, 'site-with-mistakes.yaml').trim(), shown!.trim())
+})
+
+t.test('its operator writes where something is to change, and takes away what the template no longer has', async (t) => {
+  const serviceAccounts = [{ name: 'default/site', rules: rulesOfOperators([operator]) }]
+  const controlPlane = await startControlPlane({ serviceAccounts })
+  t.teardown(() => controlPlane.stop())
+  await controlPlane.startOperator([operator], { connection: controlPlane.connectionFor({ serviceAccount: 'default/site' }) })
+  const { client } = controlPlane
+  const key = { namespace: 'default', name: 'shop' }
+  const applies = async (): Promise<number> =>
+    (await controlPlane.requests()).filter(
+      ({ user, verb, path }) => user === 'system:serviceaccount:default:site' && verb === 'patch' && path.endsWith('/deployments/shop'),
+    ).length
+  const spec = { nodeSelector: { project: 'test' }, containers: [{ name: 'web', image: 'nginx' }] }
+  await client.create(site, { metadata: key, spec: { replicas: 1, template: { spec } } })
+  await until('it is deployed', () => client.get(deployment, key).catch(() => undefined))
+
+  // The first of these events is no reason to write, the second is.
+  await client.patch(deployment, key, { metadata: { labels: { team: 'web' } } })
+  await client.patch(deployment, key, { spec: { replicas: 3 } })
+  await until('it is put right', async () => (await client.get(deployment, key)).spec?.replicas === 1)
+  t.equal(await applies(), 2)
+
+  await client.patch(site, key, { spec: { template: { spec: { nodeSelector: null } } } })
+  await until('it is gone', async () => (await client.get(deployment, key)).spec?.template.spec?.nodeSelector === undefined)
+  t.equal(await applies(), 3)
 })

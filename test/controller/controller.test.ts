@@ -104,7 +104,7 @@ t.test('a terminal error is not tried again', async (t) => {
   await world.end()
 })
 
-t.test('requeueAfter comes again then, and forgets failures', async (t) => {
+t.test('requeueAfterMs comes again then, and forgets failures', async (t) => {
   const at: number[] = []
   const results: (() => Result)[] = [
     () => {
@@ -132,7 +132,7 @@ t.test('requeueAfter comes again then, and forgets failures', async (t) => {
   await world.end()
 })
 
-t.test('requeueAfter of a time that has passed comes again with back-off, and a number that is none is an error', async (t) => {
+t.test('requeueAfterMs of a time that has passed comes again with back-off, and a number that is none is an error', async (t) => {
   const results: Result[] = [{ requeueAfterMs: 0 }, { requeueAfterMs: -3 }, { requeueAfterMs: NaN }, { requeueAfterMs: Infinity }]
   const at: number[] = []
   const world = run(async (_, { clock }) => {
@@ -181,7 +181,7 @@ t.test('an empty result is a success, and what is no result is an error', async 
   await world.end()
 })
 
-t.test('requeueAfter 0 again and again leaves the process its time', async (t) => {
+t.test('requeueAfterMs 0 again and again leaves the process its time', async (t) => {
   let calls = 0
   const world = run(async () => (++calls > 10_000 ? undefined : { requeueAfterMs: 0 }), { clock: systemClock })
   world.queue.add('a')

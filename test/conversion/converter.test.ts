@@ -2,6 +2,7 @@ import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
+import type { Dropped } from '../../src/conversion/converter.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { converting, jobConversion, jobOf } from '../support/conversion-fixture.ts'
 
@@ -254,4 +255,51 @@ t.test('an object that cannot be converted back is converted, and nothing is kep
   })
   t.strictSame(shown.spec, { cron: 'never 1' })
   t.match(entries, ['not convertible', /cannot be converted back, so that nothing is kept: spec\.cron: "never 1" is no time/])
+})
+
+t.test('fields that a version does not have are told, once for each field', async (t) => {
+  const told: unknown[] = []
+  const dropped = ({ object, paths, text }: Dropped): void => void told.push(object, paths, text)
+  const convert = converting({
+    ...jobConversion,
+    spokes: new Map([
+      [
+        'v1beta1',
+        {
+          toHub: ({ spec }: JsonObject) => ({
+            spec: {
+              schedule: {},
+              ...(spec as JsonObject),
+              prioriti: 1,
+              unknown: undefined,
+              tasks: [{ name: 'a', command: 'x', retrys: 1 }],
+            },
+          }),
+          fromHub: () => ({ spec: { cron: 'x', unknown: undefined }, status: { phase: 'Running', runs: 1 } }),
+        },
+      ],
+    ]),
+  })
+  const object = jobOf('v1beta1', { cron: '1 2' })
+  const shown = await convert(object, 'v1', { dropped })
+  t.strictSame(Object.keys(shown.spec as JsonObject).sort(), ['priority', 'schedule', 'tasks'])
+  t.strictSame(told, [
+    { apiVersion: 'example.com/v1beta1', kind: 'Job', namespace: 'test', name: 'a' },
+    ['spec.cron', 'spec.prioriti', 'spec.tasks[0].retrys'],
+    'the converter from v1beta1 to v1 gave what v1 does not have',
+  ])
+  told.length = 0
+  await convert(object, 'v1', { dropped })
+  t.strictSame(told, [], 'it is the same for each object')
+})
+
+t.test('a status that goes along by itself is no mistake of the converter', async (t) => {
+  const told: unknown[] = []
+  const convert = converting({
+    ...jobConversion,
+    spokes: new Map([['v1alpha1', { toHub: () => ({ spec: { schedule: {} } }), fromHub: () => ({ spec: { every: { hour: '1' } } }) }]]),
+  })
+  const call = { dropped: ({ paths }: Dropped) => void told.push(paths) }
+  const { status } = await convert(jobOf('v1alpha1', { every: { hour: '1' } }, { status: { running: true } }), 'v1', call)
+  t.strictSame([status, told], [{}, []])
 })

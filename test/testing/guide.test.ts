@@ -31,7 +31,9 @@ t.setTimeout(120_000)
 t.test('it shows these examples', async (t) => {
   t.strictSame(
     blocks.map(({ name }) => name),
-    ['hello', 'rights', 'requests', 'faults', 'kubectl'].map((name) => `docs/examples/testing/${name}.test.ts`).concat('vitest'),
+    ['hello', 'rights', 'requests', 'faults', 'kubectl', 'vitest', 'time', 'reconcile'].map((name) =>
+      name === 'vitest' ? name : `docs/examples/testing/${name}.test.ts`,
+    ),
   )
 })
 

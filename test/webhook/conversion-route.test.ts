@@ -214,6 +214,19 @@ t.test('what is lost is logged a few times in a list, and counted each time', as
   t.match(await metrics.registry.metrics(), /proreus_conversion_unkept_total\{kind="Job\.example\.com",reason="not_accepted"\} 10/)
 })
 
+t.test('a field that a converter misspells is logged once', async (t) => {
+  const lines: string[] = []
+  const logger = createLogger({ destination: { write: (line: string) => void lines.push(line) } })
+  const spokes = new Map([
+    ['v1beta1', { toHub: () => ({ spec: { schedule: {}, prioriti: 1 } }), fromHub: () => ({ spec: { cron: 'x' } }) }],
+  ])
+  const { ask } = await conversionServer(t, { ...jobConversion, spokes }, { logger })
+  for (const _ of [1, 2]) await ask(t, reviewOf([cron('1 2'), cron('1 2')]))
+  const told = lines.filter((line) => line.includes('prioriti')).map((line) => JSON.parse(line) as object)
+  t.match(told, [{ level: /40|warn/i, kind: 'Job', name: 'a', msg: /^the converter from v1beta1 to v1 gave .* dropped: spec\.prioriti$/ }])
+  t.equal(told.length, 1)
+})
+
 t.test('a converter that takes too long fails the review at its deadline, and is told', async (t) => {
   const clock = new FakeClock(0)
   let told: AbortSignal | undefined

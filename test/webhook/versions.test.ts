@@ -23,7 +23,7 @@ const conversions = [
       v1: {
         toHub: ({ spec }) => {
           if (spec.room === 'nowhere') throw new Error('spec.room: there is no such room')
-          return { spec: { level: spec.on ? 9 : 0 } }
+          return { spec: { level: spec.on ? 9 : 0, ...(spec.room === 'cellar' && { lvl: 1 }) } }
         },
         fromHub: ({ spec }) => ({ spec: { on: spec.level > 0 } }),
       },
@@ -60,5 +60,8 @@ t.test('offline an object of another version is validated by its own handlers, a
   t.match(await review('v1', { room: 'attic' }), [{ path: 'spec.room' }])
   t.match(await review('v1', {}), [{ path: 'spec.level', message: /is too bright/ }])
   t.match(await review('v1', { room: 'nowhere' }), [{ message: /the conversion to v2 failed: .*there is no such room/ }])
+  t.match(await review('v1', { on: false, room: 'cellar' }), [
+    { path: 'spec.lvl', message: /the converter from v1 to v2 gave what v2 does not have/ },
+  ])
   t.match(await review('v2', { level: 9 }), [{ path: 'spec.level' }])
 })

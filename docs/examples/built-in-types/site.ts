@@ -1,4 +1,4 @@
-import { apps, controllerReference, defineController, defineKind, defineOperator, defineWebhook, keyOf, Type } from 'proreus'
+import { apps, controllerReference, defineController, defineKind, defineOperator, defineWebhook, hasFields, keyOf, Type } from 'proreus'
 
 export const site = defineKind({
   group: 'example.com',
@@ -22,18 +22,24 @@ export const operator = defineOperator({
     defineController(site, {
       owns: [apps.deployment],
       rbac: [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['create', 'patch'] }],
-      async reconcile(object, { client }) {
-        const { name } = object.metadata
+      async reconcile(object, { cache, client }) {
+        const { name, generation } = object.metadata
         const { replicas, template } = object.spec
         const labels = { ...template.metadata?.labels, site: name }
-        await client.apply(apps.deployment, {
-          metadata: { ...keyOf(object), ownerReferences: [controllerReference(object)] },
+        const wanted = {
+          metadata: {
+            ...keyOf(object),
+            // What is no longer in the template is not wanted, which hasFields does not notice.
+            annotations: { 'example.com/site-generation': String(generation) },
+            ownerReferences: [controllerReference(object)],
+          },
           spec: {
             replicas,
             selector: { matchLabels: { site: name } },
             template: { ...template, metadata: { ...template.metadata, labels } },
           },
-        })
+        }
+        if (!hasFields(cache.get(apps.deployment, keyOf(object)), wanted)) await client.apply(apps.deployment, wanted)
       },
     }),
   ],

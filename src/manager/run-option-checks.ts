@@ -1,0 +1,110 @@
+/** The checks of the options of `run`, for callers whose compiler does not see them. */
+import type { OptionCheck } from '../api/option-checks.ts'
+import {
+  expect,
+  hasOptions,
+  isAnObject,
+  isAnything,
+  isBoolean,
+  isDelay,
+  isFunction,
+  isListOf,
+  isOneOf,
+  isText,
+  isWholeNumber,
+  refuseOptions,
+} from '../api/option-checks.ts'
+import type { Connection } from '../client/connection.ts'
+import type { CertificateOptions } from './certificates.ts'
+import type { InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
+
+/** Whether a value has these methods, own ones or those of its class. */
+function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
+}
+
+export const isLogger: OptionCheck = expect('a logger, such as createLogger returns', (value) =>
+  hasMethods(value, 'child', 'debug', 'info', 'warn', 'error'),
+)
+const isClock: OptionCheck = expect('a clock, with now and after', (value) => hasMethods(value, 'now', 'after'))
+const isSignal: OptionCheck = expect('an AbortSignal', (value) => hasMethods(value, 'addEventListener', 'throwIfAborted'))
+const isPort: OptionCheck = expect(
+  'a port from 0 (any free one) to 65535',
+  (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535,
+)
+const isShare: OptionCheck = expect('a number from 0 (none) to 1 (all)', (value) => typeof value === 'number' && value >= 0 && value <= 1)
+
+const connectionChecks = {
+  server: isText,
+  ca: isText,
+  insecureSkipTlsVerify: isBoolean,
+  serverName: isText,
+  proxyUrl: isText,
+  namespace: isText,
+  authorization: isFunction,
+  headers: isAnObject,
+  tls: isFunction,
+  inCluster: isBoolean,
+  describe: isText,
+} satisfies Record<keyof Connection, OptionCheck>
+
+const certificateNames = { names: isListOf(isText), ips: isListOf(isText) }
+const certificateChecks: Readonly<Record<CertificateOptions['kind'], OptionCheck>> = {
+  files: hasOptions({ kind: isAnything, directory: isText, ...certificateNames }, ['directory']),
+  secret: hasOptions({ kind: isAnything, namespace: isText, name: isText, ...certificateNames }, ['namespace', 'name']),
+}
+const isCertificateKind = isOneOf(...Object.keys(certificateChecks))
+const areCertificates: OptionCheck = (value, path) => {
+  const wrong = isAnObject(value, path)
+  if (wrong.length > 0) return wrong
+  const { kind } = value as { kind: CertificateOptions['kind'] }
+  return Object.hasOwn(certificateChecks, kind) ? certificateChecks[kind](value, path) : isCertificateKind(kind, `${path}.kind`)
+}
+
+const webhookChecks = {
+  host: isText,
+  port: isPort,
+  url: isText,
+  service: isText,
+  reviewLogSampling: isShare,
+  // Which ones there are, the server says.
+  tlsMinVersion: isText,
+  tlsCipherSuites: isListOf(isText),
+} satisfies Record<keyof WebhookOptions, OptionCheck>
+
+const injectionChecks = {
+  mutating: isListOf(isText),
+  validating: isListOf(isText),
+  definitions: isListOf(isText),
+} satisfies Record<keyof InjectionTargets, OptionCheck>
+
+/** The check of each option; functions that pass some of them on to `run` check with the same. */
+export const runOptionChecks = {
+  // Whoever makes a connection may keep more with it.
+  connection: hasOptions(connectionChecks, ['server', 'describe'], { mayHaveOthers: true }),
+  name: isText,
+  namespace: isText,
+  signal: isSignal,
+  certificates: areCertificates,
+  webhook: hasOptions(webhookChecks),
+  webhookConfigurations: hasOptions(injectionChecks, ['mutating', 'validating']),
+  probeBindAddress: isText,
+  metricsBindAddress: isText,
+  memoryLimitBytes: isWholeNumber(1),
+  namespaces: isListOf(isText),
+  drainDelayMs: isDelay,
+  drainDeadlineMs: isDelay,
+  instance: isText,
+  logger: isLogger,
+  clock: isClock,
+  metrics: isAnObject,
+  onServing: isFunction,
+  onStarted: isFunction,
+} satisfies Record<keyof RunOptions, OptionCheck>
+const checkOptions = hasOptions(runOptionChecks, ['connection'])
+
+/** @throws {ProreusError} `PRO_CONFIG_INVALID` with all options that are wrong or unknown. */
+export function checkRunOptions(options: RunOptions): void {
+  refuseOptions('run', checkOptions(options, ''))
+}

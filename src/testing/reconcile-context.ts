@@ -1,0 +1,102 @@
+/** `reconcileContext`: what a reconciler is called with, made by a test that calls it itself. */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../api/clock.ts'
+import { systemClock } from '../api/clock.ts'
+import { ProreusError } from '../api/errors.ts'
+import { apiVersionOf } from '../api/group-version-kind.ts'
+import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
+import type { DeepReadonly } from '../api/json.ts'
+import { deepFreeze } from '../api/json.ts'
+import type { KubernetesObject, ObjectKey } from '../api/object.ts'
+import { formatKey } from '../api/object.ts'
+import type { CacheReader } from '../cache/cache.ts'
+import type { Index } from '../cache/store.ts'
+import { Store } from '../cache/store.ts'
+import type { Client } from '../client/client.ts'
+import type { ReconcileContext } from '../controller/reconciler.ts'
+import type { EventType } from '../telemetry/event-recorder.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { silentLogger } from '../telemetry/logger.ts'
+
+/** As much of an object as the cache needs to find it by; a reconciler reads whatever else it has. */
+export interface CachedObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ObjectKey
+}
+
+export interface ReconcileContextOptions {
+  /** Where the reconciler reads and writes: that of a control plane, or as much of one as it uses. */
+  readonly client: Client
+  /** What the cache holds, with apiVersion and kind, as the client gives objects. They are frozen by that. Default: nothing. */
+  readonly cached?: readonly CachedObject[]
+  /** Default: the machine's. */
+  readonly clock?: Clock
+  /** Default: one that nobody aborts. */
+  readonly signal?: AbortSignal
+  /** Default: nothing is logged. */
+  readonly logger?: Logger
+}
+
+/** An event that a reconciler has recorded. */
+export interface RecordedEvent {
+  readonly object: DeepReadonly<KubernetesObject>
+  readonly type: EventType
+  readonly reason: string
+  readonly message: string
+}
+
+/** A context that tells what was recorded with it. */
+export interface TestReconcileContext extends ReconcileContext {
+  /** The events, oldest first. They are not written. */
+  readonly recorded: readonly RecordedEvent[]
+}
+
+/**
+ * A context for single calls of a reconciler. Its cache is what it was given, whatever is written meanwhile: one that is behind can be
+ * played, too. It has any index that is asked for, and knows no type that it must not be asked for.
+ *
+ * @example
+ * const context = reconcileContext({ client, cached: [await client.get(core.configMap, key)], clock: new FakeClock() })
+ * const result = await reconcileSite(await client.get(site, key), context)
+ *
+ * @throws {ProreusError} `PRO_INPUT` when an object has no apiVersion or kind.
+ */
+export function reconcileContext({ client, cached = [], clock, signal, logger }: ReconcileContextOptions): TestReconcileContext {
+  const recorded: RecordedEvent[] = []
+  return {
+    client,
+    cache: cacheOf(cached),
+    clock: clock ?? systemClock,
+    signal: signal ?? new AbortController().signal,
+    logger: logger ?? silentLogger(),
+    reconcileID: randomUUID(),
+    events: { event: (object, type, reason, message) => void recorded.push({ object, type, reason, message }) },
+    recorded,
+  }
+}
+
+function cacheOf(objects: readonly CachedObject[]): CacheReader {
+  const stores = new Map<string, Store>()
+  const storeOf = (id: string): Store => {
+    const store = stores.get(id) ?? new Store()
+    stores.set(id, store)
+    return store
+  }
+  for (const object of objects) {
+    const { apiVersion, kind, metadata }: Partial<CachedObject> & Pick<CachedObject, 'metadata'> = object
+    if (apiVersion === undefined || kind === undefined)
+      throw new ProreusError('PRO_INPUT', `The object ${formatKey(metadata)} for the cache has no apiVersion or no kind.`)
+    storeOf(`${apiVersion} ${kind}`).set(deepFreeze(object as unknown as KubernetesObject))
+  }
+  const storeFor = <R extends ResourceType>(type: R): Store<ObjectOf<R>> =>
+    storeOf(`${apiVersionOf(type)} ${type.kind}`) as unknown as Store<ObjectOf<R>>
+  return {
+    get: (type, key) => storeFor(type).get(key),
+    list(type, options = {}) {
+      const store = storeFor(type)
+      if (options.index !== undefined) store.addIndex(options.index[0] as Index<ObjectOf<typeof type>>)
+      return store.list(options)
+    },
+  }
+}

@@ -1,0 +1,93 @@
+/** What `run`, `startControlPlane` and `startOperator` say about options that the compiler did not see. */
+import t from 'tap'
+import { createLogger, run, systemClock } from '../../src/index.ts'
+import { checkRunOptions } from '../../src/manager/run-option-checks.ts'
+import { FakeClock, startControlPlane } from '../../src/testing/index.ts'
+import { startOperator } from '../../src/testing/operator.ts'
+import { noteOperator } from '../support/manager-world.ts'
+
+const connection = { server: 'https://127.0.0.1:1', describe: 'nothing' }
+
+const cases: [string, object, string][] = [
+  ['no connection', { connection: undefined }, 'connection: is missing'],
+  ['a misspelled option', { namespcaes: ['a'] }, 'namespcaes: unknown field; did you mean namespaces?'],
+  ['one namespace', { namespaces: 'a' }, 'namespaces: must be a list, found "a"'],
+  ['an address as the connection', { connection: 'https://127.0.0.1:1' }, 'connection: must be an object, found "https://127.0.0.1:1"'],
+  ['a misspelled part of the connection', { connection: { ...connection, Ca: '' } }, 'connection.Ca: unknown field; did you mean ca?'],
+  ['a port that is none', { webhook: { port: 70_000 } }, 'webhook.port: must be a port from 0 (any free one) to 65535, found 70000'],
+  ['a misspelled option of the webhooks', { webhook: { urll: 'a' } }, 'webhook.urll: unknown field; did you mean url?'],
+  [
+    'a share of reviews that is none',
+    { webhook: { reviewLogSampling: 2 } },
+    'webhook.reviewLogSampling: must be a number from 0 (none) to 1 (all), found 2',
+  ],
+  [
+    'certificates without their kind',
+    { certificates: { directory: 'a' } },
+    'certificates.kind: must be one of "files", "secret", found undefined',
+  ],
+  ['a Secret without a name', { certificates: { kind: 'secret', namespace: 'a' } }, 'certificates.name: is missing'],
+  ['a Secret with a folder', { certificates: { kind: 'files', directory: 'a', namespace: 'b' } }, 'certificates.namespace: unknown field'],
+  ['half of the webhook configurations', { webhookConfigurations: { mutating: [] } }, 'webhookConfigurations.validating: is missing'],
+  ['an address as a number', { probeBindAddress: 8081 }, 'probeBindAddress: must be a string, found 8081'],
+  ['a time below zero', { drainDelayMs: -1 }, 'drainDelayMs: must be a number of milliseconds of at least 0, found -1'],
+  ['a time in words', { drainDeadlineMs: '30s' }, 'drainDeadlineMs: must be a number of milliseconds of at least 0, found "30s"'],
+  ['memory that is no number', { memoryLimitBytes: '1Gi' }, 'memoryLimitBytes: must be a whole number of at least 1, found "1Gi"'],
+  ['a controller instead of its signal', { signal: new AbortController() }, 'signal: must be an AbortSignal, found an object'],
+  ['no clock', { clock: { now: () => 0 } }, 'clock: must be a clock, with now and after, found an object'],
+  ['no logger', { logger: () => undefined }, 'logger: must be a logger, such as createLogger returns, found a function'],
+  ['what is called is no function', { onStarted: true }, 'onStarted: must be a function, found true'],
+]
+
+for (const [name, options, problem] of cases)
+  t.test(name, (t) =>
+    t.rejects(run([noteOperator], { connection, ...options } as never), {
+      code: 'PRO_CONFIG_INVALID',
+      message: `The options of run are not well defined: ${problem}.`,
+    }),
+  )
+
+t.test('all problems are told at once', (t) =>
+  t.rejects(run([noteOperator], { instance: 1, a: 2 } as never), {
+    code: 'PRO_CONFIG_INVALID',
+    message: 'The options of run are not well defined: connection: is missing; instance: must be a string, found 1; a: unknown field.',
+  }),
+)
+
+t.test('what is right passes, and undefined is as good as absent', async (t) => {
+  const options = {
+    connection: { ...connection, ofSomebodyElse: true },
+    clock: new FakeClock(0),
+    logger: createLogger({ level: 'silent' }),
+    signal: new AbortController().signal,
+    certificates: { kind: 'secret', namespace: 'a', name: 'b', names: ['c'] },
+    webhook: { port: 0, reviewLogSampling: 1, tlsMinVersion: 'VersionTLS13' },
+    webhookConfigurations: { mutating: [], validating: [] },
+    drainDelayMs: 0,
+    memoryLimitBytes: undefined,
+  } as const
+  t.doesNotThrow(() => checkRunOptions(options as never))
+  t.doesNotThrow(() => checkRunOptions({ connection, clock: systemClock }))
+})
+
+t.test('a control plane says the same of its options', async (t) => {
+  const cases: [object, string][] = [
+    [{ namespace: ['a'] }, 'namespace: unknown field; did you mean namespaces?'],
+    [{ backend: 'embeded' }, 'backend: must be one of "embedded", "binaries", "existing", found "embeded"'],
+    [{ users: [{ name: 'a' }] }, 'users[0].rules: is missing'],
+    [{ serviceAccounts: ['a/b'] }, 'serviceAccounts[0]: must be an object, found "a/b"'],
+    [{ nodes: [{ labels: {} }] }, 'nodes[0].name: is missing'],
+  ]
+  for (const [options, problem] of cases)
+    await t.rejects(startControlPlane(options), {
+      code: 'PRO_CONFIG_INVALID',
+      message: `The options of startControlPlane are not well defined: ${problem}.`,
+    })
+})
+
+t.test('and so does the start of an operator in it', (t) =>
+  t.rejects(startOperator({ connection, client: undefined as never }, [noteOperator], { namespace: 'a' } as never), {
+    code: 'PRO_CONFIG_INVALID',
+    message: 'The options of startOperator are not well defined: namespace: unknown field; did you mean namespaces?.',
+  }),
+)
