@@ -9,9 +9,11 @@ import { accessReviewRule } from '../../src/webhook/access.ts'
 import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
 import type { ProcessCache } from '../../src/webhook/admission-cache.ts'
 import type { AdmissionContext } from '../../src/webhook/context.ts'
+import type { WebhookDefinition } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import { ScriptedClient } from '../support/cache-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { fixture, widgetObject } from '../support/webhook-fixture.ts'
+import { fixture, widget, widgetObject } from '../support/webhook-fixture.ts'
 
 const object = widgetObject({ size: 3, image: 'i' })
 
@@ -64,6 +66,53 @@ t.test('the requester is asked about in the namespace of the request, unless ano
   t.match(await ask('validate', { object }), { allowed: true })
   t.match(await ask('validate', { object }), { allowed: true })
   t.strictSame(namespaces, ['ns', 'other', '', ''], 'and what one request has learned the next one knows')
+})
+
+t.test("each handler finds its operator's client, or the server's, and all else of the request", async (t) => {
+  const asked: unknown[] = []
+  const clientOf = (operator: string): Client =>
+    ({
+      get: async (_type: unknown, _key: unknown, { signal }: { signal: AbortSignal }) => void asked.push([operator, signal]),
+      create: async () => (asked.push(operator), { status: { allowed: true } }),
+    }) as unknown as Client
+  const seen: AdmissionContext[] = []
+  const look = async (operator: string, context: AdmissionContext<unknown>): Promise<[]> => {
+    seen.push(context)
+    const { client, warn, audit, requesterCan } = context
+    await client.get(configMap, { name: 'c' })
+    warn(`of ${operator}`)
+    audit('seen-by', operator)
+    t.equal(await requesterCan({ verb: operator, type: pod }), true)
+    return []
+  }
+  const webhookOf = (operator: string): WebhookDefinition =>
+    defineWebhook(widget, {
+      validateInCluster: (_object, _old, context) => look(operator, context),
+      validateDelete: (_object, context) => look(operator, context),
+      rbac: [accessReviewRule],
+    })
+  const webhooks = [{ ...webhookOf('one'), client: clientOf('one') }, { ...webhookOf('two'), client: clientOf('two') }, webhookOf('server')]
+  const { ask } = await fixture(t, {}, { webhooks, client: clientOf('server') })
+  const said = { allowed: true, warnings: ['of one', 'of two', 'of server'], auditAnnotations: { 'seen-by': 'one' } }
+  const options = { fieldManager: 'kubectl' }
+  t.match(await ask('validate', { operation: 'UPDATE', object, oldObject: object, options }), said)
+  t.strictSame(
+    asked,
+    ['one', 'two', 'server'].flatMap((operator, at) => [[operator, seen[at]!.signal], operator]),
+    'their requests end with the review',
+  )
+  for (const context of seen) {
+    const { operation, dryRun, namespace, name, subResource, oldObject, user } = context
+    t.strictSame(
+      { operation, dryRun, namespace, name, subResource },
+      { operation: 'UPDATE', dryRun: false, namespace: 'ns', name: 'w', subResource: '' },
+    )
+    t.strictSame(context.options, options)
+    t.strictSame(oldObject, object)
+    t.equal(user.username, 'jane')
+    t.equal(context.signal, seen[0]!.signal)
+  }
+  t.match(await ask('validate', { operation: 'DELETE', object: null, oldObject: object }), said)
 })
 
 /** A cache of ConfigMaps whose objects arrive when `fill` is called. */
