@@ -66,7 +66,7 @@ export interface Parts {
   readonly elected: (signal: AbortSignal) => Promise<void>
 }
 
-type OwnCache = ControllerCache & Pick<Cache, 'start' | 'status' | 'has'>
+type OwnCache = ControllerCache & Pick<Cache, 'start' | 'status'>
 
 const realParts: Parts = {
   createTransport,

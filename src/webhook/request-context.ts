@@ -1,9 +1,11 @@
 /** The contexts of one request, and what handlers said through them. */
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
+import { groupKindOf } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
 import { qualifiedName } from '../api/names.ts'
 import type { CacheReader } from '../cache/cache.ts'
+import { DeclaredCache } from '../cache/declared-cache.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -116,6 +118,7 @@ class ClusterContext extends RequestContext implements AdmissionContext<JsonObje
   readonly #webhook: OperatorWebhook
   readonly #call: Call
   #client: Client | undefined
+  #cache: CacheReader | undefined
 
   constructor(webhook: OperatorWebhook, ...[request, oldObject, call, said]: Required<ConstructorParameters<typeof RequestContext>>) {
     super(request, oldObject, call, said)
@@ -128,12 +131,20 @@ class ClusterContext extends RequestContext implements AdmissionContext<JsonObje
   }
 
   get cache(): CacheReader {
-    return this.#call.cache
+    return (this.#cache ??= readsOf(this.#webhook, this.#call.cache))
   }
 
   get requesterCan(): AdmissionContext['requesterCan'] {
     return (attributes) => this.#call.access.allows(this.client, this.user, attributes, this.namespace)
   }
+}
+
+/** What the webhook declares: another process that serves it may have neither this one's controllers nor its other webhooks. */
+function readsOf({ type, subresource, settings: { reads = [] } }: OperatorWebhook, cache: CacheReader): CacheReader {
+  return new DeclaredCache(cache, reads, (unknown) => {
+    const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
+    return `${unknown} is not in the \`reads\` of the webhook for ${about}: name it there, or read it with the client.`
+  })
 }
 
 /** @throws {ProreusError} `PRO_INPUT` for what the API server would drop. */

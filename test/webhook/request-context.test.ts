@@ -120,7 +120,6 @@ function fakeCache(): { cache: ProcessCache; fill: () => void } {
   const filled = Promise.withResolvers<void>()
   const informer = { synced: false, whenSynced: () => filled.promise }
   const cache: ProcessCache = {
-    has: (type) => type === configMap,
     namespaces: [],
     informer: () => informer,
     get: (_type, { name }) => (name === 'there' ? ({ data: { a: 'b' } } as never) : undefined),
@@ -146,9 +145,38 @@ t.test('a cached read never takes what has not arrived for what is not there', a
   t.match(reader.get(configMap, { name: 'there' }), { data: { a: 'b' } })
   t.strictSame(reader.list(configMap), [])
   t.equal(reader.get(configMap, { name: 'gone' }), undefined)
-  const notCached = { code: 'PRO_INPUT', message: /pods is not in the cache: name it in the `reads` of the webhook/ }
-  t.throws(() => reader.list(pod), notCached)
-  t.throws(() => new AdmissionCache(undefined).get(pod, { name: 'p' }), notCached)
+  t.throws(() => new AdmissionCache(undefined).get(pod, { name: 'p' }), {
+    code: 'PRO_INPUT',
+    message: /^pods cannot be read: this process has no cache/,
+  })
+})
+
+t.test('a cached read is of what the webhook itself names in `reads`', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: silentLogger() })
+  for (const type of [configMap, node, pod]) cache.informer(type)
+  const stop = new AbortController()
+  const running = cache.start(stop.signal)
+  t.teardown(() => (stop.abort(), running))
+  await cache.whenSynced()
+  // What a controller watches, and what another webhook of the same entry reads, need not be there in another process.
+  const webhooks = [
+    defineWebhook(widget, { reads: [node], validateInCluster: () => [] }),
+    defineWebhook(widget, {
+      reads: [configMap],
+      validateInCluster(_object, _old, { cache }) {
+        t.strictSame(cache.list({ ...configMap }), [], 'also by another description of it')
+        for (const type of [node, pod])
+          t.throws(() => cache.list(type), {
+            code: 'PRO_INPUT',
+            message: `${type.plural} is not in the \`reads\` of the webhook for Widget.apps.example.com: name it there, or read it with the client.`,
+          })
+        t.throws(() => cache.get(node, { name: 'n' }), { code: 'PRO_INPUT' })
+        return []
+      },
+    }),
+  ]
+  const { ask } = await fixture(t, {}, { webhooks, cache })
+  t.match(await ask('validate', { object }), { allowed: true })
 })
 
 t.test('a cached read takes neither some namespaces for all, nor a key that cannot be for one that is not there', async (t) => {
