@@ -10,7 +10,7 @@ import type { Clock, Timer } from '../api/clock.ts'
  */
 const quietMs = 1000
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   /** How many there may be. For another, one that carries no request has to go: one that never did, else the one that has been idle longest. */
   readonly connections: number
   /** How long a sender may take from the TCP connection to the end of the TLS handshake. Node's own default, of two minutes, starts again with each byte. */

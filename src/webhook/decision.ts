@@ -26,7 +26,7 @@ export interface Decision {
   readonly error: unknown
 }
 
-export interface DecideOptions extends Stages {
+interface DecideOptions extends Stages {
   /** What is reviewed, as messages name it: `Widget.apps.example.com`. */
   readonly reviewed: string
   readonly client: Client

@@ -8,11 +8,11 @@ import type { Decision } from '../../src/webhook/decision.ts'
 import { decide } from '../../src/webhook/decision.ts'
 import type { AdmissionHandler } from '../../src/webhook/handler.ts'
 import { InlineEvaluation } from '../../src/webhook/evaluation/inline.ts'
-import { decodeReview } from '../../src/webhook/review.ts'
+import { readReview } from '../../src/webhook/review.ts'
 import { review, widgetObject } from '../support/webhook-fixture.ts'
 
 const rules = { verb: 'validate', schema: undefined, isAboutObject: true } as const
-const decoded = decodeReview(review({ object: widgetObject({}) }))
+const decoded = readReview(Buffer.from(JSON.stringify(review({ object: widgetObject({}) }))))
 const mismatch = (): undefined => undefined
 
 function ask(
