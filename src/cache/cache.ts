@@ -64,11 +64,6 @@ export class Cache implements CacheReader {
     this.informer(index.type).addIndex(index)
   }
 
-  /** Whether there is an informer of a type. */
-  has(type: ResourceType): boolean {
-    return this.#informers.has(idOf(type))
-  }
-
   /** The namespaces that it is limited to; empty: all. */
   get namespaces(): readonly string[] {
     return this.#options.namespaces ?? []

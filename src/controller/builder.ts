@@ -27,11 +27,12 @@ import {
   isWholeNumber,
 } from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
+import { quote } from '../api/field-error.ts'
 import { isSameType } from '../api/group-version-kind.ts'
 import { indexProblems } from '../cache/cache-index.ts'
+import { DeclaredCache } from '../cache/declared-cache.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
-import { DeclaredCache } from './declared-cache.ts'
 import { EnqueueHandler, toController, toItself, toMapped } from './enqueue.ts'
 import { objectReconciler } from './object-reconciler.ts'
 import { WorkQueue } from './queue.ts'
@@ -183,7 +184,10 @@ export function defineController<R extends ResourceType, const Watched extends r
     const { cache, clock, metrics } = environment
     const logger = environment.logger.child({ controller: name, controllerGroup: type.group, controllerKind: type.kind })
     const queue = new WorkQueue<string>({ clock, metrics: metrics.queue(name), rateLimiter: settings.rateLimiter?.() })
-    const declared = new DeclaredCache(cache, name, types)
+    const declared = new DeclaredCache(cache, types, (unknown) => {
+      const advice = 'name it in its `owns` or `watches`, or read it with the client'
+      return `${unknown} is not watched by the controller ${quote(name)}: ${advice}.`
+    })
     const mapOptions = { cache: declared, namespaces: cache.namespaces, logger }
     const seenGone = new Set<string>()
     const sources: Source[] = [

@@ -26,7 +26,7 @@ export interface ConversionCall {
   readonly threw?: () => void
 }
 
-export type UnkeptReason = 'too large' | 'not accepted' | 'not convertible'
+type UnkeptReason = 'too large' | 'not accepted' | 'not convertible'
 
 /** Fields that a round trip loses. */
 export interface Unkept {

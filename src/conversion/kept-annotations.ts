@@ -8,7 +8,7 @@ import { maxAnnotationBytes } from '../api/object-meta.ts'
 export const maxKeptBytes = 64 * 1024
 
 /** Metadata without these annotations, and their texts by version. */
-export interface TakenAnnotations {
+interface TakenAnnotations {
   readonly metadata: JsonObject | undefined
   readonly texts: Map<string, string>
 }

@@ -59,7 +59,7 @@ function keptInListMap(
 }
 
 /** Where not to restore anything: paths that the schema has refused after all was restored. */
-export type Refused = readonly string[]
+type Refused = readonly string[]
 
 const absent = Symbol('absent')
 

@@ -56,10 +56,10 @@ export async function decodeConversionReview(body: Buffer | undefined, turns: Tu
 }
 
 /** Finds the converter of an object by its group and kind. */
-export type FindConverter = (group: string, kind: JsonValue | undefined) => ObjectConverter | undefined
+type FindConverter = (group: string, kind: JsonValue | undefined) => ObjectConverter | undefined
 
 /** Told once for each object, whether it failed. */
-export type ObjectConverted = (failed: boolean) => void
+type ObjectConverted = (failed: boolean) => void
 
 /**
  * Converts the objects of a review one after the other, in slices. An object that fails does not keep the others from being tried, so that

@@ -16,7 +16,6 @@ import { injectCaBundle } from '../certs/injector.ts'
 import { clientOver } from '../client/client.ts'
 import { createTransport } from '../client/transport.ts'
 import { userAgentOf } from '../client/user-agent.ts'
-import { withClient } from '../webhook/operator-context.ts'
 import { createWebhookServer } from '../webhook/server.ts'
 import { warningLog } from './api-warnings.ts'
 import { inBackground } from './background.ts'
@@ -69,7 +68,7 @@ export interface Parts {
   readonly elected: (signal: AbortSignal) => Promise<void>
 }
 
-type OwnCache = ControllerCache & Pick<Cache, 'start' | 'status' | 'has'>
+type OwnCache = ControllerCache & Pick<Cache, 'start' | 'status'>
 
 const realParts: Parts = {
   createTransport,
@@ -192,7 +191,7 @@ async function startWebhooks(
   signal.throwIfAborted()
   const { host, port, reviewLogSampling, tlsMinVersion, tlsCipherSuites } = webhook
   const server = parts.createWebhookServer({
-    webhooks: [...identities].flatMap(([{ webhooks }, identity]) => webhooks.map((each) => withClient(each, identity.client))),
+    webhooks: [...identities].flatMap(([{ webhooks }, identity]) => webhooks.map((each) => ({ ...each, client: identity.client }))),
     conversions: operators.flatMap((operator) => operator.conversions),
     client,
     cache,

@@ -1,4 +1,4 @@
-/** The cache of the process, for handlers: it never says "not found" of what has not arrived yet. */
+/** The cache of the process, for the handlers of all webhooks: it never says "not found" of what has not arrived yet. */
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
@@ -11,7 +11,6 @@ import type { CacheListOptions, CacheReader } from '../cache/cache.ts'
 export interface ProcessCache extends CacheReader {
   /** Follows the type from now on, if it does not yet. */
   informer(type: ResourceType): { readonly synced: boolean; whenSynced(signal?: AbortSignal): Promise<void> }
-  has(type: ResourceType): boolean
   /** The namespaces that it is limited to; empty: all. */
   readonly namespaces: readonly string[]
 }
@@ -46,13 +45,11 @@ export class AdmissionCache implements CacheReader {
 
   #filled(type: ResourceType): ProcessCache {
     const cache = this.#cache
-    if (cache?.has(type) !== true) {
-      const advice = 'name it in the `reads` of the webhook, or read it with the client'
-      throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} is not in the cache: ${advice}.`)
+    if (cache === undefined) {
+      throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} cannot be read: this process has no cache. Read them with the client.`)
     }
     if (!cache.informer(type).synced) {
-      const advice = 'try again in a moment; a type in the `reads` of the webhook is waited for'
-      throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} have not all arrived in the cache yet: ${advice}.`)
+      throw new ProreusError('PRO_INPUT', `${groupResourceOf(type)} have not all arrived in the cache yet: try again in a moment.`)
     }
     return cache
   }

@@ -20,7 +20,7 @@ import { reviewLog } from './review-log.ts'
 import { ReviewSpan } from './review-span.ts'
 import type { Stages } from './stages.ts'
 
-export interface RouteOptions extends Stages {
+interface RouteOptions extends Stages {
   readonly path: string
   readonly type: GroupVersionKind
   readonly evaluator: Evaluator

@@ -5,14 +5,21 @@ import { groupKindOf, groupResourceOf } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
 import { jsonEqual } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
+import type { Client } from '../client/client.ts'
 import type { Operation } from './context.ts'
 import type { WebhookDefinition, WebhookHandlers } from './definition.ts'
 import { operationsOf, schemaKindOf } from './definition.ts'
 import { mutatePath, validatePath } from './paths.ts'
 import type { WebhookFilters, WebhookSettings } from './settings.ts'
 
-/** Handlers in declared order. */
-export type Handlers = readonly WebhookHandlers<JsonObject>[]
+/** A webhook of one of the operators of a process. */
+export interface OperatorWebhook extends WebhookDefinition {
+  /** What its handlers act with, under the name of their operator. Default: that of the server. */
+  readonly client?: Client
+}
+
+/** Webhooks with handlers, in declared order. */
+export type Handlers = readonly OperatorWebhook[]
 
 /** A webhook as the server and the manifests see it: for one version of a type, or for one subresource. */
 export interface CombinedWebhook {
@@ -49,8 +56,8 @@ const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when handlers of one type are to be asked about different requests and have no `name`.
  */
-export function combineWebhooks(definitions: readonly WebhookDefinition[]): CombinedWebhook[] {
-  const groups = new Map<string, WebhookDefinition[]>()
+export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
+  const groups = new Map<string, OperatorWebhook[]>()
   // The versions of a kind are combined together, each with its own handlers.
   const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
@@ -66,7 +73,7 @@ export function combineWebhooks(definitions: readonly WebhookDefinition[]): Comb
   return combined
 }
 
-function combine(definitions: readonly WebhookDefinition[]): CombinedWebhook[] {
+function combine(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const { subresource, settings: first } = definitions[0]!
   const filters = sameFilters(definitions)
   const kind = oneKind(definitions)
@@ -125,9 +132,8 @@ function refusesEarly(settings: readonly WebhookSettings[], hasSchema: boolean):
   return said.length === 0 ? hasSchema : said.every((one) => one)
 }
 
-function handlersByOperation(definitions: readonly WebhookDefinition[]): Readonly<Record<Operation, Handlers>> {
-  const of = (operation: Operation): Handlers =>
-    definitions.filter((definition) => operationsOf(definition).includes(operation)).map(({ handlers }) => handlers)
+function handlersByOperation(definitions: Handlers): Readonly<Record<Operation, Handlers>> {
+  const of = (operation: Operation): Handlers => definitions.filter((definition) => operationsOf(definition).includes(operation))
   return { CREATE: of('CREATE'), UPDATE: of('UPDATE'), DELETE: of('DELETE'), CONNECT: of('CONNECT') }
 }
 

@@ -10,8 +10,11 @@ import type { Clock, Timer } from '../api/clock.ts'
  */
 const quietMs = 1000
 
-export interface ConnectionLimits {
-  /** How many there may be. For another, one that carries no request has to go: one that never did, else the one that has been idle longest. */
+interface ConnectionLimits {
+  /**
+   * How many there may be. For another, one that carries no request has to go: one that never did, of the sender that has most of these,
+   * for a flood comes from somewhere, and the API server from elsewhere; else the one that has been idle longest.
+   */
   readonly connections: number
   /** How long a sender may take from the TCP connection to the end of the TLS handshake. Node's own default, of two minutes, starts again with each byte. */
   readonly handshakeMs: number
@@ -28,6 +31,10 @@ const checkMs = 5000
 /** One connection, of TCP first and of TLS after the handshake. */
 class Connection {
   readonly tcp: Socket
+  /** Its address and port. */
+  readonly address: string
+  /** Its address alone. */
+  readonly sender: string
   tls: Socket | undefined
   /**
    * The answers that it waits for: in a list, and in no set or map. The tables that these have outgrown refer to their successors, so that
@@ -39,8 +46,10 @@ class Connection {
   /** When its oldest request began, or its last one ended. */
   since: number
 
-  constructor(tcp: Socket, now: number) {
+  constructor(tcp: Socket, address: string, now: number) {
     this.tcp = tcp
+    this.address = address
+    this.sender = address.slice(0, address.indexOf(' '))
     this.since = now
   }
 
@@ -66,6 +75,8 @@ export class Connections {
   readonly #limits: ConnectionLimits
   /** By the sender's address and port, which both ends of a TLS connection in this process have: that of TCP and its own. */
   readonly #open = new Map<string, Connection>()
+  /** How many of them have never carried a request, by sender. */
+  readonly #unused = new Map<string, number>()
   #inFlight = 0
   #check: Timer | undefined
 
@@ -113,14 +124,15 @@ export class Connections {
       tcp.destroy()
       return
     }
-    const connection = new Connection(tcp, this.#clock.now())
+    const connection = new Connection(tcp, address, this.#clock.now())
     this.#open.set(address, connection)
+    this.#countUnused(connection, 1)
     const handshake = this.#clock.after(this.#limits.handshakeMs, () => {
       if (connection.tls === undefined) connection.destroy()
     })
     tcp.once('close', () => {
       handshake.cancel()
-      this.#open.delete(address)
+      this.#forget(connection)
     })
   }
 
@@ -145,6 +157,8 @@ export class Connections {
     })
     if (connection === undefined) return
     if (!connection.busy) connection.since = this.#clock.now()
+    // One that had to go is counted no more.
+    if (!connection.used && this.#open.get(connection.address) === connection) this.#countUnused(connection, -1)
     connection.used = true
     connection.answers.push(response)
     if (connection.answers.length > this.#limits.pipelined) connection.destroy()
@@ -162,21 +176,58 @@ export class Connections {
 
   /** Ends the connection that will be missed least; false where all carry requests. */
   #makeRoom(): boolean {
-    let least: Connection | undefined
-    for (const connection of this.#open.values()) {
-      if (connection.busy) continue
-      if (least === undefined || (least.used && !connection.used)) least = connection
-      else if (connection.used === least.used && connection.since < least.since) least = connection
-    }
+    const least = leastMissed(this.#open.values(), this.#largestSender())
     if (least === undefined) return false
-    this.#open.delete(addressOf(least.tcp) ?? '')
+    this.#forget(least)
     least.destroy()
     return true
+  }
+
+  /** The one with the most connections that have never carried a request. */
+  #largestSender(): string | undefined {
+    let largest: string | undefined
+    let most = 0
+    for (const [sender, count] of this.#unused) if (count > most) [largest, most] = [sender, count]
+    return largest
+  }
+
+  #countUnused({ sender }: Connection, more: number): void {
+    const count = (this.#unused.get(sender) ?? 0) + more
+    if (count === 0) this.#unused.delete(sender)
+    else this.#unused.set(sender, count)
+  }
+
+  /** One that is closed, or is going to be. */
+  #forget(connection: Connection): void {
+    // Another may have its address by now.
+    if (this.#open.get(connection.address) !== connection) return
+    this.#open.delete(connection.address)
+    if (!connection.used) this.#countUnused(connection, -1)
   }
 
   #destroyWhere(goes: (connection: Connection) => boolean): void {
     for (const connection of [...this.#open.values()]) if (goes(connection)) connection.destroy()
   }
+}
+
+/** Of the connections without a request the one to end; undefined where there is none. */
+function leastMissed(connections: Iterable<Connection>, largest: string | undefined): Connection | undefined {
+  let least: Connection | undefined
+  for (const connection of connections) {
+    if (!connection.busy && (least === undefined || isMissedLess(connection, least, largest))) least = connection
+  }
+  return least
+}
+
+function isMissedLess(one: Connection, other: Connection, largest: string | undefined): boolean {
+  if (one.used !== other.used) return other.used
+  if (!one.used) {
+    const isOfLargest = one.sender === largest
+    if (isOfLargest !== (other.sender === largest)) return isOfLargest
+    const isShaking = one.tls === undefined
+    if (isShaking !== (other.tls === undefined)) return isShaking
+  }
+  return one.since < other.since
 }
 
 /** Undefined for a connection that has gone already. */

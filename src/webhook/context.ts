@@ -79,11 +79,11 @@ export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
   readonly client: Client
   /**
    * What the informers of this process hold: no request, objects are frozen, and may be a moment behind the API server. Reads the types
-   * that the handlers name in `reads`, and those that a controller in this process watches.
+   * that the webhook names in its `reads`; these have arrived before the handler is called.
    *
-   * A read of another type throws (`PRO_INPUT`), and so does one of a namespace that the process does not watch, of all namespaces when it
-   * watches some, without the namespace that objects of the type have, or of a type whose objects have not all arrived yet: there
-   * "not found" would mean nothing. Types in `reads` have arrived before the handler is called.
+   * A read of another type throws (`PRO_INPUT`), also where a controller of this process watches it: not every process that serves the
+   * webhook need have that controller. So does a read of a namespace that the process does not watch, of all namespaces when it watches
+   * some, or without the namespace that objects of the type have: there "not found" would mean nothing.
    */
   readonly cache: CacheReader
   /**

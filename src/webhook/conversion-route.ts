@@ -25,7 +25,7 @@ import { awaitFetching, whenSenderGoes } from './sender.ts'
 /** What the API server's client waits for a conversion; it says so itself. */
 const defaultTimeout = '30s'
 
-export interface ConversionRouteOptions {
+interface ConversionRouteOptions {
   readonly conversions: readonly ConversionDefinition[]
   readonly clock: Clock
   readonly logger: Logger
@@ -57,7 +57,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
   const loop = new LoopTurns()
   const register = async (scope: FastifyInstance): Promise<void> => {
     const costOf = ({ length }: Buffer): number => length * conversionCost
-    receiveBodies(scope, { what: 'ConversionReview', maxBytes, advice: limitAdvice, budget, clock, costOf }, (bytes) => bytes)
+    receiveBodies(scope, { what: 'ConversionReview', maxBytes, advice: limitAdvice, budget, clock, costOf })
     scope.setErrorHandler((error: Error, _request, reply) =>
       refuse(reply, error, { path: conversionPath, logger: options.logger, onRefused: (code) => whole.refused(code) }),
     )

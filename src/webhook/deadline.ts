@@ -9,7 +9,7 @@ const marginMs = 100
 const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /** A duration as Go writes it (`10s`, `1m30s`, `500ms`) in milliseconds; undefined when it is none. */
-export function parseDuration(text: string): number | undefined {
+function parseDuration(text: string): number | undefined {
   if (!/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined
   let ms = 0
   for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)) ms += Number(number) * units[unit!]!

@@ -2,7 +2,6 @@
 import type { Clock } from '../api/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { failure } from '../api/status.ts'
-import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ReviewOutcome } from '../telemetry/metrics.ts'
@@ -27,7 +26,7 @@ export interface Decision {
   readonly error: unknown
 }
 
-export interface DecideOptions extends Stages {
+interface DecideOptions extends Stages {
   /** What is reviewed, as messages name it: `Widget.apps.example.com`. */
   readonly reviewed: string
   readonly client: Client
@@ -83,18 +82,17 @@ function failed({ reviewed }: DecideOptions, error: unknown): Decision {
   return refused('errored', 500, 'InternalError', `the webhook for ${reviewed} failed: ${messageOf(error)}`, error)
 }
 
-/** What comes with one call. The signal, and the client with it, are made when they are asked for: most handlers look at the object alone. */
+/** What comes with one call. The signal is made when it is asked for: most handlers look at the object alone. */
 class ReviewCall implements Call {
+  readonly client: Client
   readonly cache: AdmissionCache
   readonly access: AccessReviews
   readonly logger: Logger
-  readonly #client: Client
-  #boundClient: Client | undefined
   #controller: AbortController | undefined
   #reason: unknown
 
   constructor(client: Client, cache: AdmissionCache, access: AccessReviews, logger: Logger) {
-    this.#client = client
+    this.client = client
     this.cache = cache
     this.access = access
     this.logger = logger
@@ -106,10 +104,6 @@ class ReviewCall implements Call {
       if (this.aborted) this.#controller.abort(this.#reason)
     }
     return this.#controller.signal
-  }
-
-  get client(): Client {
-    return (this.#boundClient ??= clientWithSignal(this.#client, this.signal))
   }
 
   get aborted(): boolean {

@@ -15,6 +15,7 @@ import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 
 /** What comes with one call besides the request. */
 export interface Call {
+  /** For handlers whose operator has none of its own. */
   readonly client: Client
   readonly cache: AdmissionCache
   readonly access: AccessReviews
@@ -25,12 +26,12 @@ export interface Call {
 /** The stages of handlers, about an object that is the webhook's business. Answers at once where nobody has to be waited for. */
 export type AdmissionHandler = (evaluation: Evaluation, found: Found, call: Call) => Awaitable<AdmissionResponse>
 
-/** For each operation those handlers that have one of these functions. */
+/** For each operation those webhooks whose handlers have one of these functions. */
 export function handlersWith(
   handlers: CombinedWebhook['handlers'],
   ...functions: readonly (keyof WebhookHandlers<JsonObject>)[]
 ): CombinedWebhook['handlers'] {
-  const have = (all: Handlers): Handlers => all.filter((one) => functions.some((name) => one[name] !== undefined))
+  const have = (all: Handlers): Handlers => all.filter(({ handlers }) => functions.some((name) => handlers[name] !== undefined))
   const { CREATE, UPDATE, DELETE, CONNECT } = handlers
   return { CREATE: have(CREATE), UPDATE: have(UPDATE), DELETE: have(DELETE), CONNECT: have(CONNECT) }
 }

@@ -22,7 +22,7 @@ const slowSenders = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5_000 
 
 export type HttpsApp = FastifyInstance<Server>
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly tls: { readonly cert: string; readonly key: string } & TlsLimits
   readonly maxBodyBytes: number
   readonly budget: MemoryBudget
@@ -68,11 +68,7 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
     if (!paths.has(path)) return reply.code(404).type('text/plain; charset=utf-8').send(notFoundText(path, paths))
     return reply.code(405).header('allow', 'POST').type('text/plain; charset=utf-8').send(`${path} takes a review by POST.\n`)
   })
-  receiveBodies(
-    app as unknown as FastifyInstance,
-    { what: 'AdmissionReview', maxBytes: maxBodyBytes, budget, clock, costOf },
-    (bytes) => bytes,
-  )
+  receiveBodies(app as unknown as FastifyInstance, { what: 'AdmissionReview', maxBytes: maxBodyBytes, budget, clock, costOf })
   app.addHook('onSend', (_request, reply, payload, next) => {
     if (draining()) reply.header('connection', 'close')
     next(null, payload)

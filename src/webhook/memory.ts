@@ -5,7 +5,7 @@ import { getHeapStatistics } from 'node:v8'
 const mebibyte = 1024 * 1024
 
 /** What a share is made of. */
-export interface ProcessMemory {
+interface ProcessMemory {
   /** What the process may take in all. */
   readonly limitBytes: number
   /** What it takes before it is sent anything. */
@@ -30,8 +30,6 @@ export interface MemoryShares {
   readonly threads: { readonly count: number; readonly heapMegabytes: number }
 }
 
-/** The limit of the container in `config/manager/deployment.yaml`. */
-export const shippedLimitBytes = 512 * mebibyte
 /** Without a limit, no more than this, and no more than half of the machine: all stated limits hold with it. */
 const unlimitedBytes = 1024 * mebibyte
 /** An idle process with all shipped operators, by measurement; of its heap, a third. */

@@ -56,12 +56,12 @@ export async function completeByHandlers(
   context: ReviewContext<JsonObject>,
   change: (object: JsonObject) => Awaitable<ErrorList>,
 ): Promise<Completed> {
-  for (const handler of handlers) {
-    if (handler.default === undefined) continue
+  for (const { handlers: own } of handlers) {
+    if (own.default === undefined) continue
     if (errors.listed.some(({ reason }) => reason === 'FieldValueTypeInvalid')) break
     const before = object
     try {
-      object = asObject(await handler.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
+      object = asObject(await own.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
     } catch (error) {
       // A handler that stumbles over what the schema requires has nothing better to say than the schema.
       if (isEmpty(errors)) throw error

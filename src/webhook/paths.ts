@@ -2,7 +2,7 @@
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
 
 /** What is served under one path. */
-export interface PathTarget extends GroupVersionKind {
+interface PathTarget extends GroupVersionKind {
   /** Default: the object itself. */
   readonly subresource?: string
   /** Tells apart webhooks of one type. */

@@ -5,7 +5,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import { BodyRefused } from './body/refused.ts'
 import { MalformedReview } from './review.ts'
 
-export interface Refusal {
+interface Refusal {
   readonly path: string
   readonly logger: Logger
   /** Told of the HTTP status. */

@@ -1,22 +1,34 @@
-/** The context of one request, and what handlers said through it. */
+/** The contexts of one request, and what handlers said through them. */
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
+import { groupKindOf } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
 import { qualifiedName } from '../api/names.ts'
+import type { CacheReader } from '../cache/cache.ts'
+import { DeclaredCache } from '../cache/declared-cache.ts'
+import { clientWithSignal } from '../client/client-with-signal.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import type { AdmissionCache } from './admission-cache.ts'
-import type { AdmissionContext } from './context.ts'
+import type { OperatorWebhook } from './combine.ts'
+import type { AdmissionContext, ReviewContext } from './context.ts'
 import type { Call } from './handler.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 
-type Context = AdmissionContext<JsonObject>
+type Context = ReviewContext<JsonObject>
 
 /** The API server gives its users 4 Ki characters of warnings in all (k8s.io/apiserver `pkg/endpoints/filters`: `WithWarningRecorder`). */
 const maxWarningLength = 4096
 const maxWarnings = 64
 
+/** What handlers said through the contexts of a request. Most say nothing. */
+class Said {
+  warnings: Set<string> | undefined
+  annotations: Map<string, string> | undefined
+}
+
 /**
+ * The context of `default` and `validate`, which is the same for the handlers of all webhooks.
+ *
  * A class for the sake of its getters: one in an object literal gives each object a shape of its own, and that keeps the whole
  * request in memory until the next full garbage collection. What few handlers ask for is made when it is asked for.
  */
@@ -29,14 +41,12 @@ export class RequestContext implements Context {
   readonly resource: Context['resource']
   readonly subResource: string
   readonly oldObject: JsonObject | undefined
-  readonly cache: AdmissionCache
   readonly #request: AdmissionRequest
   readonly #call: Call
+  readonly #said: Said
   #logger: Logger | undefined
-  #warnings: Set<string> | undefined
-  #annotations: Map<string, string> | undefined
 
-  constructor(request: AdmissionRequest, oldObject: JsonObject | undefined, call: Call) {
+  constructor(request: AdmissionRequest, oldObject: JsonObject | undefined, call: Call, said = new Said()) {
     this.operation = request.operation
     this.dryRun = request.dryRun
     this.user = request.userInfo
@@ -45,17 +55,18 @@ export class RequestContext implements Context {
     this.resource = request.resource
     this.subResource = request.subResource
     this.oldObject = oldObject
-    this.cache = call.cache
     this.#request = request
     this.#call = call
+    this.#said = said
+  }
+
+  /** For the handlers of one webhook that may ask the cluster. What they say through it is said through this one. */
+  of(webhook: OperatorWebhook): AdmissionContext<JsonObject> {
+    return new ClusterContext(webhook, this.#request, this.oldObject, this.#call, this.#said)
   }
 
   get signal(): AbortSignal {
     return this.#call.signal
-  }
-
-  get client(): Client {
-    return this.#call.client
   }
 
   get options(): Context['options'] {
@@ -74,8 +85,8 @@ export class RequestContext implements Context {
   get warn(): Context['warn'] {
     return (text) => {
       if (text === '') return
-      this.#warnings ??= new Set()
-      if (this.#warnings.size < maxWarnings) this.#warnings.add(text.slice(0, maxWarningLength))
+      const warnings = (this.#said.warnings ??= new Set())
+      if (warnings.size < maxWarnings) warnings.add(text.slice(0, maxWarningLength))
     }
   }
 
@@ -83,25 +94,57 @@ export class RequestContext implements Context {
     return (key, value) => this.#audit(key, value)
   }
 
-  get requesterCan(): Context['requesterCan'] {
-    return (attributes) => this.#call.access.allows(this.client, this.user, attributes, this.namespace)
-  }
-
   /** What handlers said: warnings, each once, and audit annotations. Most requests have none. */
   said(): Pick<AdmissionResponse, 'warnings' | 'auditAnnotations'> | undefined {
-    if (this.#warnings === undefined && this.#annotations === undefined) return undefined
+    const { warnings, annotations } = this.#said
+    if (warnings === undefined && annotations === undefined) return undefined
     return {
-      ...(this.#warnings === undefined ? {} : { warnings: [...this.#warnings] }),
-      ...(this.#annotations === undefined ? {} : { auditAnnotations: Object.fromEntries(this.#annotations) }),
+      ...(warnings === undefined ? {} : { warnings: [...warnings] }),
+      ...(annotations === undefined ? {} : { auditAnnotations: Object.fromEntries(annotations) }),
     }
   }
 
   #audit(key: string, value: string): void {
     checkAuditKey(key)
-    const before = (this.#annotations ??= new Map<string, string>()).get(key)
-    if (before === undefined) this.#annotations.set(key, value)
+    const annotations = (this.#said.annotations ??= new Map())
+    const before = annotations.get(key)
+    if (before === undefined) annotations.set(key, value)
     else if (before !== value) this.logger.warn({ key, kept: before, dropped: value }, 'an audit annotation has another value already')
   }
+}
+
+/** The context of `validateInCluster` and `validateDelete` of one webhook. */
+class ClusterContext extends RequestContext implements AdmissionContext<JsonObject> {
+  readonly #webhook: OperatorWebhook
+  readonly #call: Call
+  #client: Client | undefined
+  #cache: CacheReader | undefined
+
+  constructor(webhook: OperatorWebhook, ...[request, oldObject, call, said]: Required<ConstructorParameters<typeof RequestContext>>) {
+    super(request, oldObject, call, said)
+    this.#webhook = webhook
+    this.#call = call
+  }
+
+  get client(): Client {
+    return (this.#client ??= clientWithSignal(this.#webhook.client ?? this.#call.client, this.signal))
+  }
+
+  get cache(): CacheReader {
+    return (this.#cache ??= readsOf(this.#webhook, this.#call.cache))
+  }
+
+  get requesterCan(): AdmissionContext['requesterCan'] {
+    return (attributes) => this.#call.access.allows(this.client, this.user, attributes, this.namespace)
+  }
+}
+
+/** What the webhook declares: another process that serves it may have neither this one's controllers nor its other webhooks. */
+function readsOf({ type, subresource, settings: { reads = [] } }: OperatorWebhook, cache: CacheReader): CacheReader {
+  return new DeclaredCache(cache, reads, (unknown) => {
+    const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
+    return `${unknown} is not in the \`reads\` of the webhook for ${about}: name it there, or read it with the client.`
+  })
 }
 
 /** @throws {ProreusError} `PRO_INPUT` for what the API server would drop. */

@@ -4,7 +4,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Decision } from './decision.ts'
 import type { AdmissionRequest } from './review.ts'
 
-export interface ReviewLogOptions {
+interface ReviewLogOptions {
   readonly path: string
   /** What is reviewed, as messages name it: `Widget.apps.example.com`. */
   readonly reviewed: string
@@ -14,7 +14,7 @@ export interface ReviewLogOptions {
 }
 
 /** One line a review: what nobody has to look at only when it belongs to the sample, or the level is `debug`. */
-export type ReviewLog = (request: AdmissionRequest, decision: Decision, ms: number) => void
+type ReviewLog = (request: AdmissionRequest, decision: Decision, ms: number) => void
 
 export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions): ReviewLog {
   return (request, { outcome, response, written, error }, ms) => {

@@ -75,7 +75,7 @@ export function readReview(body: Buffer | undefined): DecodedReview {
 }
 
 /** @throws {MalformedReview} */
-export function decodeReview(body: unknown): DecodedReview {
+function decodeReview(body: unknown): DecodedReview {
   const sent = requestOf(body)
   const request = decodeRequest(sent)
   const { operation, name } = request

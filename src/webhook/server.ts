@@ -15,7 +15,7 @@ import type { ProcessCache } from './admission-cache.ts'
 import { AdmissionCache } from './admission-cache.ts'
 import type { Route } from './admission-route.ts'
 import { admissionRoute } from './admission-route.ts'
-import type { CombinedWebhook } from './combine.ts'
+import type { CombinedWebhook, OperatorWebhook } from './combine.ts'
 import { combineWebhooks } from './combine.ts'
 import { Connections, usualConnectionLimits } from './connections.ts'
 import { MemoryBudget } from './body/budget.ts'
@@ -23,7 +23,6 @@ import { receivedOf } from './body/receive.ts'
 import { sendAnswer } from './body/send.ts'
 import { serveConversions } from './conversion-route.ts'
 import { timeoutLeft } from './deadline.ts'
-import type { WebhookDefinition } from './definition.ts'
 import type { EvaluatorOptions } from './evaluation/evaluators.ts'
 import { Evaluators } from './evaluation/evaluators.ts'
 import { createHttpApp, maxReviewBytes } from './http.ts'
@@ -39,9 +38,10 @@ import { tlsLimits } from './tls.ts'
 import { validatingHandler } from './validating.ts'
 
 export interface WebhookServerOptions extends TlsOptions {
-  readonly webhooks: readonly WebhookDefinition[]
+  readonly webhooks: readonly OperatorWebhook[]
   /** Default: none, and no `/convert`. */
   readonly conversions?: readonly ConversionDefinition[]
+  /** For the handlers of webhooks without one of their own. */
   readonly client: Client
   /** What handlers read through `context.cache`. */
   readonly cache?: ProcessCache | undefined

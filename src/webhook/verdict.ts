@@ -5,12 +5,11 @@ import { messageOf } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
 import { deepFreeze } from '../api/json.ts'
-import type { Handlers } from './combine.ts'
-import type { AdmissionContext, ReviewContext } from './context.ts'
+import type { Handlers, OperatorWebhook } from './combine.ts'
+import type { ReviewContext } from './context.ts'
 import type { Verdict } from './definition.ts'
 import type { CombinedVerdict } from './handler.ts'
-
-type Context = AdmissionContext<JsonObject>
+import type { RequestContext } from './request-context.ts'
 
 /**
  * What `validate` of all handlers has against an object. Where `known` errors are, of the schema or of a handler before, one may stumble
@@ -23,10 +22,10 @@ export async function ownErrors(
   known: ErrorList = noErrors,
 ): Promise<ErrorList> {
   let own = noErrors
-  for (const handler of handlers) {
-    if (handler.validate === undefined) continue
+  for (const { handlers: one } of handlers) {
+    if (one.validate === undefined) continue
     try {
-      own = addErrors(own, await handler.validate(freeze(object), frozenOld(context), context))
+      own = addErrors(own, await one.validate(freeze(object), frozenOld(context), context))
     } catch (error) {
       if (isEmpty(known) && isEmpty(own)) throw error
       context.logger.debug({ err: error }, `validate() failed on an object that is refused anyway: ${messageOf(error)}`)
@@ -36,32 +35,39 @@ export async function ownErrors(
 }
 
 /** What `validateInCluster` of all handlers says, after `errors`. */
-export function admissionVerdict(handlers: Handlers, object: JsonObject, context: Context, errors: ErrorList): Promise<CombinedVerdict> {
-  return collect(handlers, context, errors, (handler) => handler.validateInCluster?.(freeze(object), frozenOld(context), context))
+export function admissionVerdict(
+  handlers: Handlers,
+  object: JsonObject,
+  request: RequestContext,
+  errors: ErrorList,
+): Promise<CombinedVerdict> {
+  return collect(handlers, request, errors, (webhook) =>
+    webhook.handlers.validateInCluster?.(freeze(object), frozenOld(request), request.of(webhook)),
+  )
 }
 
 /** What `validateDelete` of all handlers says. */
-export function deletionVerdict(handlers: Handlers, object: JsonObject, context: Context): Promise<CombinedVerdict> {
-  return collect(handlers, context, noErrors, (handler) => handler.validateDelete?.(freeze(object), context))
+export function deletionVerdict(handlers: Handlers, object: JsonObject, request: RequestContext): Promise<CombinedVerdict> {
+  return collect(handlers, request, noErrors, (webhook) => webhook.handlers.validateDelete?.(freeze(object), request.of(webhook)))
 }
 
 /** A `Status` ends it: it is the answer as it stands. */
 async function collect(
   handlers: Handlers,
-  context: Context,
+  request: RequestContext,
   known: ErrorList,
-  ask: (handler: Handlers[number]) => Verdict | Promise<Verdict> | undefined,
+  ask: (webhook: OperatorWebhook) => Verdict | Promise<Verdict> | undefined,
 ): Promise<CombinedVerdict> {
   let errors = known
-  for (const handler of handlers) {
+  for (const webhook of handlers) {
     try {
-      const verdict = (await ask(handler)) ?? []
+      const verdict = (await ask(webhook)) ?? []
       if (!isErrorList(verdict)) return verdict
       errors = addErrors(errors, verdict)
     } catch (error) {
       // A refusal must not turn into a failure: that may be ignored.
       if (isEmpty(errors)) throw error
-      context.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
+      request.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
     }
   }
   return errors

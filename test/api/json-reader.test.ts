@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { JsonValue } from '../../src/api/json.ts'
 import { stringifyJson } from '../../src/api/json.ts'
 import { JsonReader, parseJson, parseJsonBytes, readNumber } from '../../src/api/json-reader.ts'
 import { fc } from '../support/property.ts'
@@ -85,6 +86,45 @@ t.test('a long integer is found wherever it stands', (t) => {
     const digest = `{"a":"sha256:${'1234567890'.repeat(2).slice(0, 16)}ab","b":"${'9'.repeat(offset)}","c":9007199254740993}`
     t.match(parseJson(digest), { c: 9007199254740993n }, 'also behind digits that are none')
   }
+  t.end()
+})
+
+t.test('what is no JSON does not become some for its long integers', (t) => {
+  const long = '9007199254740993'
+  for (const text of [
+    `{${long}:1}`,
+    `{"a":1,${long} :1}`,
+    `{"a":1,${long}}`,
+    `[1 ${long}]`,
+    `[--${long}]`,
+    `["a" ${long}]`,
+    `[0${long.slice(1)}]`,
+    `[-0${long.slice(1)}]`,
+    `[${long}`,
+    `[${long}],`,
+    `"a\\" ${long}`,
+    `["a\n", ${long}]`,
+  ]) {
+    let message = ''
+    try {
+      JSON.parse(text)
+    } catch (error) {
+      message = (error as Error).message
+    }
+    t.throws(() => parseJson(text), new SyntaxError(message), text)
+  }
+  t.end()
+})
+
+t.test('long integers are read at any depth, and of a key that comes again the last one counts', (t) => {
+  const depth = 100_000
+  let value = parseJson(`${'['.repeat(depth)}9007199254740993${']'.repeat(depth)}`)
+  for (let left = depth; left > 0; left -= 1) value = (value as JsonValue[])[0]!
+  t.equal(value, 9007199254740993n)
+  t.strictSame(parseJson('{"a": 9007199254740993, "a":\t-9007199254740993\n, "b": "c, 9007199254740993, \\", 9007199254740993"}'), {
+    a: -9007199254740993n,
+    b: 'c, 9007199254740993, ", 9007199254740993',
+  })
   t.end()
 })
 

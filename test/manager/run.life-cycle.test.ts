@@ -82,7 +82,6 @@ function start(
   }
   const cache = Object.assign(new FakeCache(), {
     start: background('cache'),
-    has: () => true,
     status: () => [{ type: 'things.example.com', synced: false, lastError: 'no such CRD' }],
   })
   const fakes: Parts = {

@@ -1,6 +1,6 @@
 import { Agent } from 'node:https'
 import t from 'tap'
-import { shippedLimitBytes } from '../../src/webhook/memory.ts'
+import { shippedLimitBytes } from '../support/shipped-limit.ts'
 import { startAttackedServer } from '../support/attacked-server.ts'
 import { attacks, sendSmall } from '../support/attacks.ts'
 import { until } from '../support/process.ts'

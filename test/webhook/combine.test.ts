@@ -49,8 +49,8 @@ t.test('handlers are asked in declared order, each about its operations', async 
     defineWebhook(pod, { validate }),
   ]
   const [combined] = combineWebhooks([first, second, third])
-  t.strictSame(combined!.handlers.CREATE, [first.handlers, third.handlers])
-  t.strictSame(combined!.handlers.DELETE, [second.handlers])
+  t.strictSame(combined!.handlers.CREATE, [first, third])
+  t.strictSame(combined!.handlers.DELETE, [second])
   t.strictSame(combined!.handlers.CONNECT, [])
 })
 

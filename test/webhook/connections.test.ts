@@ -1,10 +1,12 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import t from 'tap'
 import type { Test } from 'tap'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { Connections, usualConnectionLimits } from '../../src/webhook/connections.ts'
 import { shareMemory } from '../../src/webhook/memory.ts'
 import type { WebhookServer } from '../../src/webhook/server.ts'
 import { hostileReviews } from '../support/hostile-reviews.ts'
@@ -38,8 +40,10 @@ async function opened(t: Test, connections: number, handlers: Parameters<typeof 
       return socket
     },
     async tls() {
+      // The client is ready first.
+      const secured = once(server.app.server, 'secureConnection')
       const socket = known(connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca: source.current().caBundle }))
-      await once(socket, 'secureConnect')
+      await Promise.all([once(socket, 'secureConnect'), secured])
       return socket
     },
   }
@@ -64,6 +68,88 @@ t.test('for one more connection than there may be, the one that will be missed l
   await isGone(first)
   t.match(await answerOn(used), /^HTTP\/1.1 200/, 'those that have carried requests stay')
   for (const socket of [second, third]) t.equal(socket.destroyed, false)
+})
+
+/** A server whose connections come from wherever the test says. */
+class FakeServer extends EventEmitter {
+  readonly #connections: Connections
+  #ports = 0
+
+  constructor(connections: number) {
+    super()
+    this.#connections = new Connections(this as unknown as Server, new FakeClock(0), { ...usualConnectionLimits, connections })
+  }
+
+  get size(): number {
+    return this.#connections.size
+  }
+
+  open(remoteAddress: string): FakeConnection {
+    this.#ports += 1
+    const connection = new FakeConnection(this, remoteAddress, this.#ports)
+    this.emit('connection', connection)
+    return connection
+  }
+}
+
+/** One of its connections, as it is for TCP and for TLS. */
+class FakeConnection extends EventEmitter {
+  readonly #server: FakeServer
+  readonly remoteAddress: string
+  readonly remotePort: number
+  destroyed = false
+
+  constructor(server: FakeServer, remoteAddress: string, remotePort: number) {
+    super()
+    this.#server = server
+    this.remoteAddress = remoteAddress
+    this.remotePort = remotePort
+  }
+
+  shakeHands(): void {
+    this.#server.emit('secureConnection', this)
+  }
+
+  /** Sends a request and fetches the answer. */
+  carry(): void {
+    const response = new EventEmitter()
+    this.#server.emit('request', { socket: this }, response)
+    response.emit('close')
+  }
+
+  destroy(): void {
+    if (this.destroyed) return
+    this.destroyed = true
+    this.emit('close')
+  }
+}
+
+t.test('of the connections of one sender, those without a handshake go first, those that have carried a request last', async (t) => {
+  const server = new FakeServer(3)
+  const [used, ready, shaking] = [server.open('10.0.0.1'), server.open('10.0.0.1'), server.open('10.0.0.1')]
+  for (const connection of [used, ready]) connection.shakeHands()
+  used.carry()
+  for (let count = 0; count < 100; count += 1) server.open('10.0.0.1')
+  t.strictSame([used.destroyed, ready.destroyed, shaking.destroyed], [false, false, true])
+  t.equal(server.size, 3)
+})
+
+t.test('a flood of connections from one sender ends none of another that has just begun', async (t) => {
+  for (const flood of ['without a handshake', 'with one']) {
+    const server = new FakeServer(10)
+    const apiServer = server.open('10.0.0.1')
+    for (let count = 0; count < 1000; count += 1) {
+      const connection = server.open('10.0.0.2')
+      if (flood === 'with one') connection.shakeHands()
+    }
+    t.equal(apiServer.destroyed, false, `a flood ${flood}`)
+    t.equal(server.size, 10)
+    apiServer.shakeHands()
+    apiServer.carry()
+    const next = server.open('10.0.0.1')
+    for (let count = 0; count < 1000; count += 1) server.open('10.0.0.2')
+    t.strictSame([apiServer.destroyed, next.destroyed], [false, false])
+  }
 })
 
 t.test('while all connections carry requests, another is not accepted', async (t) => {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 import { maxReviewCost } from '../../src/webhook/body/cost.ts'
-import { leastLimitBytes, processMemory, shareMemory, shippedLimitBytes } from '../../src/webhook/memory.ts'
+import { leastLimitBytes, processMemory, shareMemory } from '../../src/webhook/memory.ts'
+import { shippedLimitBytes } from '../support/shipped-limit.ts'
 
 const mebibyte = 2 ** 20
 const process256 = { idleBytes: 160 * mebibyte, heapLimitBytes: 256 * mebibyte, processors: 4 }

@@ -9,9 +9,11 @@ import { accessReviewRule } from '../../src/webhook/access.ts'
 import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
 import type { ProcessCache } from '../../src/webhook/admission-cache.ts'
 import type { AdmissionContext } from '../../src/webhook/context.ts'
+import type { WebhookDefinition } from '../../src/webhook/definition.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
 import { ScriptedClient } from '../support/cache-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { fixture, widgetObject } from '../support/webhook-fixture.ts'
+import { fixture, widget, widgetObject } from '../support/webhook-fixture.ts'
 
 const object = widgetObject({ size: 3, image: 'i' })
 
@@ -66,12 +68,58 @@ t.test('the requester is asked about in the namespace of the request, unless ano
   t.strictSame(namespaces, ['ns', 'other', '', ''], 'and what one request has learned the next one knows')
 })
 
+t.test("each handler finds its operator's client, or the server's, and all else of the request", async (t) => {
+  const asked: unknown[] = []
+  const clientOf = (operator: string): Client =>
+    ({
+      get: async (_type: unknown, _key: unknown, { signal }: { signal: AbortSignal }) => void asked.push([operator, signal]),
+      create: async () => (asked.push(operator), { status: { allowed: true } }),
+    }) as unknown as Client
+  const seen: AdmissionContext[] = []
+  const look = async (operator: string, context: AdmissionContext<unknown>): Promise<[]> => {
+    seen.push(context)
+    const { client, warn, audit, requesterCan } = context
+    await client.get(configMap, { name: 'c' })
+    warn(`of ${operator}`)
+    audit('seen-by', operator)
+    t.equal(await requesterCan({ verb: operator, type: pod }), true)
+    return []
+  }
+  const webhookOf = (operator: string): WebhookDefinition =>
+    defineWebhook(widget, {
+      validateInCluster: (_object, _old, context) => look(operator, context),
+      validateDelete: (_object, context) => look(operator, context),
+      rbac: [accessReviewRule],
+    })
+  const webhooks = [{ ...webhookOf('one'), client: clientOf('one') }, { ...webhookOf('two'), client: clientOf('two') }, webhookOf('server')]
+  const { ask } = await fixture(t, {}, { webhooks, client: clientOf('server') })
+  const said = { allowed: true, warnings: ['of one', 'of two', 'of server'], auditAnnotations: { 'seen-by': 'one' } }
+  const options = { fieldManager: 'kubectl' }
+  t.match(await ask('validate', { operation: 'UPDATE', object, oldObject: object, options }), said)
+  t.strictSame(
+    asked,
+    ['one', 'two', 'server'].flatMap((operator, at) => [[operator, seen[at]!.signal], operator]),
+    'their requests end with the review',
+  )
+  for (const context of seen) {
+    const { operation, dryRun, namespace, name, subResource, oldObject, user } = context
+    t.strictSame(
+      { operation, dryRun, namespace, name, subResource },
+      { operation: 'UPDATE', dryRun: false, namespace: 'ns', name: 'w', subResource: '' },
+    )
+    t.strictSame(context.options, options)
+    t.strictSame(oldObject, object)
+    t.equal(user.username, 'jane')
+    t.equal(context.signal, seen[0]!.signal)
+  }
+  t.match(await ask('validate', { operation: 'DELETE', object: null, oldObject: object }), said)
+})
+
 /** A cache of ConfigMaps whose objects arrive when `fill` is called. */
 function fakeCache(): { cache: ProcessCache; fill: () => void } {
   const filled = Promise.withResolvers<void>()
   const informer = { synced: false, whenSynced: () => filled.promise }
   const cache: ProcessCache = {
-    has: (type) => type === configMap,
     namespaces: [],
     informer: () => informer,
     get: (_type, { name }) => (name === 'there' ? ({ data: { a: 'b' } } as never) : undefined),
@@ -97,9 +145,38 @@ t.test('a cached read never takes what has not arrived for what is not there', a
   t.match(reader.get(configMap, { name: 'there' }), { data: { a: 'b' } })
   t.strictSame(reader.list(configMap), [])
   t.equal(reader.get(configMap, { name: 'gone' }), undefined)
-  const notCached = { code: 'PRO_INPUT', message: /pods is not in the cache: name it in the `reads` of the webhook/ }
-  t.throws(() => reader.list(pod), notCached)
-  t.throws(() => new AdmissionCache(undefined).get(pod, { name: 'p' }), notCached)
+  t.throws(() => new AdmissionCache(undefined).get(pod, { name: 'p' }), {
+    code: 'PRO_INPUT',
+    message: /^pods cannot be read: this process has no cache/,
+  })
+})
+
+t.test('a cached read is of what the webhook itself names in `reads`', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: silentLogger() })
+  for (const type of [configMap, node, pod]) cache.informer(type)
+  const stop = new AbortController()
+  const running = cache.start(stop.signal)
+  t.teardown(() => (stop.abort(), running))
+  await cache.whenSynced()
+  // What a controller watches, and what another webhook of the same entry reads, need not be there in another process.
+  const webhooks = [
+    defineWebhook(widget, { reads: [node], validateInCluster: () => [] }),
+    defineWebhook(widget, {
+      reads: [configMap],
+      validateInCluster(_object, _old, { cache }) {
+        t.strictSame(cache.list({ ...configMap }), [], 'also by another description of it')
+        for (const type of [node, pod])
+          t.throws(() => cache.list(type), {
+            code: 'PRO_INPUT',
+            message: `${type.plural} is not in the \`reads\` of the webhook for Widget.apps.example.com: name it there, or read it with the client.`,
+          })
+        t.throws(() => cache.get(node, { name: 'n' }), { code: 'PRO_INPUT' })
+        return []
+      },
+    }),
+  ]
+  const { ask } = await fixture(t, {}, { webhooks, cache })
+  t.match(await ask('validate', { object }), { allowed: true })
 })
 
 t.test('a cached read takes neither some namespaces for all, nor a key that cannot be for one that is not there', async (t) => {

@@ -27,7 +27,7 @@ interface Waiting {
   readonly onRoom: () => void
 }
 
-export interface BudgetOptions {
+interface BudgetOptions {
   /** All of it, in bytes. */
   readonly total: number
   /** The part of it for whoever has waited longest. */

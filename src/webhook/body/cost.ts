@@ -4,7 +4,7 @@
 const costOfByte = 3
 /** For each bracket, comma and colon, by measurement of what V8 makes of objects, lists and their names (`test/webhook/body/cost.test.ts`). */
 const costOfMark = 48
-/** No review costs more: beyond the values that `bodyLimits` allows it is refused unread. */
+/** No review costs more: beyond the values that `evaluation/excess.ts` allows it is refused unread. */
 export const maxReviewCost = 60 * 1024 * 1024
 
 const places = 24

@@ -12,7 +12,7 @@ const responseField = Symbol('response')
 const receivedField = Symbol('received')
 
 /** What is known of a request's body. */
-export interface Received {
+interface Received {
   /** What the request takes of the memory budget, until it is done with. */
   readonly charge: Charge
   /** When its headers had arrived, by the clock. */
@@ -31,7 +31,7 @@ export function receivedOf(request: { readonly [receivedField]: Received | null 
   return request[receivedField] ?? undefined
 }
 
-export interface ReceiveOptions {
+interface ReceiveOptions {
   /** What is sent, for messages. */
   readonly what: 'AdmissionReview' | 'ConversionReview'
   readonly maxBytes: number
@@ -50,8 +50,8 @@ const requestCost = 16 * 1024
 const leastChunkBytes = 64
 const freeChunks = 256
 
-/** Has an app's JSON bodies received here, and not by fastify, so that they can be counted while they arrive; `read` makes of their bytes what routes get. */
-export function receiveBodies(app: FastifyInstance, options: ReceiveOptions, read: (bytes: Buffer) => unknown): void {
+/** Has an app's JSON bodies received here, and not by fastify, so that they can be counted while they arrive; routes get their bytes. */
+export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): void {
   // A field of every request, and no map: that would cost the garbage collector more than the request itself.
   if (!app.hasRequestDecorator(responseField)) {
     app.decorateRequest(responseField, null)
@@ -63,16 +63,7 @@ export function receiveBodies(app: FastifyInstance, options: ReceiveOptions, rea
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', (request, _payload, done) => {
-    const receiver = new Receiver(request.raw, (request.query as { timeout?: unknown }).timeout, options, (error, bytes) => {
-      if (error !== null) return done(error)
-      try {
-        const body = read(bytes!)
-        if (body instanceof Promise) body.then((value) => done(null, value), done)
-        else done(null, body)
-      } catch (problem) {
-        done(problem as Error)
-      }
-    })
+    const receiver = new Receiver(request.raw, (request.query as { timeout?: unknown }).timeout, options, done)
     request[receivedField] = receiver
     receiver.start(request[responseField]!)
   })

@@ -5,7 +5,7 @@ import { maxNesting } from '../../schema/depth.ts'
  * Nesting as the schema engine knows it, with room for the review around the object; and of values what two objects of 1.5 MiB, the
  * limit of etcd, have when each takes six bytes with its name.
  */
-export const textLimits = { levels: maxNesting + 10, values: 500_000 } as const
+const textLimits = { levels: maxNesting + 10, values: 500_000 } as const
 
 const quote = 0x22
 const backslash = 0x5c

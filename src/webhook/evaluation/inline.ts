@@ -12,7 +12,7 @@ import { encodeReview } from '../review.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 
 /** What has to be known of a webhook to evaluate its reviews. */
-export interface EvaluationRules {
+interface EvaluationRules {
   readonly verb: Verb
   readonly schema: CompiledSchema | undefined
   /** Whether it is about the object itself, and not about a subresource. */

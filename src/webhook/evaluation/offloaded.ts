@@ -14,7 +14,7 @@ import type { ReviewThread, ReviewThreads } from './review-threads.ts'
 /** How many values are read in one turn of the event loop: about a millisecond. */
 const valuesPerTurn = 5000
 
-export interface OffloadOptions {
+interface OffloadOptions {
   readonly threads: ReviewThreads
   /** Its place among the webhooks of the threads. */
   readonly webhook: number

@@ -90,6 +90,7 @@ const specs: Readonly<Record<string, string>> = {
 for (const [name, handlers] of Object.entries(targetHandlers)) {
   t.test(`the answers are the same with ${name}`, async (t) => {
     const servers = await bothServers(t, defineWebhook(target, handlers))
+    const answers = new Set<string>()
     for (const verb of ['mutate', 'validate']) {
       const url = `/${verb}-hostile-example-com-v1-target`
       for (const [what, spec] of Object.entries(specs)) {
@@ -106,8 +107,9 @@ for (const [name, handlers] of Object.entries(targetHandlers)) {
         )
       }
       for (const odd of ['', '{', '[]', 'x'.repeat(200_000), reviewOfSpec('[]').replaceAll('Target', 'Other'), reviewOfSpec('{},')])
-        await same(t, servers, url, odd, `${verb} ${odd.slice(0, 20)}`)
+        answers.add(await same(t, servers, url, odd, `${verb} ${odd.slice(0, 20)}`))
     }
+    t.ok(answers.size > 2, 'odd bodies are refused for what is odd about them')
   })
 }
 

@@ -1,0 +1,2 @@
+/** The memory limit of the container in `config/manager/deployment.yaml`. */
+export const shippedLimitBytes = 512 * 2 ** 20
