@@ -36,12 +36,9 @@ function patch(path: string, body: JsonObject, query = ''): Promise<RawAnswer> {
   return api('PATCH', `${path}${query}`, { contentType: 'application/merge-patch+json', body })
 }
 
-function asked(): string {
-  return server
-    .take()
-    .map(({ path }) => path)
-    .toSorted()
-    .join(' ')
+/** Each once: a kube-apiserver that began a write with an outdated object begins again, webhooks included (k8s.io/apiserver/pkg/storage/etcd3: GuaranteedUpdate). */
+function called(): string {
+  return [...new Set(server.take().map(({ path }) => path))].toSorted().join(' ')
 }
 
 /** A rule about the test's own types; the parts that matter replace these. */
@@ -89,7 +86,7 @@ t.test('rules choose by resource, subresource, scope and operation', needsOwnCon
   for (const [what, request, expected] of cases) {
     const { status, text } = await request()
     t.ok(status < 300, `${what}: ${text}`)
-    t.equal(asked(), expected, what)
+    t.equal(called(), expected, what)
   }
 })
 
@@ -109,7 +106,7 @@ t.test('an equivalent request is converted for a webhook that knows another vers
   ])
   server.answer('equivalent', patchResponse({ op: 'add', path: '/metadata/labels', value: { a: 'b' } }))
   t.equal((await create('widgets', { name: 'a' }, '?dryRun=All')).status, 201)
-  t.equal(asked(), 'both default equivalent exact')
+  t.equal(called(), 'both default equivalent exact')
   const created = await create('widgets', { name: 'a' }, '', 'v2')
   t.match(created.body, { apiVersion: `${group}/v2`, metadata: { labels: { a: 'b' } } })
   const calls = server.take()
@@ -177,7 +174,7 @@ t.test('an object selector takes the new object or the old one', needsOwnControl
   for (const [what, request, expected] of cases) {
     const { status, text } = await request()
     t.ok(status < 300, `${what}: ${text}`)
-    t.equal(asked(), expected, what)
+    t.equal(called(), expected, what)
   }
 })
 
@@ -209,7 +206,7 @@ t.test(
     for (const [what, request, expected] of cases) {
       const { status, text } = await request()
       t.ok(status < 300, `${what}: ${text}`)
-      t.equal(asked(), expected, what)
+      t.equal(called(), expected, what)
     }
     // A namespace is named as its own namespace, and is in none for the scope of a rule.
     t.equal((await patch(ownPath, { metadata: { annotations: { a: 'b' } } })).status, 200)
@@ -240,11 +237,11 @@ t.test('no webhook is asked about webhook configurations; about other types they
     t.equal((await api('POST', configurationPath(type), { body })).status, 201)
     t.equal((await patch(path, { metadata: { annotations: { a: 'b' } } })).status, 200)
     t.equal((await api('DELETE', path)).status, 200)
-    t.equal(asked(), '')
+    t.equal(called(), '')
   }
   const path = '/apis/authentication.k8s.io/v1/tokenreviews'
   t.equal((await api('POST', path, { body: { metadata: { labels }, spec: { token: 'nobody' } } })).status, 201)
-  t.equal(asked(), 'mutating validating')
+  t.equal(called(), 'mutating validating')
 })
 
 t.test('webhooks are asked about the reviews of access', needsOwnControlPlane, async (t) => {
@@ -254,10 +251,10 @@ t.test('webhooks are asked about the reviews of access', needsOwnControlPlane, a
   const nonResourceAttributes = { path: '/', verb: 'get' }
   const group = '/apis/authorization.k8s.io/v1'
   t.equal((await api('POST', `${group}/selfsubjectaccessreviews`, { body: { spec: { nonResourceAttributes } } })).status, 201)
-  t.equal(asked(), 'mutating validating')
+  t.equal(called(), 'mutating validating')
   server.answer('mutating', patchResponse({ op: 'add', path: '/spec/user', value: 'john' }))
   const { status, body } = await api('POST', `${group}/subjectaccessreviews`, { body: { spec: { user: 'jane', nonResourceAttributes } } })
   t.equal(status, 201)
   t.match(body, { spec: { user: 'john' } })
-  t.equal(asked(), 'mutating validating')
+  t.equal(called(), 'mutating validating')
 })

@@ -107,7 +107,7 @@ for (const [name, handlers] of Object.entries(targetHandlers)) {
         )
       }
       for (const odd of ['', '{', '[]', 'x'.repeat(200_000), reviewOfSpec('[]').replaceAll('Target', 'Other'), reviewOfSpec('{},')])
-        answers.add(await same(t, servers, url, odd, `${verb} ${odd.slice(0, 20)}`))
+        answers.add(await same(t, servers, url, odd, `${verb} ${JSON.stringify(odd.slice(0, 20))}`))
     }
     t.ok(answers.size > 2, 'odd bodies are refused for what is odd about them')
   })
@@ -126,7 +126,7 @@ t.test('the answers to odd reviews are the same', async (t) => {
       const verb = dice.pick(['mutate', 'validate'])
       const text = reviewText(dice, `uid-${index}`, dice.upTo(3))
       if (excessOf(Buffer.from(text)) !== undefined) continue
-      const body = await same(t, servers, `/${verb}-fuzz-example-com-v1-gadget`, text, `SEED=${seed} ${index}: ${text.slice(0, 3000)}`)
+      const body = await same(t, servers, `/${verb}-fuzz-example-com-v1-gadget`, text, `SEED=${seed} ${index}`)
       seen.add(/"allowed":(true|false)/.exec(body)?.[1] ?? 'no review')
     }
   }
