@@ -105,7 +105,10 @@ function owners({ field }: Kind, body: JsonObject): string[] {
     .map(({ manager, operation, subresource, time }) => [manager, operation, subresource, time && 'with a time'].filter(Boolean).join(' '))
 }
 
-const conflictWith = (manager: string): NonNullable<Step[2]> => [409, `Apply failed with 1 conflict: conflict with ${manager}: .spec.replicas`]
+const conflictWith = (manager: string): NonNullable<Step[2]> => [
+  409,
+  `Apply failed with 1 conflict: conflict with ${manager}: .spec.replicas`,
+]
 const empty = scaleOf({ spec: {} })
 
 type Case = readonly [what: string, steps: readonly Step[], number: number | undefined, owners: readonly string[]]
