@@ -1,5 +1,5 @@
 /**
- * Writes `src/api/kubernetes/models.ts`: Kubernetes' own types as they are in JSON, with their descriptions, from the models of
+ * Writes `src/api/kubernetes/models.ts`: Kubernetes' own types as they are in JSON, from the models of
  * @kubernetes/client-node. These are classes in some nine hundred files, with `Date` for times; a program that only wants to name a Pod
  * should not make its compiler read them all. With `--check`: exit 1 when the file is not up to date.
  */
@@ -37,8 +37,8 @@ function addModel(name: string): void {
     if (jsonName === undefined) throw new Error(`${path} has ${field.name.getText()}, and ${name}.js has not`)
     return quoted(jsonName)
   }
-  const lines = fields.flatMap((field) => [...comment(field, '  '), `  ${nameOf(field)}${optional(field)}: ${jsonType(field.type!)}`])
-  interfaces.set(name, [...comment(model, ''), `export interface ${name} {`, ...lines, '}'].join('\n'))
+  const lines = fields.map((field) => `  ${nameOf(field)}${optional(field)}: ${jsonType(field.type!)}`)
+  interfaces.set(name, [`export interface ${name} {`, ...lines, '}'].join('\n'))
 }
 
 /** Names in JSON by those in client-node, which has others where they are words of the language or have dashes in them. */
@@ -82,16 +82,6 @@ function jsonType(type: ts.TypeNode): string {
     return name
   }
   throw new Error(`A type that is not known here: ${text}`)
-}
-
-function comment(node: ts.Node, indent: string): string[] {
-  const [doc] = ts.getJSDocCommentsAndTags(node)
-  const text = (ts.getTextOfJSDocComment(doc?.comment as string | undefined) ?? '')
-    .replace(/\s+/g, ' ')
-    .replaceAll("\\'", "'")
-    .replaceAll('*/', '*\\/')
-    .trim()
-  return text === '' ? [] : [`${indent}/** ${text} */`]
 }
 
 for (const reader of readers) for (const [, name] of readFileSync(reader, 'utf8').matchAll(/\bmodels\.([A-Z]\w*)/g)) addModel(name!)
