@@ -4,6 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { listenError } from '../api/listen-error.ts'
 
 /**
+ * As many connections may wait to be accepted as the kernel lets wait (net.core.somaxconn), as in Go's net package: beyond Node's 511 a flood
+ * of connections would have those of others wait for a second, until their first packet is sent again.
+ */
+const backlog = 65_535
+
+/**
  * Listens on `host`; without one on all addresses, of IPv6 and IPv4 where the machine has both.
  *
  * @throws {ProreusError} `PRO_PORT_IN_USE`, `PRO_PERMISSION` or `PRO_CONFIG_INVALID`.
@@ -40,7 +46,7 @@ function bind(server: Server, port: number, host: string): Promise<void> {
     }
     server.once('error', onError)
     server.once('listening', onListening)
-    server.listen({ port, host })
+    server.listen({ port, host, backlog })
   })
 }
 

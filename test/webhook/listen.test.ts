@@ -4,12 +4,14 @@ import t from 'tap'
 import { listen } from '../../src/webhook/listen.ts'
 
 /** A server on a machine where listening fails with the code that `failures` names for a host. */
-function fakeServer(failures: Record<string, string>): { server: Server; tried: string[] } {
+function fakeServer(failures: Record<string, string>): { server: Server; tried: string[]; backlogs: number[] } {
   const tried: string[] = []
+  const backlogs: number[] = []
   const emitter = new EventEmitter()
   const server = Object.assign(emitter, {
-    listen({ host }: { host: string }) {
+    listen({ host, backlog }: { host: string; backlog: number }) {
       tried.push(host)
+      backlogs.push(backlog)
       const code = failures[host]
       queueMicrotask(() =>
         code === undefined ? emitter.emit('listening') : emitter.emit('error', Object.assign(new Error(code), { code })),
@@ -17,7 +19,7 @@ function fakeServer(failures: Record<string, string>): { server: Server; tried: 
     },
     address: () => ({ port: 9443 }),
   })
-  return { server: server as unknown as Server, tried }
+  return { server: server as unknown as Server, tried, backlogs }
 }
 
 t.test('takes IPv4 alone where there is no IPv6', async (t) => {
@@ -45,4 +47,10 @@ t.test('what is wrong is said in one sentence', async (t) => {
     code: 'PRO_CONFIG_INVALID',
     message: /cannot listen on :443: EMFILE/,
   })
+})
+
+t.test('leaves it to the kernel how many connections may wait to be accepted', async (t) => {
+  const { server, backlogs } = fakeServer({})
+  await listen(server, 9443, '127.0.0.1')
+  t.strictSame(backlogs, [65_535])
 })
