@@ -1,6 +1,6 @@
-/** Where a review is evaluated: what the size of its body decides. */
+/** Where a review is evaluated: a glance at its body decides. */
 import type { Clock } from '../../api/clock.ts'
-import { smallBytes } from '../body/budget.ts'
+import { isSoonEvaluated } from '../body/glance.ts'
 import type { CombinedWebhook } from '../combine.ts'
 import { readReview } from '../review.ts'
 import type { Evaluation, Verb } from './evaluation.ts'
@@ -17,19 +17,19 @@ import { ReviewThreads } from './review-threads.ts'
 export type Evaluator = (body: Buffer | undefined) => Evaluation
 
 export interface EvaluatorOptions extends Pick<ReviewThreadOptions, 'threads' | 'maxOldGenerationSizeMb'> {
-  /** The largest body whose review is evaluated on the main thread, in bytes. Default 128 KiB: mostly a millisecond, 15 at the worst. */
-  readonly maxInlineBytes?: number | undefined
+  /** Which bodies are evaluated on the main thread. Default: those of up to 128 KiB, and those of up to 1.5 MiB that look ordinary. */
+  readonly isInline?: ((body: Buffer) => boolean) | undefined
 }
 
 /** The evaluators of all webhooks of a server, with their threads. */
 export class Evaluators {
   readonly #webhooks: readonly CombinedWebhook[]
-  readonly #maxInlineBytes: number
+  readonly #isInline: (body: Buffer) => boolean
   readonly #threads: ReviewThreads
 
-  constructor(webhooks: readonly CombinedWebhook[], clock: Clock, { maxInlineBytes = smallBytes, ...limits }: EvaluatorOptions = {}) {
+  constructor(webhooks: readonly CombinedWebhook[], clock: Clock, { isInline = isSoonEvaluated, ...limits }: EvaluatorOptions = {}) {
     this.#webhooks = webhooks
-    this.#maxInlineBytes = maxInlineBytes
+    this.#isInline = isInline
     this.#threads = new ReviewThreads({ ...limits, webhooks, clock })
   }
 
@@ -37,9 +37,7 @@ export class Evaluators {
     const rules = rulesOf(webhook, verb)
     const offload = { threads: this.#threads, webhook: this.#webhooks.indexOf(webhook), verb }
     return (body) =>
-      body === undefined || body.length <= this.#maxInlineBytes
-        ? new InlineEvaluation(rules, readReview(body))
-        : new OffloadedEvaluation(body, offload)
+      body === undefined || this.#isInline(body) ? new InlineEvaluation(rules, readReview(body)) : new OffloadedEvaluation(body, offload)
   }
 
   /** Ends the threads. */

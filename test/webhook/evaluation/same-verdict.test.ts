@@ -23,14 +23,14 @@ t.setTimeout(600_000)
 /** A server that evaluates all reviews inline, and one that offloads all of them. */
 async function bothServers(t: Test, webhook: WebhookDefinition): Promise<WebhookServer[]> {
   const certificates = await changeableSource()
-  return [Infinity, 0].map((maxInlineBytes) => {
+  return [true, false].map((inline) => {
     const server = createWebhookServer({
       webhooks: [webhook],
       client: {} as Client,
       certificates,
       logger: silentLogger(),
       metrics: new Metrics(),
-      evaluation: { maxInlineBytes, threads: 1 },
+      evaluation: { isInline: () => inline, threads: 1 },
     })
     t.after(() => server.stop(0))
     return server

@@ -1,0 +1,51 @@
+import t from 'tap'
+import { isSoonEvaluated, looksOrdinary } from '../../../src/webhook/body/glance.ts'
+import { Dice } from '../../support/dice.ts'
+
+function list(count: number, at: (index: number) => string): string {
+  return `[${Array.from({ length: count }, (_, index) => at(index)).join(',')}]`
+}
+
+function containers(count: number): string {
+  return list(
+    count,
+    (i) => `{"name":"c${i}","image":"registry.local/team/service:${i}","ports":[{"port":${i}}],"env":[{"name":"A","value":"b"}]}`,
+  )
+}
+
+const cases: readonly (readonly [string, string, boolean])[] = [
+  ['containers', containers(3000), true],
+  ['new names', list(20_000, (i) => `{"name${i}":1}`), false],
+  ['half of it new names', list(10_000, (i) => `{"name${i}":1}`) + list(10_000, () => '{"name":1}'), false],
+  ['short values', list(50_000, () => '{"a":1}'), false],
+  ['short texts', list(50_000, () => '"a"'), false],
+  ['numbers', list(50_000, String), false],
+  ['levels', '{"a":'.repeat(20_000) + '}'.repeat(20_000), false],
+  ['one long text', `["${'x'.repeat(200_000)}"]`, false],
+  ['a long text among containers', `["${'x'.repeat(200_000)}",${containers(5000)}]`, false],
+]
+
+t.test('a body with few names and values of some words looks ordinary', (t) => {
+  for (const [name, text, ordinary] of cases) {
+    for (let seed = 1; seed <= 5; seed += 1) {
+      const dice = new Dice(seed)
+      t.equal(
+        looksOrdinary(Buffer.from(text), () => dice.next()),
+        ordinary,
+        name,
+      )
+    }
+  }
+  t.end()
+})
+
+t.test('a small body is soon evaluated whatever is in it, a large one never', (t) => {
+  const kibibyte = 1024
+  t.equal(isSoonEvaluated(Buffer.alloc(0)), true)
+  t.equal(isSoonEvaluated(Buffer.alloc(128 * kibibyte, 'x')), true)
+  t.equal(isSoonEvaluated(Buffer.alloc(128 * kibibyte + 1, 'x')), false)
+  const ordinary = Buffer.from(containers(20_000))
+  t.equal(isSoonEvaluated(ordinary.subarray(0, 1536 * kibibyte)), true)
+  t.equal(isSoonEvaluated(ordinary.subarray(0, 1536 * kibibyte + 1)), false)
+  t.end()
+})
