@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../api/clock.ts'
+import { expectEarlyRequest, longAnswer } from '../api/early-request.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { Dropped, ObjectConverter, Unkept } from '../conversion/converter.ts'
@@ -75,6 +76,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
         const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
         // As much as the review has is counted already.
         awaitFetching(charge, bytes - review.body.length, bytes, reply.raw)
+        if (bytes > longAnswer) expectEarlyRequest(reply.raw.socket)
         reply.type('application/json').header('content-length', bytes)
         return await reply.send(pieces.length === 1 ? pieces[0] : Readable.from(pieces, { objectMode: false }))
       } finally {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers'
 import type { JsonObject } from '../../src/api/json.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
@@ -291,6 +292,21 @@ t.test('a review may be larger than an admission review, up to a limit of its ow
     headers: { 'content-type': 'application/json', 'content-length': String(200 * 1024 * 1024) },
   })
   t.strictSame([answer.statusCode, answer.body], [413, `The ConversionReview is larger than 134217728 bytes: ${limitAdvice}.\n`])
+})
+
+t.test('a connection with a long answer expects the next request before that has been fetched', async (t) => {
+  const { server } = await conversionServer(t)
+  let socket: Socket | null = null
+  server.app.addHook('onSend', (_request, { raw }, _payload, next) => {
+    socket = raw.socket
+    next()
+  })
+  const listenersAfter = async (length: number): Promise<number | undefined> => {
+    const payload = JSON.stringify(reviewOf([cron('x'.repeat(length))]))
+    await server.app.inject({ method: 'POST', url: '/convert', payload, headers: { 'content-type': 'application/json' } })
+    return socket?.listenerCount('data')
+  }
+  t.strictSame([await listenersAfter(10), await listenersAfter(20_000)], [0, 1])
 })
 
 t.test('a value that is longer than any object is not looked at to its end', async (t) => {

@@ -2,6 +2,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { stringify } from 'yaml'
+import { expectEarlyRequest, longAnswer } from '../../api/early-request.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { stringifyJson } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
@@ -39,6 +40,7 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
   if (!response.hasHeader('cache-control')) response.setHeader('Cache-Control', 'no-cache, private')
   if (compress) response.setHeader('Content-Encoding', 'gzip').setHeader('Vary', 'Accept-Encoding')
   setWarnings(exchange)
+  if (bytes.length > longAnswer) expectEarlyRequest(response.socket)
   const bodiless = code === 204 || code === 304
   const type = contentType === undefined ? {} : { 'Content-Type': contentType }
   response.writeHead(code, bodiless ? {} : { ...type, 'Content-Length': bytes.length })

@@ -4,6 +4,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import type { Dispatcher } from 'undici'
+import { expectEarlyRequest } from '../../api/early-request.ts'
 import type { KeyPair } from '../../certs/issue.ts'
 import type { Connection } from '../../client/connection.ts'
 import { Dispatchers } from '../../client/dispatchers.ts'
@@ -71,6 +72,7 @@ export async function startForwarder({ tls, connection, tokens, answers }: Forwa
         .catch(() => socket.destroy())
     },
   )
+  server.on('secureConnection', expectEarlyRequest)
   server.on('tlsClientError', () => undefined)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

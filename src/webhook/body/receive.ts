@@ -101,7 +101,7 @@ class Receiver implements Received {
   start(response: ServerResponse): void {
     if (this.#announced > this.#options.maxBytes) return this.#done(this.#tooLarge())
     response.on('close', () => {
-      this.#settle(gone())
+      if (!this.#settled) this.#settle(gone())
       this.#release()
     })
     this.#withRoom(requestCost, () => this.#listen())

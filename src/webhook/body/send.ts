@@ -2,12 +2,14 @@
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
+import { expectEarlyRequest, longAnswer } from '../../api/early-request.ts'
 
 /** What TLS encrypts in a fraction of a millisecond. */
 const bytesPerTurn = 256 * 1024
 
 /** Sends JSON. What is long goes out a piece a turn of the event loop, for TLS encrypts all that it is given at once. */
-export function sendAnswer(reply: Pick<FastifyReply, 'type' | 'header' | 'send'>, answer: string | Buffer): unknown {
+export function sendAnswer(reply: Pick<FastifyReply, 'type' | 'header' | 'send' | 'raw'>, answer: string | Buffer): unknown {
+  if (answer.length > longAnswer) expectEarlyRequest(reply.raw.socket)
   reply.type('application/json')
   if (answer.length <= bytesPerTurn) return reply.send(answer)
   const bytes = typeof answer === 'string' ? Buffer.from(answer) : answer

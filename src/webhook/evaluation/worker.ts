@@ -1,4 +1,5 @@
 /** The thread that evaluates large reviews, one after the other. It has the schemas of the kinds, and no handlers. */
+import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ErrorList } from '../../api/error-list.ts'
 import { messageOf } from '../../api/errors.ts'
@@ -40,6 +41,9 @@ const maxRequestLength = smallBytes
 
 const port = parentPort
 if (port === null) throw new Error('worker.ts is the code of a thread')
+
+// A large review may wait for the small ones on the main thread. Only on Linux does each thread have a priority of its own.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 const webhooks = readThreadWebhooks(workerData as string)
 let current: InlineEvaluation | undefined

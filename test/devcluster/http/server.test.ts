@@ -248,6 +248,19 @@ t.test('a connection that cannot be accepted does not end the process', async (t
   t.match(entries.at(-1), { level: 'warn', msg: 'the API server could not accept a connection' })
 })
 
+t.test('a connection with a long answer expects the next request before that has been fetched', async (t) => {
+  const listeners: number[] = []
+  const onFinish = (message: unknown): void => void listeners.push((message as { socket: EventEmitter }).socket.listenerCount('data'))
+  subscribe('http.server.response.finish', onFinish)
+  t.teardown(() => unsubscribe('http.server.response.finish', onFinish))
+  const item = { apiVersion: 'a.example.com/v1', kind: 'Foo', metadata: { name: 'a', annotations: { long: 'x'.repeat(20_000) } } }
+  const { ask } = await startTestServer(t, { registry: { list: () => ({ items: [item], metadata: { resourceVersion: '1' } }) } })
+  await ask('/version')
+  await ask(foos)
+  t.equal(listeners.length, 2)
+  t.equal(listeners[1], listeners[0]! + 1)
+})
+
 t.test('close ends open connections and watches at once', async (t) => {
   const { ask, server, ca } = await startTestServer(t, {
     // No time passes, so `close` waits in vain for what it does not end itself.

@@ -1,4 +1,6 @@
+import { Socket } from 'node:net'
 import fastify from 'fastify'
+import type { FastifyReply } from 'fastify'
 import t from 'tap'
 import { sendAnswer } from '../../../src/webhook/body/send.ts'
 
@@ -33,4 +35,16 @@ t.test('a long answer goes out in pieces, each in a turn of its own', async (t) 
     t.equal(Math.max(1, turnsOfPieces.length), pieces, name)
     t.equal(new Set(turnsOfPieces).size, turnsOfPieces.length, name)
   }
+})
+
+t.test('a connection with a long answer expects the next request before that has been fetched', (t) => {
+  const listeners = (answer: string): number => {
+    const socket = new Socket()
+    const reply = { raw: { socket }, type: () => reply, header: () => reply, send: () => reply } as unknown as FastifyReply
+    sendAnswer(reply, answer)
+    return socket.listenerCount('data')
+  }
+  t.equal(listeners('x'.repeat(16 * 1024)), 0)
+  t.equal(listeners('x'.repeat(16 * 1024 + 1)), 1)
+  t.end()
 })

@@ -1,3 +1,5 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { constants } from 'node:os'
 import t from 'tap'
 import type { Test } from 'tap'
 import { defineKind } from '../../../src/api/kind.ts'
@@ -147,6 +149,23 @@ t.test('a thread that starts is not ended with the review that it is for', async
   t.equal((await evaluate(threads, '{}')).applies, true)
   t.equal(threads.size, 1)
 })
+
+t.test(
+  'a thread gives way to the main thread',
+  { skip: process.platform !== 'linux' && 'only Linux has a priority for each thread' },
+  async (t) => {
+    const { threads } = threadsOf(t, { threads: 1 })
+    await evaluate(threads, '{}')
+    // As proc(5) has it: the nice value is the 19th field, the 17th behind the name.
+    const nice = readdirSync('/proc/self/task').map((task) => {
+      const fields = readFileSync(`/proc/self/task/${task}/stat`, 'utf8')
+        .replace(/^.*\) /, '')
+        .split(' ')
+      return Number(fields[16])
+    })
+    t.equal(nice.filter((value) => value === constants.priority.PRIORITY_BELOW_NORMAL).length, 1)
+  },
+)
 
 t.test('ends with the server', async (t) => {
   const { threads } = threadsOf(t)
