@@ -14,6 +14,9 @@ const container = Type.Object(
   { preserveUnknownFields: true },
 )
 
+/** Of labels or annotations: far more than anybody has, and few enough for the webhook to look at each. */
+const maxEntries = 1000
+
 export const mypod = defineKind({
   group: 'harryyann.github.io',
   kind: 'MyPod',
@@ -21,9 +24,12 @@ export const mypod = defineKind({
     {
       name: 'v1',
       spec: Type.Object({
-        podAnnotations: Type.Optional(Type.Record(Type.String(), { description: 'Annotations of the Pod.' })),
+        podAnnotations: Type.Optional(Type.Record(Type.String(), { maxProperties: maxEntries, description: 'Annotations of the Pod.' })),
         podLabels: Type.Optional(
-          Type.Record(Type.String(), { description: 'Labels of the Pod. The key "creator" is the operator\'s own.' }),
+          Type.Record(Type.String(), {
+            maxProperties: maxEntries,
+            description: 'Labels of the Pod. The key "creator" is the operator\'s own.',
+          }),
         ),
         podSpec: Type.Builtin('PodSpec', {
           description: 'Spec of the Pod, as in core/v1.',
