@@ -1,4 +1,6 @@
 /** Label selectors: the text that kubectl's `-l` takes, the object that specs carry, and matching. */
+import type { OptionCheck } from './option-checks.ts'
+import { hasOptions, isAnObject, isListOf, isOneOf, isText } from './option-checks.ts'
 import { ProreusError } from './errors.ts'
 import { quote } from './field-error.ts'
 import { labelValue, qualifiedName } from './names.ts'
@@ -21,6 +23,14 @@ export interface LabelSelector {
     readonly values?: readonly string[]
   }[]
 }
+
+const expressionFields = { key: isText, operator: isOneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), values: isListOf(isText) }
+
+/** A selector as to its shape; `selectorProblems` tells what is wrong with its texts. */
+export const isLabelSelector: OptionCheck = hasOptions({
+  matchLabels: isAnObject,
+  matchExpressions: isListOf(hasOptions(expressionFields, ['key', 'operator'])),
+} satisfies Record<keyof LabelSelector, OptionCheck>)
 
 /** What is wrong with a selector, each with the path of the field below it. */
 export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] {

@@ -1,3 +1,6 @@
+import type { OptionCheck } from './option-checks.ts'
+import { hasOptions, isListOf, isText } from './option-checks.ts'
+
 /** `rbac.authorization.k8s.io/v1 PolicyRule`: what a part of an operator needs to be allowed. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[]
@@ -7,3 +10,12 @@ export interface PolicyRule {
   /** Paths that are no resources; a rule with these has no resources. */
   readonly nonResourceURLs?: readonly string[]
 }
+
+const texts = isListOf(isText)
+const fields = { apiGroups: texts, resources: texts, verbs: texts, resourceNames: texts, nonResourceURLs: texts }
+
+export const isPolicyRule: OptionCheck = hasOptions(fields satisfies Record<keyof PolicyRule, OptionCheck>, [
+  'apiGroups',
+  'resources',
+  'verbs',
+])

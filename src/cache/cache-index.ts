@@ -3,6 +3,9 @@ import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
+import { isObject } from '../api/json.ts'
+import type { OptionCheck } from '../api/option-checks.ts'
+import { expect, isType } from '../api/option-checks.ts'
 import type { Index } from './store.ts'
 
 /** An index of the objects of one type. Reads name it by itself, so that two of one name never meet. */
@@ -39,6 +42,12 @@ export function defineCacheIndex<R extends ResourceType>(
 ): CacheIndex<R> {
   return Object.freeze({ type, name, keysOf })
 }
+
+/** What `defineCacheIndex` returns. */
+export const isCacheIndex: OptionCheck = expect(
+  'what defineCacheIndex returns',
+  (value) => isObject(value) && isType(value['type']) && 'keysOf' in value,
+)
 
 /** What is wrong with the `indexes` that are declared beside these types. */
 export function indexProblems(indexes: readonly CacheIndex[], types: readonly ResourceType[], advice: string): string[] {

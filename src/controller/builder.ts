@@ -4,6 +4,7 @@ import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KeyOf, KubernetesObject } from '../api/object.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
+import { isPolicyRule } from '../api/policy-rule.ts'
 import type { CacheIndex } from '../cache/cache-index.ts'
 import type { Client } from '../client/client.ts'
 import type { EventRecorder } from '../telemetry/event-recorder.ts'
@@ -15,21 +16,11 @@ import type { RateLimiter } from './rate-limiter.ts'
 import type { CacheReader, ReconcileContext, Reconciler, Result } from './reconciler.ts'
 import type { WatchedInformer } from './sync.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
-import {
-  hasOptions,
-  isAnObject,
-  isDuration,
-  isFunction,
-  isListOf,
-  isResourceType,
-  isText,
-  isType,
-  isWholeNumber,
-} from '../api/option-checks.ts'
+import { hasOptions, isDuration, isFunction, isListOf, isResourceType, isText, isType, isWholeNumber } from '../api/option-checks.ts'
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import { isSameType } from '../api/group-version-kind.ts'
-import { indexProblems } from '../cache/cache-index.ts'
+import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import { DeclaredCache } from '../cache/declared-cache.ts'
 import { Controller } from './controller.ts'
 import { withLogContext } from '../telemetry/log-context.ts'
@@ -131,11 +122,11 @@ const controllerOptions = {
   deleted: isFunction,
   owns: isListOf(isOwned),
   watches: isListOf(hasOptions(watchedOptions, ['type', 'map'])),
-  indexes: isListOf(isAnObject),
+  indexes: isListOf(isCacheIndex),
   predicates: isListOf(isFunction),
   workers: isWholeNumber(1),
   rateLimiter: isFunction,
-  rbac: isListOf(isAnObject),
+  rbac: isListOf(isPolicyRule),
   reconciliationTimeoutMs: isDuration,
 } satisfies Record<keyof ControllerSettings<KubernetesObject>, OptionCheck>
 const checkController = hasOptions(controllerOptions, ['reconcile'])

@@ -1,6 +1,7 @@
 /** `defineOperator`: kinds with the webhooks and controllers that belong to them, as one unit to run, install and ship. */
 import type { Kind } from '../api/kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
+import { isPolicyRule } from '../api/policy-rule.ts'
 import type { ControllerDefinition } from '../controller/builder.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { WebhookDefinition } from '../webhook/definition.ts'
@@ -8,7 +9,7 @@ import { ProreusError } from '../api/errors.ts'
 import { groupKindOf, groupResourceOf } from '../api/group-version-kind.ts'
 import { dns1123Label } from '../api/names.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
-import { hasOptions, isAnObject, isListOf, isResourceType, isText } from '../api/option-checks.ts'
+import { expect, hasOptions, isListOf, isResourceType, isText } from '../api/option-checks.ts'
 import { combineWebhooks } from '../webhook/combine.ts'
 import { missingConverters } from '../conversion/definition.ts'
 
@@ -30,14 +31,19 @@ export interface OperatorDefinition {
   readonly rbac?: readonly PolicyRule[]
 }
 
+/** What a function of ours returns, with at least these fields. */
+function isMadeBy(maker: string, fields: readonly string[]): OptionCheck {
+  return expect(`what ${maker} returns`, (value) => typeof value === 'object' && value !== null && fields.every((field) => field in value))
+}
+
 const operatorOptions = {
   name: isText,
   version: isText,
   kinds: isListOf(isResourceType),
-  webhooks: isListOf(isAnObject),
-  conversions: isListOf(isAnObject),
-  controllers: isListOf(isAnObject),
-  rbac: isListOf(isAnObject),
+  webhooks: isListOf(isMadeBy('defineWebhook', ['type', 'handlers', 'settings'])),
+  conversions: isListOf(isMadeBy('defineConversion', ['kind', 'spokes'])),
+  controllers: isListOf(isMadeBy('defineController', ['type', 'types', 'start'])),
+  rbac: isListOf(isPolicyRule),
 } satisfies Record<keyof OperatorDefinition, OptionCheck>
 const checkDefinition = hasOptions(operatorOptions, ['name', 'kinds'])
 

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ProreusError } from '../api/errors.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
+import { isPolicyRule } from '../api/policy-rule.ts'
 import { hasOptions, isAnObject, isBoolean, isListOf, isOneOf, isText, refuseOptions } from '../api/option-checks.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { ObjectKey } from '../api/object.ts'
@@ -55,7 +56,7 @@ export interface ControlPlaneOptions {
   readonly env?: Environment
 }
 
-const accountChecks = { name: isText, rules: isListOf(isAnObject), namespaceRules: isAnObject }
+const accountChecks = { name: isText, rules: isListOf(isPolicyRule), namespaceRules: isAnObject }
 const userChecks = { ...accountChecks, groups: isListOf(isText) } satisfies Record<keyof ControlPlaneUser, OptionCheck>
 const checkOptions = hasOptions({
   backend: isOneOf('embedded', 'binaries', 'existing'),

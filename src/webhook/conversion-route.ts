@@ -57,7 +57,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
   const { budget, maxBytes, clock } = options
   const loop = new LoopTurns()
   const register = async (scope: FastifyInstance): Promise<void> => {
-    const costOf = ({ length }: Buffer): number => length * conversionCost
+    const costOf = ({ length }: Buffer): number => Math.ceil(length * conversionCost)
     receiveBodies(scope, { what: 'ConversionReview', maxBytes, advice: limitAdvice, budget, clock, costOf })
     scope.setErrorHandler((error: Error, _request, reply) =>
       refuse(reply, error, { path: conversionPath, logger: options.logger, onRefused: (code) => whole.refused(code) }),

@@ -1,6 +1,7 @@
 /** What the memory of the process is used for: every limit of the webhook server follows from the memory limit of its container. */
 import { availableParallelism, totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
+import { requestCost } from './body/budget.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -78,12 +79,12 @@ export function shareMemory({ limitBytes, idleBytes, heapLimitBytes, processors 
   const left = Math.max(leastAvailableBytes / 2, available - count * (threadBytes + heapBytes))
   // What is read of bodies is in the heap.
   const requestBytes = Math.floor(Math.min(left, Math.max(leastAvailableBytes / 2, heapLimitBytes - idleHeapBytes)))
-  const reserveBytes = Math.floor(Math.min(requestBytes * reserveShare, maxConversionBytes * conversionCost))
+  const reserveBytes = Math.floor(Math.min(requestBytes * reserveShare, requestCost + maxConversionBytes * conversionCost))
   return {
     limitBytes,
     requestBytes,
     reserveBytes,
-    conversionBytes: Math.floor(Math.min(maxConversionBytes, reserveBytes / conversionCost)),
+    conversionBytes: Math.floor(Math.min(maxConversionBytes, (reserveBytes - requestCost) / conversionCost)),
     connections: Math.max(64, Math.floor((limitBytes * 0.08) / connectionBytes)),
     threads: { count, heapMegabytes: Math.floor(heapBytes / mebibyte) },
   }

@@ -13,11 +13,10 @@ import type { OperatorWebhook } from './combine.ts'
 import type { AdmissionContext, ReviewContext } from './context.ts'
 import type { Call } from './handler.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
+import { maxWarningLength } from './review.ts'
 
 type Context = ReviewContext<JsonObject>
 
-/** The API server gives its users 4 Ki characters of warnings in all (k8s.io/apiserver `pkg/endpoints/filters`: `WithWarningRecorder`). */
-const maxWarningLength = 4096
 const maxWarnings = 64
 
 /** What handlers said through the contexts of a request. Most say nothing. */

@@ -34,6 +34,9 @@ export interface DecodedReview {
   readonly oldObject: JsonObject | undefined
 }
 
+/** How long a warning may be: the API server gives its users 4 Ki characters of them in all (k8s.io/apiserver `pkg/endpoints/filters`: `WithWarningRecorder`). */
+export const maxWarningLength = 4096
+
 export interface AdmissionResponse {
   readonly allowed: boolean
   /** Why not. */

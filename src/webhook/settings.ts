@@ -3,23 +3,14 @@ import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
-import { selectorProblems } from '../api/label-selector.ts'
+import { isLabelSelector, selectorProblems } from '../api/label-selector.ts'
 import type { OptionCheck } from '../api/option-checks.ts'
-import {
-  hasOptions,
-  isAnObject,
-  isAnything,
-  isBoolean,
-  isFunction,
-  isListOf,
-  isOneOf,
-  isResourceType,
-  isText,
-} from '../api/option-checks.ts'
+import { hasOptions, isAnything, isBoolean, isFunction, isListOf, isOneOf, isResourceType, isText } from '../api/option-checks.ts'
 import { dns1035Label, dns1123Label } from '../api/names.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
+import { isPolicyRule } from '../api/policy-rule.ts'
 import type { CacheIndex } from '../cache/cache-index.ts'
-import { indexProblems } from '../cache/cache-index.ts'
+import { indexProblems, isCacheIndex } from '../cache/cache-index.ts'
 import type { Operation } from './context.ts'
 import type { MatchCondition } from './match-condition.ts'
 import { matchConditionProblems } from './match-condition.ts'
@@ -83,8 +74,8 @@ export interface WebhookSettings extends WebhookFilters {
 
 const settingsChecks = {
   matchConditions: isListOf(hasOptions({ name: isText, expression: isText }, ['name', 'expression'])),
-  objectSelector: isAnObject,
-  namespaceSelector: isAnObject,
+  objectSelector: isLabelSelector,
+  namespaceSelector: isLabelSelector,
   scope: isOneOf('Namespaced', 'Cluster', '*'),
   matchPolicy: isOneOf('Exact', 'Equivalent'),
   operations: isListOf(isOneOf('CREATE', 'UPDATE', 'DELETE', 'CONNECT')),
@@ -95,17 +86,21 @@ const settingsChecks = {
   reinvocationPolicy: isOneOf('Never', 'IfNeeded'),
   refuseInvalidEarly: isBoolean,
   reads: isListOf(isResourceType),
-  indexes: isListOf(isAnObject),
-  rbac: isListOf(isAnObject),
+  indexes: isListOf(isCacheIndex),
+  rbac: isListOf(isPolicyRule),
 } satisfies Record<keyof WebhookSettings, OptionCheck>
 const handlerChecks = { default: isFunction, validate: isFunction, validateInCluster: isFunction, validateDelete: isFunction }
-const checkWebhook = hasOptions({ ...settingsChecks, ...handlerChecks, subresource: isText }, [], { mayHaveOthers: true })
+const webhookChecks = { ...settingsChecks, ...handlerChecks, subresource: isText }
+const checkWebhook = hasOptions(webhookChecks)
+const checkInstance = hasOptions(webhookChecks, [], { mayHaveOthers: true })
 
 /** @throws {ProreusError} `PRO_CONFIG_INVALID` with all that is wrong. */
 export function checkSettings(type: ResourceType, subresource: string, settings: WebhookSettings): void {
   const { name, operations, timeoutSeconds, matchConditions = [], objectSelector, namespaceSelector, reads = [], indexes = [] } = settings
   const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
-  refuseWebhook(about, checkWebhook(settings, ''))
+  // Handlers may be methods of an instance, which has fields of its own.
+  const check = Object.getPrototypeOf(settings) === Object.prototype ? checkWebhook : checkInstance
+  refuseWebhook(about, check(settings, ''))
   const problems = [
     ...(subresource === '' ? [] : dns1035Label(subresource).map((message) => `subresource: ${message}`)),
     ...(name === undefined ? [] : dns1123Label(name).map((message) => `name: ${message}`)),

@@ -48,6 +48,41 @@ const cases: [string, () => unknown, string, RegExp][] = [
     /^The webhook for Thing\.example\.com is not well defined: validates: unknown field; did you mean validate\?\.$/,
   ],
   [
+    'a handler of another framework',
+    () => defineWebhook(thing, { validateCreate: () => [], refuseInvalid: false } as never),
+    'PRO_CONFIG_INVALID',
+    /: validateCreate: unknown field; refuseInvalid: unknown field\.$/,
+  ],
+  [
+    'a selector with a misspelled field',
+    () =>
+      defineWebhook(thing, {
+        objectSelector: { matchLabel: { a: 'b' } },
+        namespaceSelector: { matchExpressions: [{ key: 'a' }] },
+      } as never),
+    'PRO_CONFIG_INVALID',
+    /: objectSelector\.matchLabel: unknown field; did you mean matchLabels\?; namespaceSelector\.matchExpressions\[0\]\.operator: is missing\.$/,
+  ],
+  [
+    'a rule with a misspelled field',
+    () => defineController(thing, { reconcile, rbac: [{ apiGroup: '', resources: ['pods'], verbs: 'get' }] } as never),
+    'PRO_CONFIG_INVALID',
+    /: rbac\[0\]\.apiGroups: is missing; rbac\[0\]\.apiGroup: unknown field; did you mean apiGroups\?; rbac\[0\]\.verbs: must be a list, found "get"\.$/,
+  ],
+  [
+    'an index that is none',
+    () => defineController(thing, { reconcile, indexes: [{}] } as never),
+    'PRO_CONFIG_INVALID',
+    /: indexes\[0\]: must be what defineCacheIndex returns, found an object\.$/,
+  ],
+  [
+    'definitions that nothing has been made of',
+    () =>
+      defineOperator({ name: 'a', kinds: [thing], webhooks: [{ validate: () => [] }], controllers: [{ reconcile }], rbac: [{}] } as never),
+    'PRO_CONFIG_INVALID',
+    /: webhooks\[0\]: must be what defineWebhook returns, found an object; controllers\[0\]: must be what defineController returns, found an object; rbac\[0\]\.apiGroups: is missing; /,
+  ],
+  [
     'converters beside the settings',
     () => defineConversion(thing, { v1: {} } as never),
     'PRO_KIND_INVALID',

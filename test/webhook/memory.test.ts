@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
+import { requestCost } from '../../src/webhook/body/budget.ts'
 import { maxReviewCost } from '../../src/webhook/body/cost.ts'
-import { leastLimitBytes, processMemory, shareMemory } from '../../src/webhook/memory.ts'
+import { conversionCost, leastLimitBytes, processMemory, shareMemory } from '../../src/webhook/memory.ts'
 import { shippedLimitBytes } from '../support/shipped-limit.ts'
 
 const mebibyte = 2 ** 20
@@ -45,6 +46,7 @@ t.test('whatever the limit, the shares are within it', (t) => {
     const all = process256.idleBytes + requestBytes + threads.count * threads.heapMegabytes * mebibyte + connections * 66 * 1024
     t.ok(all <= limitBytes, `${limit} MiB: ${all / mebibyte}`)
     t.ok(reserveBytes < requestBytes && conversionBytes < reserveBytes, 'some of it is shared')
+    t.ok(requestCost + Math.ceil(conversionBytes * conversionCost) <= reserveBytes, 'the largest ConversionReview has room')
   }
   t.end()
 })

@@ -72,6 +72,8 @@ t.test('embedded built-in types are judged in full, and their unknown fields war
   const manyFields = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`field${index}`, index]))
   const many = await ask('mutate', { object: widgetObject({ pod: { ...manyFields, containers: [main] } }) })
   t.equal(many.warnings?.length, 32, 'of many, some')
+  const long = await ask('mutate', { object: widgetObject({ pod: { containers: [main], ['x'.repeat(10_000)]: 1 } }) })
+  t.equal(long.warnings?.[0]?.length, 4096)
   const invalid = widgetObject({ pod: { containers: [{ ...main, image: 5 }] } })
   for (const verb of ['mutate', 'validate'] as const) {
     t.match(await ask(verb, { object: invalid }), {

@@ -13,6 +13,9 @@ export const smallBytes = 128 * 1024
  */
 export const smallCost = 8 * smallBytes
 
+/** What a request takes beside its body: its headers, the objects of Node and fastify for it, what is read of the socket in one go. */
+export const requestCost = 16 * 1024
+
 /**
  * While others wait for memory, a request that waits for its peer (for the rest of its body, or to fetch its answer) may do so for this
  * long, and for longer only at this speed. The API server is quicker than that.
@@ -112,6 +115,7 @@ export class MemoryBudget {
   }
 
   #admit(): void {
+    this.#freeReserve()
     const first = this.#waiting[0]
     if (first !== undefined && this.#holder === undefined) {
       this.#waiting.shift()
@@ -138,6 +142,14 @@ export class MemoryBudget {
       waiting.charge.add(waiting.bytes)
       waiting.onRoom()
     }
+  }
+
+  /** Counts its holder to the shared part as soon as there is room: it may be a small request that lasts, and the reserve is for large ones, too. */
+  #freeReserve(): void {
+    const bytes = this.#holder?.bytes ?? Infinity
+    if (this.#waiting.length === 0 || !this.#fits(bytes, isSmall(bytes))) return
+    this.#used += bytes
+    this.#holder = undefined
   }
 
   /** While somebody waits for memory, those whose peers are slow have to go. */

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock, Timer } from '../../api/clock.ts'
 import { deadlineFrom } from '../deadline.ts'
 import type { Charge, MemoryBudget } from './budget.ts'
-import { smallBytes, smallCost } from './budget.ts'
+import { requestCost, smallBytes, smallCost } from './budget.ts'
 import { GrowingBytes } from './growing-bytes.ts'
 import { BodyRefused } from './refused.ts'
 
@@ -42,9 +42,6 @@ interface ReceiveOptions {
   /** What a body takes once it is read, its own bytes included. */
   readonly costOf: (bytes: Buffer) => number
 }
-
-/** What a request takes beside its body: its headers, the objects of Node and fastify for it, what is read of the socket in one go. */
-const requestCost = 16 * 1024
 
 /** What a body may come in: in chunks of so many bytes on average, but for the first ones. Each chunk costs a microsecond, whatever is in it. */
 const leastChunkBytes = 64
@@ -152,12 +149,12 @@ class Receiver implements Received {
   #finish(bytes: Buffer): void {
     if (this.#settled) return
     const { costOf, budget, what } = this.#options
-    const cost = costOf(bytes)
-    if (requestCost + cost > budget.reserve && cost > smallCost) {
+    const cost = requestCost + costOf(bytes)
+    if (cost > budget.reserve && cost > smallCost) {
       const text = `The ${what} takes up to ${cost} bytes of memory when it is read, and ${budget.reserve} are there for one`
       return this.#settle(new BodyRefused(413, `${text}: ${limitAdvice}.`))
     }
-    this.#withRoom(requestCost + cost - this.charge.bytes, () => this.#settle(null, bytes))
+    this.#withRoom(cost - this.charge.bytes, () => this.#settle(null, bytes))
   }
 
   #settle(error: Error | null, bytes?: Buffer): void {

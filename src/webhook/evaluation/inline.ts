@@ -8,7 +8,7 @@ import type { CombinedWebhook } from '../combine.ts'
 import { isExempt } from '../exempt.ts'
 import { createPatch } from '../patch.ts'
 import type { AdmissionRequest, AdmissionResponse, DecodedReview, WrittenAnswer } from '../review.ts'
-import { encodeReview } from '../review.ts'
+import { encodeReview, maxWarningLength } from '../review.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 
 /** What has to be known of a webhook to evaluate its reviews. */
@@ -56,7 +56,7 @@ export class InlineEvaluation implements Evaluation {
     if (raw === undefined || schema === undefined) return { ...found, applies: raw !== undefined }
     // The API server validates before it calls a validating webhook; of a caller that does not, handlers must not get what lacks a field.
     if (verb === 'validate') return { ...found, applies: true, errors: this.#validate(raw) }
-    const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`)
+    const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`.slice(0, maxWarningLength))
     this.#object = schema.default(raw)
     return { request, applies: true, errors: this.#validate(this.#object), warnings }
   }

@@ -59,6 +59,22 @@ t.test('a request that has taken a part, and waits for the rest, is not in the w
   t.end()
 })
 
+t.test('the reserve is free again when there is room elsewhere for what has it', (t) => {
+  const { budget } = budgetOf(4 * smallCost, 8 * smallCost)
+  const order: string[] = []
+  const shared = Array.from({ length: 4 }, () => taking(budget, smallCost))
+  const lasting = taking(budget, smallCost, order, 'lasting')
+  taking(budget, 8 * smallCost, order, 'large')
+  t.strictSame(order, ['lasting'], 'the small one has the reserve')
+  for (const charge of shared) charge.release()
+  t.strictSame(order, ['lasting', 'large'])
+  t.equal(budget.used, 9 * smallCost)
+  t.notOk(lasting.grow(4 * smallCost), 'it has no more rights than others any more')
+  lasting.release()
+  t.equal(budget.used, 8 * smallCost)
+  t.end()
+})
+
 t.test('small requests do not wait for large ones', (t) => {
   const { budget } = budgetOf(4 * large)
   const order: string[] = []
