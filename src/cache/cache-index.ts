@@ -28,7 +28,7 @@ export interface CacheIndex<R extends ResourceType = ResourceType> extends Index
  *   indexes: [sitesBySecret],
  *   watches: [
  *     {
- *       type: secret,
+ *       type: core.secret,
  *       map: ({ metadata: { namespace, name } }, { cache }) => cache.list(site, { namespace, index: [sitesBySecret, name] }).map(keyOf),
  *     },
  *   ],

@@ -27,7 +27,7 @@ export interface InformerStatus {
   readonly lastError?: string
 }
 
-/** Which objects to list: by namespace, labels, and a `cacheIndex`. */
+/** Which objects to list: by namespace, labels, and a `CacheIndex`. */
 export type CacheListOptions<R extends ResourceType = ResourceType> = StoreListOptions<ObjectOf<R>>
 
 /** Reads of frozen objects, without a request. */

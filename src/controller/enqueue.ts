@@ -26,7 +26,7 @@ export interface MapContext {
 
 /**
  * Which objects to reconcile because of this one; keys in namespaces that the process does not watch are left out.
- * Called for each event, so that what it looks for in the cache should have a `cacheIndex`.
+ * Called for each event, so that what it looks for in the cache should have a `CacheIndex`.
  */
 export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
   object: DeepReadonly<T>,

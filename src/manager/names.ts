@@ -13,8 +13,6 @@ export interface InstallationNames {
   readonly caSecret: string
   readonly mutatingConfiguration: string
   readonly validatingConfiguration: string
-  /** The Lease by which replicas elect the one that reconciles. */
-  readonly lease: string
   /** The ClusterRole of the process, and its binding. */
   readonly managerRole: string
   /** The field manager that owns what is installed; not that of the running process, which owns `caBundle`. */
@@ -35,7 +33,6 @@ export function namesOf(installation: string): InstallationNames {
     caSecret: `${installation}-webhook-ca`,
     mutatingConfiguration: `${installation}-mutating`,
     validatingConfiguration: `${installation}-validating`,
-    lease: installation,
     managerRole: `${installation}-manager`,
     installer: `${installation}-install`,
     conversionInstaller: `${installation}-install-conversion`,

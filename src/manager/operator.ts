@@ -71,7 +71,7 @@ export interface Operator {
  *   name: 'memcached',
  *   kinds: [memcached],
  *   webhooks: [defineWebhook(memcached)],
- *   controllers: [defineController(memcached, { reconcile, owns: [deployment] })],
+ *   controllers: [defineController(memcached, { reconcile, owns: [apps.deployment] })],
  * })
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, something is there twice, its webhooks contradict each other, or

@@ -15,7 +15,7 @@ import type { UserInfo } from './context.ts'
 export interface AccessAttributes {
   /** `get`, `list`, `create`, `update`, `patch`, `delete`, … or one that only your own rules know, such as `use`. */
   readonly verb: string
-  /** To what: a kind of yours, one like `secret`, or what `resourceType({ … })` gives. */
+  /** To what: a kind of yours, one like `core.secret`, or what `resourceType({ … })` gives. */
   readonly type: ResourceType
   readonly subresource?: string
   /** Default: that of the request; empty: all namespaces. Of no meaning for cluster-scoped types: what a namespace allows is not asked about these. */

@@ -91,7 +91,7 @@ export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
    * Takes the rule `accessReviewRule` in `rbac`.
    *
    * ```ts
-   * const allowed = await context.requesterCan({ verb: 'create', type: pod })
+   * const allowed = await context.requesterCan({ verb: 'create', type: core.pod })
    * return allowed ? [] : [forbidden('spec.template', `user "${context.user.username}" cannot create pods`)]
    * ```
    *

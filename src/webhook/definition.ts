@@ -83,7 +83,7 @@ export interface WebhookDefinition {
  * })
  *
  * @example
- * defineWebhook(pod, {
+ * defineWebhook(core.pod, {
  *   subresource: 'exec',
  *   validateInCluster: ({ command }) => (command[0] === 'rm' ? failure(403, 'Forbidden', 'nothing is removed by hand') : []),
  * })
