@@ -12,7 +12,6 @@ t.test('all names follow from that of the installation', async (t) => {
     caSecret: 'hello-webhook-ca',
     mutatingConfiguration: 'hello-mutating',
     validatingConfiguration: 'hello-validating',
-    lease: 'hello',
     managerRole: 'hello-manager',
     installer: 'hello-install',
     conversionInstaller: 'hello-install-conversion',
