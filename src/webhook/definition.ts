@@ -100,6 +100,11 @@ export function defineWebhook<R extends ResourceType, const Subresource extends 
   if ((schemaKindOf(type) === undefined || subresource !== '') && !hasHandlers(handlers)) {
     throw new ProreusError('PRO_CONFIG_INVALID', `The webhook for ${groupKindOf(type)} has no handlers: there is nothing to ask it.`)
   }
+  const version = schemaKindOf(type)?.versions.find(({ name }) => name === type.version)
+  if (version?.served === false && hasHandlers(handlers)) {
+    const text = `The webhook for ${groupKindOf(type)} would never be asked: its version ${type.version} is not served.`
+    throw new ProreusError('PRO_CONFIG_INVALID', text)
+  }
   const webhook: WebhookDefinition = { type, subresource, handlers, settings: definition }
   if (operationsOf(webhook).includes('DELETE') !== (handlers.validateDelete !== undefined)) {
     const text = `The webhook for ${groupKindOf(type)} must name DELETE in its operations and have a validateDelete, or neither of them.`

@@ -45,6 +45,21 @@ t.test('a handle of a version is a type like any other', async (t) => {
   t.throws(() => versionOf(lamp, 'v3' as 'v1'), { code: 'PRO_KIND_INVALID', message: 'Lamp.example.com has no version v3; it has v2, v1.' })
 })
 
+t.test('handlers of a version that is not served are refused: nobody would call them', async (t) => {
+  const spec = Type.Object({})
+  const kind = defineKind({
+    group: 'example.com',
+    kind: 'Lamp',
+    versions: [
+      { name: 'v2', storage: true, spec },
+      { name: 'v1', served: false, spec },
+    ],
+  })
+  const message = 'The webhook for Lamp.example.com would never be asked: its version v1 is not served.'
+  t.throws(() => defineWebhook(versionOf(kind, 'v1'), { validate: () => [] }), { code: 'PRO_CONFIG_INVALID', message })
+  t.doesNotThrow(() => defineWebhook(versionOf(kind, 'v1')), 'the schema alone is that of the kind')
+})
+
 t.test('each version has its own handlers, and one entry', async (t) => {
   t.strictSame(
     combineWebhooks(webhooks).map(({ version, handlers }) => [version, handlers.CREATE.length]),
