@@ -2,6 +2,7 @@
  * Checks of options, for callers whose compiler does not see them: programs in JavaScript, and fields that a wider type lets through.
  * Each problem starts with the path of what is wrong: `versions[0].printerColums: unknown field; did you mean printerColumns?`.
  */
+import leven from 'leven'
 import { ProreusError } from './errors.ts'
 import { quote } from './field-error.ts'
 import { isObject } from './json.ts'
@@ -89,21 +90,8 @@ function found(value: unknown): string {
 
 function suggestion(name: string, known: readonly string[]): string {
   const [nearest] = known
-    .map((candidate) => ({ candidate, distance: distanceOf(name.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, distance: leven(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
   // Two wrong letters are a slip, in a short word one.
   return nearest !== undefined && nearest.distance <= Math.min(2, name.length / 3) ? `; did you mean ${nearest.candidate}?` : ''
-}
-
-/** How many letters have to be inserted, removed or replaced (Levenshtein). */
-function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j += 1) {
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
-    }
-    row = next
-  }
-  return row[b.length]!
 }
