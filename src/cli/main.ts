@@ -21,7 +21,7 @@ export function createProgram(): Command {
       'after',
       '\nFlags come before environment variables, those before the configuration file, that before the defaults.\nDocumentation: README.md and docs/ in the package.',
     )
-    .showHelpAfterError('(proreus --help shows what there is)')
+    .showHelpAfterError(helpHint())
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'proreus: ')) })
     .exitOverride()
   for (const command of [devCommand(), runCommand(), validateCommand(), generateCommand(), certsCommand()]) {
@@ -49,9 +49,14 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 /** Commander hands settings down to a command at the moment when that is made; ours are made before the program is. */
-function inheritSettings(command: Command, parent: Command): void {
-  command.copyInheritedSettings(parent)
-  for (const child of command.commands) inheritSettings(child, command)
+function inheritSettings(command: Command, parent: Command, names: readonly string[] = []): void {
+  const path = [...names, command.name()]
+  command.copyInheritedSettings(parent).showHelpAfterError(helpHint(...path))
+  for (const child of command.commands) inheritSettings(child, command, path)
+}
+
+function helpHint(...command: readonly string[]): string {
+  return `(${['proreus', ...command].join(' ')} --help shows what there is)`
 }
 
 /** Where in the user's own files an operator failed to load. */
