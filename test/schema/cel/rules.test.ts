@@ -217,19 +217,3 @@ t.test('an update is warned of what it leaves as it was', (t) => {
   ])
   t.end()
 })
-
-t.test('apiVersion and kind are as they were where they are fields of an object within', (t) => {
-  const named = { ...text, ...rules({ rule: "self != 'Old'", message: 'is out of use' }) }
-  const schema = compileSchema(withSpec({ type: 'object', properties: { kind: named, apiVersion: named, other: text } }))
-  const spec = { kind: 'Old', apiVersion: 'Old' }
-  const warnings: FieldError[] = []
-  t.strictSame(
-    schema.validateRules({ spec: { ...spec, other: 'x' } }, { spec }, [], (warning) => warnings.push(warning)),
-    [],
-  )
-  t.strictSame(warnings.map(formatFieldError).sort(), [
-    'spec.apiVersion: Invalid value: "Old": is out of use',
-    'spec.kind: Invalid value: "Old": is out of use',
-  ])
-  t.end()
-})
