@@ -64,6 +64,8 @@ t.test('metadata of a new object', async (t) => {
   t.strictSame(paths({ name: 'a', namespace: 'b', annotations: { a: 'x'.repeat(maxAnnotationBytes) } }), [
     'metadata.annotations FieldValueTooLong',
   ])
+  const wrong = Array.from({ length: 300 }, (_, index) => [`a b ${index}`, 'x'.repeat(1000)])
+  t.equal(paths({ name: 'a', namespace: 'b', annotations: Object.fromEntries(wrong) }).at(-1), 'metadata.annotations FieldValueTooLong')
   t.strictSame(paths({ name: 'a', namespace: 'b', finalizers: ['a/b/c'] }), ['metadata.finalizers FieldValueInvalid'])
   t.strictSame(
     validateObjectMeta({ name: 'a', namespace: 'b' }, { namespaced: false }).map(({ message }) => message),
