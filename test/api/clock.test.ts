@@ -1,6 +1,8 @@
+import { getEventListeners } from 'node:events'
 import t from 'tap'
 import { aborted, sleep, systemClock } from '../../src/api/clock.ts'
 import { messageOf, ProreusError } from '../../src/api/errors.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 
 t.test('a sleep ends early with the reason of the abort', async (t) => {
   const controller = new AbortController()
@@ -8,6 +10,19 @@ t.test('a sleep ends early with the reason of the abort', async (t) => {
   controller.abort(new Error('stop'))
   await t.rejects(pending, { message: 'stop' })
   await t.rejects(sleep(systemClock, 1, controller.signal), { message: 'stop' })
+})
+
+t.test('a sleep leaves nothing on a signal that goes on', async (t) => {
+  const clock = new FakeClock()
+  const controller = new AbortController()
+  const slept = sleep(clock, 1000, controller.signal)
+  await clock.advance(1000)
+  await slept
+  t.strictSame(getEventListeners(controller.signal, 'abort'), [])
+  const pending = sleep(clock, 1000, controller.signal)
+  controller.abort(new Error('stop'))
+  await t.rejects(pending, { message: 'stop' })
+  t.strictSame([getEventListeners(controller.signal, 'abort').length, clock.pending], [0, 0])
 })
 
 t.test('an abort is waited for, and one that has been is no wait', async (t) => {

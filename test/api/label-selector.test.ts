@@ -1,9 +1,11 @@
 import t from 'tap'
 import {
+  checkedRequirements,
   formatLabelSelector,
   matchesLabels,
   parseLabelSelector,
   requirementsOf,
+  selectorProblems,
   type LabelRequirement,
 } from '../../src/api/label-selector.ts'
 import { fc } from '../support/property.ts'
@@ -73,4 +75,30 @@ t.test('the object form', async (t) => {
   t.ok(matchesLabels(requirements, { a: 'b', c: '' }))
   t.notOk(matchesLabels(requirements, { a: 'b' }))
   t.notOk(matchesLabels(requirementsOf({ matchLabels: { constructor: 'x' } }), {}))
+})
+
+t.test('everything that is wrong with a selector is told with its place', async (t) => {
+  const selector = {
+    matchLabels: { app: 'web', 'a b': 'x', tier: '-' },
+    matchExpressions: [
+      { key: 'app', operator: 'In', values: ['web', 'not one', 'api'] },
+      { key: '/x', operator: 'Exists' },
+      { key: 'tier', operator: 'NotIn', values: [] },
+      { key: 'tier', operator: 'DoesNotExist', values: ['x'] },
+    ],
+  } as const
+  const problems = selectorProblems(selector)
+  t.match(problems, [
+    /^matchLabels\[a b\]: name part must consist of/,
+    /^matchLabels\[tier\]: a valid label must be/,
+    /^matchExpressions\[0\]: a valid label must be/,
+    /^matchExpressions\[1\]: prefix part must be non-empty$/,
+    /^matchExpressions\[2\]\.values: must be there with NotIn$/,
+    /^matchExpressions\[3\]\.values: must not be there with DoesNotExist$/,
+  ])
+  t.equal(problems.length, 6)
+  t.throws(() => checkedRequirements(selector), { code: 'PRO_INPUT', message: `The label selector is not valid: ${problems.join('; ')}.` })
+  t.strictSame(checkedRequirements({ matchExpressions: [{ key: 'app', operator: 'In', values: ['web', ''] }] }), [
+    { key: 'app', operator: 'In', values: ['web', ''] },
+  ])
 })

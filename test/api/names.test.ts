@@ -26,6 +26,23 @@ t.test('names that it refuses, in its words', async (t) => {
   t.match(labelValue('a b')[0], /^a valid label must be an empty string or consist of/)
 })
 
+t.test('a name may be as long as it may be, and no longer', async (t) => {
+  const cases: readonly (readonly [(name: string) => string[], (length: number) => string, number, string])[] = [
+    [dns1123Label, (length) => 'a'.repeat(length), 63, 'must be no more than 63 bytes'],
+    [dns1035Label, (length) => 'a'.repeat(length), 63, 'must be no more than 63 characters'],
+    [dns1123Subdomain, (length) => 'a'.repeat(length), 253, 'must be no more than 253 bytes'],
+    [labelValue, (length) => 'a'.repeat(length), 63, 'must be no more than 63 bytes'],
+    [labelValue, (length) => `A${'_'.repeat(length - 2)}1`, 63, 'must be no more than 63 bytes'],
+    [qualifiedName, (length) => 'a'.repeat(length), 63, 'name part must be no more than 63 bytes'],
+    [qualifiedName, (length) => `example.com/${'a'.repeat(length)}`, 63, 'name part must be no more than 63 bytes'],
+    [qualifiedName, (length) => `${'a'.repeat(length)}/a`, 253, 'prefix part must be no more than 253 bytes'],
+  ]
+  for (const [check, named, most, problem] of cases) {
+    t.strictSame(check(named(most)), [], `${check.name} of ${most}`)
+    t.strictSame(check(named(most + 1)), [problem], `${check.name} of ${most + 1}`)
+  }
+})
+
 t.test('a long run of wrong characters is refused at once', async (t) => {
   const started = processorTimeMs()
   t.ok(dns1123Subdomain(`${'a-'.repeat(200_000)}!`).length > 0)
@@ -47,6 +64,8 @@ t.test('metadata of a new object', async (t) => {
   t.strictSame(paths({ name: 'a', namespace: 'b', annotations: { a: 'x'.repeat(maxAnnotationBytes) } }), [
     'metadata.annotations FieldValueTooLong',
   ])
+  const wrong = Array.from({ length: 300 }, (_, index) => [`a b ${index}`, 'x'.repeat(1000)])
+  t.equal(paths({ name: 'a', namespace: 'b', annotations: Object.fromEntries(wrong) }).at(-1), 'metadata.annotations FieldValueTooLong')
   t.strictSame(paths({ name: 'a', namespace: 'b', finalizers: ['a/b/c'] }), ['metadata.finalizers FieldValueInvalid'])
   t.strictSame(
     validateObjectMeta({ name: 'a', namespace: 'b' }, { namespaced: false }).map(({ message }) => message),

@@ -73,6 +73,7 @@ t.test('writes of custom resources', async (t) => {
     for (const [status, ...causes] of table) {
       t.strictSame(ordered(await merge(`${gear('judged')}/status`, { status })), invalid('Gear', 'judged', causes))
     }
+    t.equal((await merge(`${gear('judged')}/status`, { status: { replicas: 2 ** 31 - 1 } })).status, 200)
     const causes = ['.spec.replicas: Invalid value: -1: should be a non-negative integer']
     t.strictSame((await merge(gear('judged'), { spec: { replicas: -1 } })).body, invalid('Gear', 'judged', causes))
   })

@@ -63,6 +63,13 @@ const cases: Readonly<Record<string, Case>> = {
       { to: { a: 'worse', b: 'y' }, errors: ['ruleBelow.a: Invalid value: "worse": found worse'] },
     ],
   },
+  // What a whole object has by this name counts as written anew.
+  kind: {
+    before: string,
+    after: { ...string, ...rule("self != 'Old'") },
+    value: 'Old',
+    updates: [{ to: 'Old', warnings: ['kind: Invalid value: "Old": no'] }, { to: 'New' }],
+  },
   transition: {
     before: { type: 'integer' },
     after: { type: 'integer', ...rule('self > oldSelf') },

@@ -1,6 +1,8 @@
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import { validateAnnotations } from '../../src/api/object-meta.ts'
 import type { Unkept } from '../../src/conversion/converter.ts'
+import { maxKeptBytes, putKeptAnnotations } from '../../src/conversion/kept-annotations.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { converting, job, jobConversion, jobOf } from '../support/conversion-fixture.ts'
 import { jsonArbitrary } from '../support/schema-values.ts'
@@ -124,4 +126,13 @@ t.test('what is too large is not kept, and the object is converted all the same'
   const full = await convert(jobOf('v1', { schedule: {}, priority: 1 }, { metadata }), 'v1beta1', call)
   t.strictSame(full.metadata, metadata, 'the API server would refuse more than 256 KiB, and with it every list of the kind')
   t.strictSame(unkept, ['too large', 'too large'])
+})
+
+t.test('what is kept of several versions is within the limit for all annotations of an object', async (t) => {
+  const half = 'x'.repeat(maxKeptBytes / 2)
+  const metadata = { name: 'a', annotations: { own: 'x'.repeat(256 * 1024 - maxKeptBytes) } }
+  const put = putKeptAnnotations(job, metadata, new Map(['v1', 'v1beta1', 'v1alpha1'].map((version) => [version, half])))
+  t.strictSame(Object.keys(put.metadata?.annotations as JsonObject), ['own', hub])
+  t.strictSame(put.unkept, ['v1beta1', 'v1alpha1'])
+  t.strictSame(validateAnnotations(put.metadata?.annotations, 'metadata.annotations'), [])
 })

@@ -5,9 +5,10 @@ import { Type } from '../../src/api/type.ts'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
 import type { Client } from '../../src/client/client.ts'
+import type { Connection } from '../../src/client/connection.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
-import { installWebhooks, whenTrusted } from '../../src/manifests/install.ts'
+import { installOnServing, installWebhooks, whenTrusted } from '../../src/manifests/install.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 
@@ -96,4 +97,22 @@ t.test('a user who may not install is told the way around; other failures are as
   })
   const conflict = new ApiError(failure(409, 'Conflict', 'somebody else'))
   await t.rejects(written('None', conflict), { code: 'PRO_API', message: 'somebody else' })
+})
+
+t.test('what is served is installed under the name of the installation; a CRD is taken over where that is asked for', async (t) => {
+  const writes: unknown[] = []
+  const apply = async ({ kind }: { kind: string }, _object: object, { fieldManager, force }: { fieldManager: string; force?: boolean }) =>
+    void writes.push([kind, fieldManager, force])
+  const get = async () => ({ status: { conditions: [{ type: 'Established', status: 'True' }] } })
+  const client = { apply, get } as unknown as Client
+  const running = { name: 'mine', connection: {} as Connection, webhook: { url: 'https://127.0.0.1:1' } }
+  for (const forceConflicts of [undefined, false, true]) {
+    writes.length = 0
+    await installOnServing([operator], running, { forceConflicts })({ webhook: undefined } as never, client)
+    t.strictSame(writes, [
+      ['CustomResourceDefinition', 'mine-install', forceConflicts === true],
+      ['MutatingWebhookConfiguration', 'mine-install', undefined],
+      ['ValidatingWebhookConfiguration', 'mine-install', undefined],
+    ])
+  }
 })

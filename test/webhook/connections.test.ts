@@ -72,12 +72,13 @@ t.test('for one more connection than there may be, the one that will be missed l
 
 /** A server whose connections come from wherever the test says. */
 class FakeServer extends EventEmitter {
+  readonly clock = new FakeClock(0)
   readonly #connections: Connections
   #ports = 0
 
   constructor(connections: number) {
     super()
-    this.#connections = new Connections(this as unknown as Server, new FakeClock(0), { ...usualConnectionLimits, connections })
+    this.#connections = new Connections(this as unknown as Server, this.clock, { ...usualConnectionLimits, connections })
   }
 
   get size(): number {
@@ -132,6 +133,19 @@ t.test('of the connections of one sender, those without a handshake go first, th
   for (let count = 0; count < 100; count += 1) server.open('10.0.0.1')
   t.strictSame([used.destroyed, ready.destroyed, shaking.destroyed], [false, false, true])
   t.equal(server.size, 3)
+})
+
+t.test('of connections that have carried requests, the one that has been idle longest goes first, whenever it was opened', async (t) => {
+  const server = new FakeServer(3)
+  const [first, second, third] = [server.open('10.0.0.1'), server.open('10.0.0.1'), server.open('10.0.0.1')]
+  for (const connection of [first, second, third]) connection.shakeHands()
+  for (const connection of [second, third, first]) {
+    server.clock.set(server.clock.now() + 1000)
+    connection.carry()
+  }
+  const destroyed = (): boolean[] => [first, second, third].map((connection) => connection.destroyed)
+  server.open('10.0.0.1').shakeHands()
+  t.strictSame(destroyed(), [false, true, false])
 })
 
 t.test('a flood of connections from one sender ends none of another that has just begun', async (t) => {

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import t from 'tap'
 import type { Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers'
@@ -249,6 +250,32 @@ t.test('a converter that takes too long fails the review at its deadline, and is
     message: /the deadline has passed: 0 of 2 objects were converted to example\.com\/v1 within 2900 ms/,
   })
   t.ok(told?.aborted)
+})
+
+t.test('the time that a review takes to arrive is not there for its converters', async (t) => {
+  const clock = new FakeClock(0)
+  let called = false
+  const slow = new Map(jobConversion.spokes)
+  slow.set('v1beta1', {
+    toHub: () => {
+      called = true
+      return new Promise(() => undefined)
+    },
+    fromHub: () => ({}),
+  })
+  const { server } = await conversionServer(t, { ...jobConversion, spokes: slow }, { clock })
+  const text = JSON.stringify(reviewOf([cron('1 2')]))
+  const payload = new PassThrough()
+  const headers = { 'content-type': 'application/json', 'content-length': String(text.length) }
+  let answer: string | undefined
+  void server.app.inject({ method: 'POST', url: '/convert?timeout=3s', payload, headers }).then(({ body }) => (answer = body))
+  payload.write(text.slice(0, 10))
+  await until('the headers have come', () => server.inFlightBytes > 0)
+  await clock.advance(2000)
+  payload.end(text.slice(10))
+  await until('the converter is called', () => called)
+  await clock.advance(900)
+  t.match(await until('it is answered', () => answer), /converted to example\.com\/v1 within 900 ms","reason":"Timeout"/)
 })
 
 t.test('after the deadline no more objects are converted', async (t) => {

@@ -35,6 +35,16 @@ t.test('with the shipped limit there is room for the largest review and a thread
   t.end()
 })
 
+t.test('a second thread takes a processor beside the one of the event loop, and memory', (t) => {
+  const threadsOf = (processors: number, limitBytes: number): number => shareMemory({ ...process256, processors, limitBytes }).threads.count
+  t.strictSame(
+    [1, 2, 3, 16].map((processors) => threadsOf(processors, 1024 * mebibyte)),
+    [1, 1, 2, 2],
+  )
+  t.equal(threadsOf(16, shippedLimitBytes), 1)
+  t.end()
+})
+
 t.test('whatever the limit, the shares are within it', (t) => {
   for (let limit = 300; limit < 5000; limit *= 1.3) {
     const limitBytes = limit * mebibyte

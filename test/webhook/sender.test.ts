@@ -3,7 +3,9 @@ import { createServer, request } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { whenSenderGoes } from '../../src/webhook/sender.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { MemoryBudget } from '../../src/webhook/body/budget.ts'
+import { awaitFetching, whenSenderGoes } from '../../src/webhook/sender.ts'
 
 t.test('a sender that goes is told of, also to who asks later', async (t) => {
   const server = createServer()
@@ -30,4 +32,32 @@ t.test('a sender that has its answer has not gone', async (t) => {
   Object.assign(response, { closed: true, writableFinished: true })
   response.emit('close')
   whenSenderGoes(response as unknown as ServerResponse, () => t.fail('it has the answer'))
+})
+
+t.test('a large answer is counted, and ends its connection when it is not fetched while others wait for memory', async (t) => {
+  const clock = new FakeClock(0)
+  const mebibyte = 2 ** 20
+  const budget = new MemoryBudget({ total: 4 * mebibyte, reserve: 2 * mebibyte, clock })
+  const destroyed: string[] = []
+  const sent = (name: string, more: number, bytes: number): void => {
+    const charge = budget.open()
+    charge.grow(1000)
+    const destroy = (): void => {
+      destroyed.push(name)
+      charge.release()
+    }
+    awaitFetching(charge, more, bytes, { destroy } as unknown as ServerResponse)
+  }
+  sent('small', 64 * 1024, 64 * 1024)
+  t.equal(budget.used, 1000, 'the kernel has it')
+  sent('counted already', 0, mebibyte)
+  t.equal(budget.used, 2000)
+  sent('large', mebibyte, mebibyte)
+  t.equal(budget.used, 3000 + mebibyte)
+  await clock.advance(60_000)
+  t.strictSame(destroyed, [])
+  for (const _ of [1, 2]) budget.open().growLater(2 * mebibyte, () => undefined)
+  t.equal(budget.waiting, 1)
+  await clock.advance(1000)
+  t.strictSame(destroyed, ['counted already', 'large'])
 })

@@ -171,6 +171,7 @@ t.test('large answers are compressed for those who take it', async (t) => {
   const headers = { authorization: `Bearer ${admin}`, 'accept-encoding': 'gzip' }
   const response = await request(`${server.url}${foos}`, { dispatcher: agent, headers })
   t.equal(response.headers['content-encoding'], 'gzip')
+  t.equal(response.headers.vary, 'Accept-Encoding')
   const plain = gunzipSync(Buffer.from(await response.body.arrayBuffer())).toString()
   t.equal((JSON.parse(plain) as { items: unknown[] }).items.length, 2000)
   t.equal((await ask(foos)).text, plain)

@@ -153,3 +153,23 @@ t.test('another version shows the same objects with its own apiVersion', async (
   t.match(f.store.get('ex.com/foos', { namespace: 'default', name: 'b' }), { apiVersion: 'ex.com/v1' }, 'one version is stored')
   t.match(f.registry.list(foos, {}).items, [{ apiVersion: 'ex.com/v1' }, { apiVersion: 'ex.com/v1' }])
 })
+
+t.test('a watch that has ended is told of no more types', async (t) => {
+  const f = await fixture()
+  let listeners = 0
+  const { onChange } = f.catalog
+  f.catalog.onChange = (listener) => {
+    const leave = onChange.call(f.catalog, listener)
+    listeners += 1
+    return () => {
+      listeners -= 1
+      leave()
+    }
+  }
+  const controller = new AbortController()
+  const watches = [f.registry.watch(f.info('foos'), {}, controller.signal), f.registry.watch(f.info('foos'), {}, signal)]
+  t.equal(listeners, 2)
+  controller.abort()
+  await watches[1]!.return?.()
+  t.equal(listeners, 0)
+})

@@ -86,6 +86,21 @@ t.test('tells subscribers of their type, in order, until they leave', async (t) 
   t.strictSame(seen, ['ADDED x', 'MODIFIED x', 'DELETED x'])
 })
 
+t.test('tells once of a revision that is waited for, and not who waits no longer', async (t) => {
+  const store = new ObjectStore()
+  const seen: string[] = []
+  store.whenReached(1, () => seen.push('there already'))
+  store.whenReached(3, () => seen.push('two on'))
+  const leave = store.whenReached(3, () => seen.push('gone'))
+  t.strictSame(seen, ['there already'])
+  leave()
+  for (const name of ['a', 'b', 'c']) {
+    store.put(type, { name }, object(name), undefined)
+    seen.push(name)
+  }
+  t.strictSame(seen, ['there already', 'a', 'two on', 'b', 'c'])
+})
+
 t.test('begins with the revision that it is told', (t) => {
   const store = new ObjectStore({ firstRevision: 100 })
   t.equal(store.revision, 100)

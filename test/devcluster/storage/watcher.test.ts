@@ -31,9 +31,9 @@ function brief({ type: what, object }: WatchEvent): string {
   return [what, name, resourceVersion].filter(Boolean).join(' ')
 }
 
-function put(store: ObjectStore, name: string, fields: JsonObject = {}): void {
-  const key = { namespace: 'n', name }
-  store.put(type, key, { metadata: { namespace: 'n', name }, ...fields }, store.get(type, key))
+function put(store: ObjectStore, name: string, fields: JsonObject = {}, namespace = 'n'): void {
+  const key = { namespace, name }
+  store.put(type, key, { metadata: key, ...fields }, store.get(type, key))
 }
 
 function remove(store: ObjectStore, name: string): void {
@@ -62,6 +62,20 @@ t.test('replays what happened after a revision', async (t) => {
   const watcher = watch(store, { since })
   put(store, 'c')
   t.strictSame((await drain(watcher, 3)).map(brief), ['ADDED b 3', 'DELETED a 4', 'ADDED c 5'])
+})
+
+t.test('shows one namespace, and none whose name begins alike', async (t) => {
+  const store = new ObjectStore()
+  const both = (name: string): void => {
+    for (const namespace of ['nn', 'n-2', 'n']) put(store, `${namespace}-${name}`, {}, namespace)
+  }
+  both('before')
+  const since = store.revision
+  both('after')
+  const [all, later] = [watch(store, { namespace: 'n' }), watch(store, { namespace: 'n', since })]
+  both('then')
+  t.strictSame((await drain(all, 3)).map(brief), ['ADDED n-after 7', 'ADDED n-before 4', 'ADDED n-then 10'])
+  t.strictSame((await drain(later, 2)).map(brief), ['ADDED n-after 7', 'ADDED n-then 10'])
 })
 
 t.test('answers a compacted revision with one error', async (t) => {

@@ -1,0 +1,32 @@
+import t from 'tap'
+import { BodyRefused } from '../../src/webhook/body/refused.ts'
+import { refuse } from '../../src/webhook/refuse.ts'
+import { MalformedReview } from '../../src/webhook/review.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
+
+t.test('each refusal has its status, its text and its line in the log; one for want of memory says when to come back', async (t) => {
+  const cases: readonly (readonly [Error, number, string, string])[] = [
+    [new BodyRefused(429, 'no memory'), 429, 'no memory', 'info'],
+    [new BodyRefused(413, 'too large'), 413, 'too large', 'info'],
+    [new MalformedReview('no review'), 400, 'no review', 'info'],
+    [Object.assign(new Error('no type'), { statusCode: 415 }), 415, 'The Content-Type must be application/json.', 'info'],
+    [new Error('secret'), 500, 'Internal error.', 'error'],
+  ]
+  for (const [error, code, text, level] of cases) {
+    const headers: Record<string, string> = {}
+    const answered: unknown[] = []
+    const reply = {
+      header: (name: string, value: string) => ((headers[name] = value), reply),
+      code: (status: number) => (answered.push(status), reply),
+      type: (type: string) => (answered.push(type), reply),
+      send: (body: string) => (answered.push(body), reply),
+    }
+    const { logger, entries } = recordingLogger()
+    const told: number[] = []
+    refuse(reply as never, error, { path: '/a', logger, onRefused: (status) => void told.push(status) })
+    t.strictSame(answered, [code, 'text/plain; charset=utf-8', `${text}\n`])
+    t.strictSame(headers, code === 429 ? { 'retry-after': '1' } : {})
+    t.strictSame(told, [code])
+    t.match(entries, [{ level }])
+  }
+})
