@@ -5,6 +5,7 @@ import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { WebhookServer } from '../../src/webhook/server.ts'
+import { shareMemory } from '../../src/webhook/memory.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { reviewOfSpec, target } from './hostile-reviews.ts'
 import type { ChangeableSource, ReviewAnswer } from './webhook-fixture.ts'
@@ -27,6 +28,8 @@ export async function serve(
     port: 0,
     logger: silentLogger(),
     metrics: new Metrics(),
+    // Not what the process of the test happens to take.
+    memory: shareMemory({ limitBytes: 2 ** 30, idleBytes: 160 * 2 ** 20, heapLimitBytes: 2 ** 29, processors: 2 }),
     ...settings,
   })
   t.after(() => server.stop(0))
