@@ -27,6 +27,7 @@ t.test('validate tells valid, invalid and unreadable apart', async (t) => {
   t.equal(unreadable.code, 2)
   t.match(unreadable.stderr, /^garbage\.yaml: .*\nabsent\.yaml: .*\n$/)
   t.match(unreadable.stdout, /"mypod-sample" is valid\n$/, 'the rest is judged all the same')
+  t.equal((await validate('garbage.yaml', 'invalid.yaml')).code, 2, 'whichever comes first')
 
   const json = await validate('-o', 'json', 'valid.yaml', 'invalid.yaml')
   t.equal(json.code, 1)
