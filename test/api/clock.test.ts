@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import t from 'tap'
 import { aborted, sleep, systemClock } from '../../src/api/clock.ts'
 import { messageOf, ProreusError } from '../../src/api/errors.ts'
@@ -8,6 +9,12 @@ t.test('a sleep ends early with the reason of the abort', async (t) => {
   controller.abort(new Error('stop'))
   await t.rejects(pending, { message: 'stop' })
   await t.rejects(sleep(systemClock, 1, controller.signal), { message: 'stop' })
+})
+
+t.test('a sleep leaves nothing on a signal that outlives it', async (t) => {
+  const { signal } = new AbortController()
+  await sleep(systemClock, 0, signal)
+  t.strictSame(getEventListeners(signal, 'abort'), [])
 })
 
 t.test('an abort is waited for, and one that has been is no wait', async (t) => {
