@@ -69,5 +69,6 @@ t.test('certificates are issued, shown and verified', async (t) => {
     stdout: 'The certificate in certs is valid.\n',
   })
   t.match(await certs('verify', '--name', 'other.example.com'), { code: 1, stderr: 'certs/tls.crt: not for other.example.com.\n' })
+  t.match(await certs('verify', '--ip', '10.0.0.1'), { code: 1, stderr: 'certs/tls.crt: not for 10.0.0.1.\n' })
   t.equal((await certs('issue', '--name', 'hooks.example.com')).stdout, issued.stdout, 'what is good stays')
 })
