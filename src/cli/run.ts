@@ -53,7 +53,8 @@ interface Options extends LogOptions {
   forceConflicts?: boolean
 }
 
-export function runCommand(): Command {
+/** @param start what runs the operators; tests put another in its place. */
+export function runCommand(start: typeof run = run): Command {
   const command = new Command('run')
     .description('Run operators against an existing API: admission webhooks, controllers, and the certificates in between.')
     .addOption(operatorsOption())
@@ -166,7 +167,7 @@ export function runCommand(): Command {
       const runnable = enabled(operators, options)
       const running: RunOptions = { ...runOptions(connection, name, options), logger, signal }
       const { install = false, forceConflicts = false } = options
-      await run(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
+      await start(runnable, install ? { ...running, onServing: installOnServing(runnable, running, { forceConflicts }) } : running)
     } finally {
       termination.release()
     }

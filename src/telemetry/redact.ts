@@ -135,7 +135,7 @@ function copyOfHeaders(headers: readonly unknown[], walk: Walk): unknown[] {
 function copyOfEntries(entries: Iterable<readonly [unknown, unknown]>, walk: Walk, place: Place): Record<string, unknown> {
   const copy: Record<string, unknown> = {}
   for (const [key, value] of entries) {
-    if (walk.values <= 0) return put(copy, '…', tooLarge)
+    if (walk.values <= 0 || walk.characters <= 0) return put(copy, '…', tooLarge)
     const name = typeof key === 'object' ? '[object]' : String(key)
     put(copy, nameOf(name, walk).text, copyOf(value, walk, placeUnder(name, value, place)))
   }
@@ -145,7 +145,7 @@ function copyOfEntries(entries: Iterable<readonly [unknown, unknown]>, walk: Wal
 function copyOfRecord(record: Record<string, unknown>, walk: Walk, place: Place): Record<string, unknown> {
   const copy: Record<string, unknown> = {}
   for (const key of Object.keys(record)) {
-    if (walk.values <= 0) return put(copy, '…', tooLarge)
+    if (walk.values <= 0 || walk.characters <= 0) return put(copy, '…', tooLarge)
     const { text } = nameOf(key, walk)
     put(copy, text, copyOfField(key, record, walk, place))
   }

@@ -167,6 +167,8 @@ t.test("somebody else's pair is used as it is", async (t) => {
   t.equal(source.current().cert, leaf.cert)
   t.equal(source.current().caBundle, authority.cert)
   t.match(lines.at(-1), /warn: .*tls\.crt is used as it is, but it is not for localhost, 127\.0\.0\.1/)
+  await source.refresh()
+  t.equal(lines.filter((line) => line.includes('used as it is')).length, 1, 'said once')
   t.match(await describeCertificates(directory, clock.now()), /somebody else's/)
 
   const renewed = await issueLeaf(authority, { ...names, now: clock.now() })

@@ -13,7 +13,7 @@ import { recordingLogger } from '../support/certs-recording-logger.ts'
 const day = 86_400_000
 const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'] as const
 
-function fakeSource(caBundle: string): CertificateSource & { change(caBundle: string): void } {
+function fakeSource(caBundle: string): CertificateSource & { readonly listeners: number; change(caBundle: string): void } {
   let current: ServingCertificate = { cert: '', key: '', caBundle, notAfter: new Date(0) }
   const listeners = new Set<(certificate: ServingCertificate) => void>()
   return {
@@ -23,6 +23,9 @@ function fakeSource(caBundle: string): CertificateSource & { change(caBundle: st
       return () => void listeners.delete(listener)
     },
     start: () => Promise.resolve(),
+    get listeners() {
+      return listeners.size
+    },
     change(next) {
       current = { ...current, caBundle: next }
       for (const listener of listeners) listener(current)
@@ -44,15 +47,16 @@ async function running(
   const authority = (await issueAuthority(clock.now())).cert
   const source = fakeSource(authority)
   const { logger, lines } = recordingLogger()
-  const stop = new AbortController()
+  const abort = new AbortController()
   const options = { client: server.client, ...targets, source, logger, clock }
-  const done = injectCaBundle(options, stop.signal)
-  t.after(async () => {
-    stop.abort()
-    await done
-  })
+  const done = injectCaBundle(options, abort.signal)
+  const stop = (): Promise<void> => {
+    abort.abort()
+    return done
+  }
+  t.after(stop)
   await clock.advance(0)
-  return { clock, server, source, authority, lines }
+  return { clock, server, source, authority, lines, stop }
 }
 
 function configurations(server: FakeClient, annotations: JsonObject = {}): void {
@@ -157,6 +161,13 @@ t.test('stands down where cert-manager is asked to inject', async (t) => {
   }
 })
 
+t.test('after the stop it listens to no certificate any more', async (t) => {
+  const { stop, source } = await running(t)
+  t.equal(source.listeners, 1)
+  await stop()
+  t.equal(source.listeners, 0)
+})
+
 t.test('reads again when the configuration changes in between', async (t) => {
   const { clock, server, authority } = await running(t, () => undefined)
   configurations(server)
@@ -225,4 +236,5 @@ interface Fixture {
   source: ReturnType<typeof fakeSource>
   authority: string
   lines: string[]
+  stop(): Promise<void>
 }

@@ -141,6 +141,18 @@ t.test('a missing permission gives one sentence', async (t) => {
   })
 })
 
+t.test('where somebody else is always faster it gives up after ten tries', async (t) => {
+  const { server, open } = cluster()
+  let tries = 0
+  server.before = (verb) => {
+    if (verb !== 'create') return
+    tries += 1
+    throw tries <= 20 ? error(409, 'AlreadyExists', 'it is there') : new Error('it goes on and on')
+  }
+  await t.rejects(open(), { message: 'it is there' })
+  t.equal(tries, 10)
+})
+
 t.test('a stop waits for no answer, neither while it is opened nor later', async (t) => {
   const { server, clock, lines, logger } = cluster()
   let asked = Promise.withResolvers<void>()

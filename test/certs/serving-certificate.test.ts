@@ -41,3 +41,26 @@ t.test('a check that failed does not keep the next from looking', async (t) => {
   t.equal(second.status, 'fulfilled')
   t.equal(source.current().caBundle, 'new')
 })
+
+t.test('a problem is said once for as long as it lasts, and again when it comes back', async (t) => {
+  const clock = new FakeClock()
+  const { logger, lines } = recordingLogger()
+  const authority = await issueAuthority(clock.now())
+  const leaf = await issueLeaf(authority, { names: ['localhost'], ips: [], now: clock.now() })
+  let isAway = true
+  const source = refreshingSource(
+    servingCertificate({ ...leaf, caBundle: authority.cert }, undefined),
+    async (current) => (isAway ? Promise.reject(new Error('the store is away')) : current),
+    { clock, logger },
+  )
+  const stop = new AbortController()
+  const running = source.start(stop.signal)
+  for (const away of [true, true, false, true, true]) {
+    isAway = away
+    await clock.advance(60_000)
+  }
+  stop.abort()
+  await running
+  const said = `warn: serving the certificate that is valid until ${source.current().notAfter.toISOString()}: the store is away`
+  t.strictSame(lines, [said, said])
+})

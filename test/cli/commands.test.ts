@@ -27,6 +27,7 @@ t.test('validate tells valid, invalid and unreadable apart', async (t) => {
   t.equal(unreadable.code, 2)
   t.match(unreadable.stderr, /^garbage\.yaml: .*\nabsent\.yaml: .*\n$/)
   t.match(unreadable.stdout, /"mypod-sample" is valid\n$/, 'the rest is judged all the same')
+  t.equal((await validate('garbage.yaml', 'invalid.yaml')).code, 2, 'whichever comes first')
 
   const json = await validate('-o', 'json', 'valid.yaml', 'invalid.yaml')
   t.equal(json.code, 1)
@@ -68,5 +69,6 @@ t.test('certificates are issued, shown and verified', async (t) => {
     stdout: 'The certificate in certs is valid.\n',
   })
   t.match(await certs('verify', '--name', 'other.example.com'), { code: 1, stderr: 'certs/tls.crt: not for other.example.com.\n' })
+  t.match(await certs('verify', '--ip', '10.0.0.1'), { code: 1, stderr: 'certs/tls.crt: not for 10.0.0.1.\n' })
   t.equal((await certs('issue', '--name', 'hooks.example.com')).stdout, issued.stdout, 'what is good stays')
 })

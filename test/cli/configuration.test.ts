@@ -5,6 +5,7 @@ import t from 'tap'
 import {
   applyConfigFile,
   parseBoolean,
+  parseBytes,
   parseDuration,
   parseList,
   parsePort,
@@ -59,6 +60,8 @@ t.test('a file that cannot be used is one sentence', async (t) => {
 t.test('values', async (t) => {
   t.equal(parseDuration('1.5s'), 1500)
   t.equal(parseDuration('2m'), 120_000)
+  t.equal(parseDuration('500ms'), 500)
+  t.equal(parseDuration('1h'), 3_600_000)
   t.throws(() => parseDuration('10'), { message: /a duration is a number with ms, s, m or h/ })
   t.throws(() => parsePort('65536'))
   t.throws(() => parsePort('-1'))
@@ -75,6 +78,19 @@ t.test('values', async (t) => {
   t.equal(parseWebhookUrl('https://[::1]:9443/x'), 'https://[::1]:9443/x')
   for (const text of ['host:9443', 'http://host', 'https://'])
     t.throws(() => parseWebhookUrl(text), { message: /https:\/\/host:port/ }, text)
+  for (const [text, bytes] of [
+    ['1000', 1000],
+    ['2k', 2000],
+    ['3M', 3_000_000],
+    ['1.5G', 1_500_000_000],
+    ['1Ki', 1024],
+    ['512Mi', 536_870_912],
+    ['2Gi', 2_147_483_648],
+  ] as const) {
+    t.equal(parseBytes(text), bytes, text)
+  }
+  for (const text of ['', '0', '0Mi', '-1', '1Kb', '1m', '1 Gi', '1e9'])
+    t.throws(() => parseBytes(text), { message: /an amount of memory is written as 512Mi or 1Gi/ }, text)
   t.equal(parseBoolean('false'), false)
   t.throws(() => parseBoolean('no'))
   t.strictSame(parseList(' a, ,b'), ['a', 'b'])

@@ -1,7 +1,60 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { readManifests } from '../../src/cli/manifests-input.ts'
+import { readManifests, UnreadableInput } from '../../src/cli/manifests-input.ts'
+
+/** What there is in these places, in order: where each object is and what it is called, or what is wrong. */
+async function found(...places: string[]): Promise<string[]> {
+  const all: string[] = []
+  for await (const input of readManifests(places)) {
+    if (input instanceof UnreadableInput) all.push(`${input.source}: ${input.problem}`)
+    else all.push(`${input.source} ${(input.object.metadata as { name: string }).name}`)
+  }
+  return all
+}
+
+const manifest = (name: string): string => `apiVersion: v1\nkind: A\nmetadata: {name: ${name}}\n`
+
+t.test('a folder is read with all below it, in the order of the paths', async (t) => {
+  const folder = t.testdir({
+    'b.yml': manifest('b'),
+    'a.yaml': manifest('a'),
+    'c.json': '{"apiVersion":"v1","kind":"A","metadata":{"name":"c"}}',
+    'README.md': 'no manifest',
+    below: { deep: { 'd.yaml': manifest('d') } },
+  })
+  t.strictSame(await found(folder), [`${folder}/a.yaml a`, `${folder}/b.yml b`, `${folder}/below/deep/d.yaml d`, `${folder}/c.json c`])
+})
+
+t.test('each document of a file, and each item of a list, is an object of its own', async (t) => {
+  const folder = t.testdir({
+    'documents.yaml': `---\n# a comment alone\n---\n${manifest('a')}---\n${manifest('b')}`,
+    'list.json': '{"apiVersion":"v1","kind":"List","items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}',
+  })
+  t.strictSame(await found(join(folder, 'documents.yaml'), join(folder, 'list.json')), [
+    `${folder}/documents.yaml, document 2 a`,
+    `${folder}/documents.yaml, document 3 b`,
+    `${folder}/list.json, item 1 a`,
+    `${folder}/list.json, item 2 b`,
+  ])
+})
+
+t.test('what cannot be read is told, and the rest is read all the same', async (t) => {
+  const folder = t.testdir({
+    'broken.yaml': `a: [\n---\n${manifest('after-it')}`,
+    'other.yaml': 'a: 1\n',
+    'good.yaml': manifest('good'),
+  })
+  const places = ['absent.yaml', 'other.yaml', 'good.yaml'].map((name) => join(folder, name))
+  t.strictSame(await found(...places), [
+    `${folder}/absent.yaml: there is no such file or folder`,
+    `${folder}/other.yaml: not a Kubernetes object: apiVersion and kind are needed`,
+    `${folder}/good.yaml good`,
+  ])
+  const [problem, ...rest] = await found(join(folder, 'broken.yaml'))
+  t.match(problem, /^\S+broken\.yaml, document 1: /)
+  t.strictSame(rest, [`${folder}/broken.yaml, document 2 after-it`])
+})
 
 t.test('integers beyond 2^53 are read exactly', async (t) => {
   const cases: [string, string][] = [

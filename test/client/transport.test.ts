@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
@@ -338,6 +339,25 @@ t.test('rejects with the reason of the abort, whatever that is', async (t) => {
     abort.abort(reason)
     t.strictSame(await answer, { thrown: reason })
   }
+})
+
+t.test('leaves nothing on a signal that outlives its requests', async (t) => {
+  const { server, transport } = await setUp(t, ({ url }, response) => {
+    if (url === '/gone') return { status: 404, body: 'gone' }
+    if (url !== '/reset') return { body: {} }
+    response.destroy()
+    return undefined
+  })
+  const { signal } = new AbortController()
+  await transport.request({ ...get, signal })
+  await failureOf(transport.request({ ...get, path: '/gone', signal }))
+  await failureOf(transport.request({ ...post, path: '/reset', signal }))
+  t.equal(server.requests.length, 3)
+  t.strictSame(getEventListeners(signal, 'abort'), [])
+
+  for await (const chunk of await transport.stream({ ...get, signal })) t.equal(chunk.toString(), '{}')
+  await failureOf(transport.stream({ ...get, path: '/gone', signal }))
+  await eventually(() => getEventListeners(signal, 'abort').length === 0)
 })
 
 t.test('says in one sentence why a server cannot be reached', async (t) => {

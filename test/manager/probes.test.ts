@@ -49,6 +49,9 @@ t.test('probes and metrics are served on addresses of their own', async (t) => {
     type: /text\/plain; version=0\.0\.4/,
   })
   t.match(await get(probes.metrics, '/readyz'), { code: 404 })
+  const { headers } = await fetch(`http://${formatListenAddress(probes.probes!)}/healthz`)
+  t.equal(headers.get('cache-control'), 'no-store', 'a probe is about now')
+  t.equal(headers.get('x-content-type-options'), 'nosniff')
 })
 
 t.test('0 switches each of them off', async (t) => {

@@ -12,6 +12,7 @@ import type { Transport } from '../../src/client/transport.ts'
 import type { ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import type { ControllerDefinition } from '../../src/controller/builder.ts'
+import { defineConversion } from '../../src/conversion/definition.ts'
 import { formatListenAddress } from '../../src/manager/listen-address.ts'
 import { defineOperator, type Operator } from '../../src/manager/operator.ts'
 import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/manager/run.ts'
@@ -201,6 +202,63 @@ t.test('everything starts and stops in order', async (t) => {
   await life.done
   t.strictSame(life.said.slice(3), ['webhooks stop within 30000', 'cache ends', 'injection ends', 'certificates ends', 'client closes'])
   t.equal(life.clock.pending, 0)
+})
+
+t.test('a reconcile that runs may go on as long as the webhooks accept and finish', async (t) => {
+  let graceMs: number | undefined
+  const controller: ControllerDefinition = {
+    ...fakeController('thing', []),
+    async start(environment, signal) {
+      graceMs = environment.graceMs
+      await untilAborted(signal)
+    },
+  }
+  const life = start(t, () => [defineOperator({ name: 'thing', kinds: [kind], controllers: [controller] })], {
+    drainDelayMs: 2_000,
+    drainDeadlineMs: 5_000,
+  })
+  await life.started
+  await life.clock.advance(0)
+  t.equal(graceMs, 7_000)
+})
+
+t.test('who only converts has no webhook configurations to wait for', async (t) => {
+  const converted = defineKind({
+    group: 'example.com',
+    kind: 'Converted',
+    versions: [
+      { name: 'v1', storage: true, spec: Type.Object({ size: Type.Integer() }) },
+      { name: 'v2', spec: Type.Object({ replicas: Type.Integer() }) },
+    ],
+  })
+  const conversion = defineConversion(converted, {
+    converters: {
+      v2: { toHub: ({ spec }) => ({ spec: { size: spec.replicas } }), fromHub: ({ spec }) => ({ spec: { replicas: spec.size } }) },
+    },
+  })
+  const targets: object[] = []
+  const injectCaBundle: Parts['injectCaBundle'] = async ({ mutating, validating, definitions }, signal) => {
+    targets.push({ mutating, validating, definitions })
+    await untilAborted(signal)
+  }
+  const converting = defineOperator({ name: 'converting', kinds: [converted], conversions: [conversion] })
+  await start(
+    t,
+    () => [converting],
+    {},
+    () => ({ injectCaBundle }),
+  ).started
+  const both = defineOperator({ name: 'both', kinds: [converted], conversions: [conversion], webhooks: [defineWebhook(converted)] })
+  await start(
+    t,
+    () => [both],
+    {},
+    () => ({ injectCaBundle }),
+  ).started
+  t.strictSame(targets, [
+    { mutating: [], validating: [], definitions: ['converteds.example.com'] },
+    { mutating: ['both-mutating'], validating: ['both-validating'], definitions: ['converteds.example.com'] },
+  ])
 })
 
 t.test('readiness is that of the webhooks; caches and controllers are shown', async (t) => {

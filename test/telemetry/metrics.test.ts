@@ -46,6 +46,14 @@ t.test('reconciles are counted and timed', async (t) => {
   t.ok(text.includes('controller_runtime_max_concurrent_reconciles{controller="c"} 4'))
 })
 
+t.test('a queue has its counters and its depth from the start', async (t) => {
+  const metrics = new Metrics()
+  metrics.queue('q')
+  const text = await lines(metrics)
+  for (const name of ['workqueue_adds_total', 'workqueue_retries_total']) t.ok(text.includes(`${name}{name="q",controller="q"} 0`), name)
+  t.ok(text.includes('workqueue_depth{name="q",controller="q",priority="0"} 0'))
+})
+
 t.test('a queue reports depth by priority and, when read, the work in progress', async (t) => {
   const metrics = new Metrics()
   const queue = metrics.queue('q')

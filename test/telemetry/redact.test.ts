@@ -38,6 +38,12 @@ t.test('what is too large or too deep is cut off', async (t) => {
   const wide = redact(Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`key-${index}`, { token: 'hidden' }])))
   t.equal(wide['…'], '[too large]')
   t.notMatch(JSON.stringify(wide), /hidden/)
+  const keys = Array.from({ length: 9_000 }, (_, index) => `${'k'.repeat(300)}${index}`)
+  for (const named of [Object.fromEntries(keys.map((key) => [key, 1])), new Map(keys.map((key) => [key, 1]))]) {
+    const line = JSON.stringify(redact(named))
+    t.ok(line.length < 270_000, `${line.length} characters of keys`)
+    t.ok(line.endsWith('"…":"[too large]"}'), line.slice(-40))
+  }
   let deep: unknown = { password: 'hidden' }
   for (let level = 0; level < 50; level += 1) deep = { deep }
   t.match(JSON.stringify(redact(deep)), /"\[too deep\]"/)

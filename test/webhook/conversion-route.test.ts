@@ -55,6 +55,8 @@ t.test('one object that fails fails the review, which says which and why, and re
     err: { message: /is no time/, stack: /toHub/ },
   })
   t.match(await metrics.registry.metrics(), /proreus_conversion_objects_total\{kind="Job\.example\.com",result="failure"\} 1/)
+  t.match(await metrics.registry.metrics(), /proreus_conversion_requests_total\{kind="Job\.example\.com",result="failure"\} 1/)
+  t.match(await metrics.registry.metrics(), /proreus_conversion_seconds_count\{kind="Job\.example\.com"\} 1/, 'failures take time too')
   t.match(await metrics.registry.metrics(), /controller_runtime_conversion_webhook_panics_total 1\n/)
   const many = await ask(t, reviewOf(Array.from({ length: 7 }, (_, index) => cron('never', `bad-${index}`))))
   t.match(many.result.message, /bad-0".*bad-1".*bad-2".*; and 4 more$/)

@@ -1,0 +1,27 @@
+/** What a command logs by its flags: shown with a process of its own, whose standard error is no terminal. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { LogOptions } from '../../src/cli/logging.ts'
+import { finished, repository } from '../support/process.ts'
+
+async function logged(t: Test, options: LogOptions): Promise<string> {
+  const source = `import { loggerOf } from '${join(repository, 'src/cli/logging.ts')}'
+const logger = loggerOf(${JSON.stringify(options)})
+logger.debug('quiet')
+logger.info({ port: 1 }, 'loud')`
+  const { stdout, stderr } = await finished(process.execPath, ['--input-type=module', '-e', source])
+  t.equal(stdout, '', 'the output is that of the command alone')
+  return stderr
+}
+
+t.test('lines are JSON where nobody reads along, or for people when they are asked for', async (t) => {
+  const json = /^\{"level":"info","time":"[^"]+","port":1,"msg":"loud"\}\n$/
+  t.match(await logged(t, { logLevel: 'info', logFormat: 'auto' }), json)
+  t.match(await logged(t, { logLevel: 'info', logFormat: 'json' }), json)
+  t.match(await logged(t, { logLevel: 'info', logFormat: 'pretty' }), /^\[[\d:.]+\] INFO: loud \{"port":1\}\n$/)
+})
+
+t.test('the level says what is logged', async (t) => {
+  t.match(await logged(t, { logLevel: 'debug', logFormat: 'json' }), /"msg":"quiet"\}\n\{.*"msg":"loud"/)
+  t.equal(await logged(t, { logLevel: 'silent', logFormat: 'json' }), '')
+})

@@ -1,0 +1,156 @@
+/** What the flags and variables of `proreus run` come to: the options of the `run` that it calls. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { stringify } from 'yaml'
+import { runCommand } from '../../src/cli/run.ts'
+import type { Operator } from '../../src/manager/operator.ts'
+import type { RunOptions } from '../../src/manager/run-options.ts'
+import { mypodOperator } from '../../src/operators/mypod/index.ts'
+import { repository } from '../support/process.ts'
+
+interface Call {
+  readonly operators: readonly Operator[]
+  readonly options: RunOptions
+}
+
+const folder = t.testdir({
+  kubeconfig: stringify({
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+    contexts: [
+      { name: 'x', context: { cluster: 'c', namespace: 'of-x' } },
+      { name: 'y', context: { cluster: 'c', namespace: 'of-y' } },
+    ],
+    'current-context': 'x',
+  }),
+  account: { token: 'a-token', namespace: 'of-the-pod' },
+  'proreus.yaml': 'watch-namespace: [a, b]\ninstall: false\n',
+})
+const outside = { KUBECONFIG: join(folder, 'kubeconfig'), KUBERNETES_SERVICE_HOST: '', PROREUS_OPERATORS: 'mypod' }
+const inside = {
+  KUBECONFIG: '',
+  KUBERNETES_SERVICE_HOST: '127.0.0.1',
+  KUBERNETES_SERVICE_PORT: '1',
+  SERVICE_ACCOUNT_DIR: join(folder, 'account'),
+  PROREUS_OPERATORS: 'mypod',
+}
+
+/** What it calls `run` with, in an environment that has these variables and no other that it reads. */
+async function called(args: readonly string[], environment: Readonly<Record<string, string>> = outside): Promise<Call> {
+  let call: Call | undefined
+  const command = runCommand(async (operators, options) => void (call = { operators, options }))
+  const names = [...command.options.flatMap(({ envVar = [] }) => envVar), ...Object.keys(environment)]
+  const before = names.map((name) => [name, process.env[name]] as const)
+  for (const name of names) setVariable(name, environment[name])
+  try {
+    await command.parseAsync(args, { from: 'user' })
+  } finally {
+    for (const [name, value] of before) setVariable(name, value)
+  }
+  if (call === undefined) throw new Error('nothing was run')
+  return call
+}
+
+function setVariable(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name]
+  else process.env[name] = value
+}
+
+t.test('without flags it runs the operators with the defaults of each', async (t) => {
+  const { operators, options } = await called([])
+  t.strictSame(operators, [mypodOperator])
+  t.match(options, { connection: { server: 'https://127.0.0.1:1' }, name: 'mypod', drainDeadlineMs: 30_000 })
+  t.strictSame(options.namespaces, [], 'all of them')
+  t.match(options, { webhook: { port: 9443, reviewLogSampling: 0, tlsMinVersion: 'VersionTLS12' }, logger: { level: 'info' } })
+  const left = ['namespace', 'certificates', 'probeBindAddress', 'metricsBindAddress', 'drainDelayMs', 'memoryLimitBytes', 'onServing']
+  t.strictSame(
+    left.filter((name) => name in options),
+    [],
+    'they follow from where it runs',
+  )
+})
+
+const flags: [flag: string, variable: string, value: string, comesTo: object][] = [
+  ['--name', 'PROREUS_NAME', 'team-a', { name: 'team-a' }],
+  ['--namespace', 'POD_NAMESPACE', 'own', { namespace: 'own' }],
+  ['--watch-namespace', 'WATCH_NAMESPACE', 'a, b', { namespaces: ['a', 'b'] }],
+  ['--webhook-host', 'WEBHOOK_HOST', '::1', { webhook: { host: '::1' } }],
+  ['--webhook-port', 'WEBHOOK_PORT', '8443', { webhook: { port: 8443 } }],
+  ['--webhook-url', 'WEBHOOK_URL', 'https://a:1', { webhook: { url: 'https://a:1' } }],
+  ['--webhook-service', 'WEBHOOK_SERVICE', 'tunnel', { webhook: { service: 'tunnel' } }],
+  ['--review-log-sampling', 'REVIEW_LOG_SAMPLING', '0.5', { webhook: { reviewLogSampling: 0.5 } }],
+  ['--tls-min-version', 'TLS_MIN_VERSION', 'VersionTLS13', { webhook: { tlsMinVersion: 'VersionTLS13' } }],
+  ['--tls-cipher-suites', 'TLS_CIPHER_SUITES', 'A,B', { webhook: { tlsCipherSuites: ['A', 'B'] } }],
+  ['--memory-limit', 'MEMORY_LIMIT', '512Mi', { memoryLimitBytes: 536_870_912 }],
+  ['--cert-dir', 'CERT_DIR', 'mine', { certificates: { kind: 'files', directory: 'mine' } }],
+  ['--health-probe-bind-address', 'HEALTH_PROBE_BIND_ADDRESS', ':1', { probeBindAddress: ':1' }],
+  ['--metrics-bind-address', 'METRICS_BIND_ADDRESS', ':2', { metricsBindAddress: ':2' }],
+  ['--drain-delay', 'DRAIN_DELAY', '1.5s', { drainDelayMs: 1500 }],
+  ['--drain-deadline', 'DRAIN_DEADLINE', '2m', { drainDeadlineMs: 120_000 }],
+  ['--log-level', 'LOG_LEVEL', 'silent', { logger: { level: 'silent' } }],
+]
+for (const [flag, variable, value, comesTo] of flags)
+  t.test(`${flag}, or ${variable}, is an option of the run`, async (t) => {
+    t.match((await called([flag, value])).options, comesTo)
+    t.match((await called([], { ...outside, [variable]: value })).options, comesTo)
+  })
+
+t.test('without webhooks it serves none for conversions either', async (t) => {
+  const args = ['--operators', join(repository, 'docs/examples/conversion.ts')]
+  const served = async (...more: string[]): Promise<number> => {
+    const { operators } = await called([...args, ...more])
+    return operators.reduce((sum, { webhooks, conversions }) => sum + webhooks.length + conversions.length, 0)
+  }
+  t.equal(await served(), 1)
+  t.equal(await served('--enable-webhooks', 'false'), 0)
+  t.strictSame((await called(['--enable-webhooks', 'false'])).operators[0]?.controllers, mypodOperator.controllers)
+})
+
+/** Where the certificates are kept; nothing: what `run` does by itself. */
+async function certificates(t: Test, args: readonly string[], environment: Readonly<Record<string, string>>, kept?: object): Promise<void> {
+  t.strictSame((await called(args, environment)).options.certificates, kept, args.join(' '))
+}
+
+t.test('in a cluster a Secret is named, in the namespace that is given or else in that of the Pod', async (t) => {
+  const mine = ['--cert-secret', 'mine']
+  await certificates(t, [], inside)
+  await certificates(t, mine, inside, { kind: 'secret', namespace: 'of-the-pod', name: 'mine' })
+  await certificates(t, [...mine, '--namespace', 'given'], inside, { kind: 'secret', namespace: 'given', name: 'mine' })
+  await certificates(t, [...mine, '--cert-dir', 'folder'], inside, { kind: 'files', directory: 'folder' })
+  await certificates(t, mine, outside)
+})
+
+t.test('the API server is that of the kubeconfig and the context that are named', async (t) => {
+  t.match((await called([])).options.connection, { namespace: 'of-x' })
+  t.match((await called(['--context', 'y'])).options.connection, { namespace: 'of-y' })
+  t.match((await called(['--kubeconfig', outside.KUBECONFIG], inside)).options.connection, {
+    server: 'https://127.0.0.1:1',
+    namespace: 'of-x',
+  })
+  t.match((await called([], inside)).options.connection, { inCluster: true, namespace: 'of-the-pod' })
+})
+
+t.test('it installs only when it is told to', async (t) => {
+  const url = ['--webhook-url', 'https://a:1']
+  t.match((await called([...url, '--install'])).options.onServing, Function)
+  t.notOk('onServing' in (await called(url)).options)
+})
+
+t.test('the configuration file says what flags and variables do not', async (t) => {
+  const config = ['--config', join(folder, 'proreus.yaml')]
+  t.strictSame((await called(config)).options.namespaces, ['a', 'b'])
+  t.strictSame((await called([...config, '--watch-namespace', 'c'])).options.namespaces, ['c'])
+  t.strictSame((await called(config, { ...outside, WATCH_NAMESPACE: 'd' })).options.namespaces, ['d'])
+})
+
+t.test('nothing of it goes on listening to signals of the process', async (t) => {
+  const before = process.listenerCount('SIGTERM')
+  await called([])
+  t.equal(process.listenerCount('SIGTERM'), before)
+  await t.rejects(
+    runCommand(() => Promise.reject(new Error('no start'))).parseAsync(['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod'], {
+      from: 'user',
+    }),
+    new Error('no start'),
+  )
+  t.equal(process.listenerCount('SIGTERM'), before)
+})
