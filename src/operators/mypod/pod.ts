@@ -26,8 +26,8 @@ interface Applied {
 
 /** The Pod for `owner`; its name and namespace are the owner's. */
 export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<core.Pod> {
-  const { podLabels = {}, podAnnotations = {}, podSpec } = owner.spec
-  const labels = { ...podLabels, [creatorLabel]: creatorValue }
+  const { podAnnotations = {}, podSpec } = owner.spec
+  const labels = labelsFor(owner)
   const applied: Applied = {
     labels: Object.keys(labels).sort(),
     annotations: Object.keys(podAnnotations).sort(),
@@ -48,6 +48,20 @@ export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<core.Pod> {
     },
     spec: podSpec as core.PodSpec,
   }
+}
+
+/** The Pod as the API server is asked about it: without what the operator notes in it, without an owner, and under a name of its own. */
+export function podToCheck(owner: DeepReadonly<MyPod>, generateName: string): ObjectInput<core.Pod> {
+  const { podAnnotations = {}, podSpec } = owner.spec
+  const { namespace } = keyOf(owner)
+  return {
+    metadata: { generateName, namespace, labels: labelsFor(owner), annotations: podAnnotations },
+    spec: podSpec as core.PodSpec,
+  }
+}
+
+function labelsFor({ spec: { podLabels = {} } }: DeepReadonly<MyPod>): Record<string, string> {
+  return { ...podLabels, [creatorLabel]: creatorValue }
 }
 
 /** What it takes to bring a living Pod to the desired one. */

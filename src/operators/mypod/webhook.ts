@@ -2,7 +2,7 @@
 import { core, forbidden, invalid, isApiError, jsonEqual, validateAnnotations, validateLabels } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError, StatusCause } from 'proreus'
 import type { MyPod } from './kind.ts'
-import { creatorLabel, podFor } from './pod.ts'
+import { creatorLabel, podToCheck } from './pod.ts'
 
 /** Longer names are valid for Pods, but a host name is cut to this. */
 const hostNameLength = 63
@@ -56,10 +56,8 @@ async function checkRequester(object: DeepReadonly<MyPod>, { requesterCan, user 
 
 /** Has the API server itself judge the Pod, by a create that is not carried out. */
 async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: AdmissionContext): Promise<FieldError[]> {
-  const pod = podFor({ ...object, metadata: { ...object.metadata, uid: object.metadata.uid ?? '' } })
-  const { name: _name, ownerReferences: _owner, ...metadata } = pod.metadata
   try {
-    await client.create(core.pod, { ...pod, metadata: { ...metadata, generateName: checkPrefix } }, { dryRun: true })
+    await client.create(core.pod, podToCheck(object, checkPrefix), { dryRun: true })
     return []
   } catch (error) {
     if (!isApiError(error)) throw error

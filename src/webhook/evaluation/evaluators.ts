@@ -17,7 +17,7 @@ import { ReviewThreads } from './review-threads.ts'
 export type Evaluator = (body: Buffer | undefined) => Evaluation
 
 export interface EvaluatorOptions extends Pick<ReviewThreadOptions, 'threads' | 'maxOldGenerationSizeMb'> {
-  /** Which bodies are evaluated on the main thread. Default: those of up to 128 KiB, and those of up to 1.5 MiB that look ordinary. */
+  /** Which bodies are evaluated on the main thread. Default: those of up to 128 KiB, and those of up to 1 MiB that look ordinary. */
   readonly isInline?: ((body: Buffer) => boolean) | undefined
 }
 

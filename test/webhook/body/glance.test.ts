@@ -20,6 +20,20 @@ const cases: readonly (readonly [string, string, boolean])[] = [
   ['short values', list(50_000, () => '{"a":1}'), false],
   ['short texts', list(50_000, () => '"a"'), false],
   ['numbers', list(50_000, String), false],
+  ['new names with an escaped quote', list(20_000, (i) => `{"name${i}\\"":1}`), false],
+  ['new names before a space', list(20_000, (i) => `{"name${i}" :1}`), false],
+  ['new names far from their colons', list(5000, (i) => `{"name${i}"${' '.repeat(100)}:1}`), false],
+  [
+    'escaped quotes in values',
+    list(3000, (i) => `{"name":"c${i}","command":"echo \\"there it is, and then some\\"","image":"team/service:${i}"}`),
+    true,
+  ],
+  [
+    'a quarter of it new names',
+    list(10_000, (i) => (i % 4 === 0 ? `{"n${i}":"some words that stand here"}` : '{"name":"some words that stand here"}')),
+    false,
+  ],
+  ['more values than are soon evaluated', list(45_000, (i) => `{"name":"${i}"}`), false],
   ['levels', '{"a":'.repeat(20_000) + '}'.repeat(20_000), false],
   ['one long text', `["${'x'.repeat(200_000)}"]`, false],
   ['a long text among containers', `["${'x'.repeat(200_000)}",${containers(5000)}]`, false],
@@ -44,8 +58,8 @@ t.test('a small body is soon evaluated whatever is in it, a large one never', (t
   t.equal(isSoonEvaluated(Buffer.alloc(0)), true)
   t.equal(isSoonEvaluated(Buffer.alloc(128 * kibibyte, 'x')), true)
   t.equal(isSoonEvaluated(Buffer.alloc(128 * kibibyte + 1, 'x')), false)
-  const ordinary = Buffer.from(containers(20_000))
-  t.equal(isSoonEvaluated(ordinary.subarray(0, 1536 * kibibyte)), true)
-  t.equal(isSoonEvaluated(ordinary.subarray(0, 1536 * kibibyte + 1)), false)
+  const ordinary = Buffer.from(list(20_000, (i) => `{"name":"VARIABLE_${i}","value":"value-${i}-of-the-container"}`))
+  t.equal(isSoonEvaluated(ordinary.subarray(0, 1024 * kibibyte)), true)
+  t.equal(isSoonEvaluated(ordinary.subarray(0, 1024 * kibibyte + 1)), false)
   t.end()
 })
