@@ -8,6 +8,8 @@ export interface Timer {
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch. */
   now(): number
+  /** Milliseconds since some moment, for how long something takes: it goes on evenly when the machine's clock is set. */
+  monotonicNow(): number
   /**
    * Calls `callback` once after `ms` milliseconds (any length; negative means at once).
    * The timer keeps the process alive only when `keepAlive` is true: when somebody waits for it.
@@ -21,11 +23,12 @@ const longestTimeout = 2 ** 31 - 1
 /** The real clock. Delays beyond 24.8 days are split, which `setTimeout` alone would turn into "now". */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonicNow: () => performance.now(),
   after(ms, callback, keepAlive = false) {
-    const due = Date.now() + ms
+    const due = performance.now() + ms
     let handle: NodeJS.Timeout
     const arm = (): void => {
-      const left = Math.max(0, due - Date.now())
+      const left = Math.max(0, due - performance.now())
       handle = left > longestTimeout ? setTimeout(arm, longestTimeout) : setTimeout(callback, left)
       if (!keepAlive) handle.unref()
     }

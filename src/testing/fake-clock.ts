@@ -22,6 +22,8 @@ const settlingTurns = 2
  */
 export class FakeClock implements Clock {
   #now: number
+  /** How far `set` has moved the time, in all. */
+  #setBy = 0
   #order = 0
   readonly #timers = new Set<PendingTimer>()
 
@@ -32,6 +34,10 @@ export class FakeClock implements Clock {
 
   now(): number {
     return this.#now
+  }
+
+  monotonicNow(): number {
+    return this.#now - this.#setBy
   }
 
   after(ms: number, callback: () => void): Timer {
@@ -68,7 +74,9 @@ export class FakeClock implements Clock {
 
   /** Moves time without firing a timer, as when the machine's clock is set; backwards too. */
   set(now: number | string): void {
+    const before = this.#now
     this.#now = typeof now === 'number' ? now : Date.parse(now)
+    this.#setBy += this.#now - before
   }
 
   /** Resolves once `count` timers wait: the code under test has come to its sleep. Rejects when that never happens. */

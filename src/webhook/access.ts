@@ -77,12 +77,11 @@ export class AccessReviews {
     const { group, plural: resource, namespaced } = type
     const attributes = { ...what, group, resource, namespace: namespaced ? (named ?? namespace) : '' }
     const key = keyOf(user, attributes)
-    const now = this.#clock.now()
+    const now = this.#clock.monotonicNow()
     const known = this.#answers.get(key)
-    // The end is also too far away after the clock was set back.
-    if (known !== undefined && known.until > now && known.until <= now + allowedMs) return known.allowed
+    if (known !== undefined && known.until > now) return known.allowed
     const allowed = await ask(client, user, attributes)
-    this.#remember(key, { allowed, until: this.#clock.now() + (allowed ? allowedMs : deniedMs) })
+    this.#remember(key, { allowed, until: this.#clock.monotonicNow() + (allowed ? allowedMs : deniedMs) })
     return allowed
   }
 

@@ -12,8 +12,9 @@ const quietMs = 1000
 
 interface ConnectionLimits {
   /**
-   * How many there may be. For another, one that carries no request has to go: one that never did, of the sender that has most of these,
-   * for a flood comes from somewhere, and the API server from elsewhere; else the one that has been idle longest.
+   * How many there may be. For another, one has to go: one that never carried a request, of the sender that has most of these, for a flood
+   * comes from somewhere, and the API server from elsewhere; else one of which the request has been coming for long, in the same way; else
+   * the one that has been idle longest.
    */
   readonly connections: number
   /** How long a sender may take from the TCP connection to the end of the TLS handshake. Node's own default, of two minutes, starts again with each byte. */
@@ -27,6 +28,8 @@ interface ConnectionLimits {
 export const usualConnectionLimits: Omit<ConnectionLimits, 'connections'> = { handshakeMs: 10_000, pipelined: 4, requestMs: 60_000 }
 
 const checkMs = 5000
+/** From then on a request has been coming for long: the API server sends one in some milliseconds. */
+const longRequestMs = 1000
 
 /** One connection, of TCP first and of TLS after the handshake. */
 class Connection {
@@ -41,8 +44,6 @@ class Connection {
    * all that was ever in them would survive until the next full garbage collection.
    */
   readonly answers: ServerResponse[] = []
-  /** Whether it has ever carried a request. */
-  used = false
   /** When its oldest request began, or its last one ended. */
   since: number
 
@@ -55,6 +56,11 @@ class Connection {
 
   get busy(): boolean {
     return this.answers.length > 0
+  }
+
+  /** Whether it has a request that is not all there. */
+  get receiving(): boolean {
+    return this.answers.some(({ req }) => !req.complete)
   }
 
   destroy(): void {
@@ -75,8 +81,8 @@ export class Connections {
   readonly #limits: ConnectionLimits
   /** By the sender's address and port, which both ends of a TLS connection in this process have: that of TCP and its own. */
   readonly #open = new Map<string, Connection>()
-  /** How many of them have never carried a request, by sender. */
-  readonly #unused = new Map<string, number>()
+  /** Those of them that have never carried a request, by sender, in the order of their coming. */
+  readonly #unused = new Map<string, Set<Connection>>()
   #inFlight = 0
   #check: Timer | undefined
 
@@ -124,9 +130,9 @@ export class Connections {
       tcp.destroy()
       return
     }
-    const connection = new Connection(tcp, address, this.#clock.now())
+    const connection = new Connection(tcp, address, this.#clock.monotonicNow())
     this.#open.set(address, connection)
-    this.#countUnused(connection, 1)
+    this.#addUnused(connection)
     const handshake = this.#clock.after(this.#limits.handshakeMs, () => {
       if (connection.tls === undefined) connection.destroy()
     })
@@ -153,13 +159,11 @@ export class Connections {
       this.#inFlight -= 1
       if (connection === undefined) return
       connection.answers.splice(connection.answers.indexOf(response), 1)
-      connection.since = this.#clock.now()
+      connection.since = this.#clock.monotonicNow()
     })
     if (connection === undefined) return
-    if (!connection.busy) connection.since = this.#clock.now()
-    // One that had to go is counted no more.
-    if (!connection.used && this.#open.get(connection.address) === connection) this.#countUnused(connection, -1)
-    connection.used = true
+    if (!connection.busy) connection.since = this.#clock.monotonicNow()
+    this.#removeUnused(connection)
     connection.answers.push(response)
     if (connection.answers.length > this.#limits.pipelined) connection.destroy()
     else this.#check ??= this.#clock.after(checkMs, () => this.#endSlow())
@@ -169,32 +173,51 @@ export class Connections {
   #endSlow(): void {
     this.#check = undefined
     if (this.#inFlight === 0) return
-    const since = this.#clock.now() - this.#limits.requestMs
+    const since = this.#clock.monotonicNow() - this.#limits.requestMs
     this.#destroyWhere((connection) => connection.busy && connection.since < since)
     this.#check = this.#clock.after(checkMs, () => this.#endSlow())
   }
 
   /** Ends the connection that will be missed least; false where all carry requests. */
   #makeRoom(): boolean {
-    const least = leastMissed(this.#open.values(), this.#largestSender())
+    const least = this.#leastUnused() ?? this.#slowestSender() ?? this.#longestIdle()
     if (least === undefined) return false
     this.#forget(least)
     least.destroy()
     return true
   }
 
-  /** The one with the most connections that have never carried a request. */
-  #largestSender(): string | undefined {
-    let largest: string | undefined
-    let most = 0
-    for (const [sender, count] of this.#unused) if (count > most) [largest, most] = [sender, count]
-    return largest
+  /** Of those that never carried a request the first, and better one without a handshake, of the sender that has most of them. */
+  #leastUnused(): Connection | undefined {
+    const unused = largest(this.#unused)
+    if (unused === undefined) return undefined
+    for (const connection of unused) if (connection.tls === undefined) return connection
+    return unused.values().next().value
   }
 
-  #countUnused({ sender }: Connection, more: number): void {
-    const count = (this.#unused.get(sender) ?? 0) + more
-    if (count === 0) this.#unused.delete(sender)
-    else this.#unused.set(sender, count)
+  /** Of those whose requests have been coming for long the one that takes longest, of the sender that has most of them. */
+  #slowestSender(): Connection | undefined {
+    const since = this.#clock.monotonicNow() - longRequestMs
+    const slow = new Map<string, Set<Connection>>()
+    for (const connection of this.#open.values()) {
+      if (connection.since < since && connection.receiving) addTo(slow, connection)
+    }
+    return oldest(largest(slow) ?? [])
+  }
+
+  #longestIdle(): Connection | undefined {
+    return oldest([...this.#open.values()].filter(({ busy }) => !busy))
+  }
+
+  #addUnused(connection: Connection): void {
+    addTo(this.#unused, connection)
+  }
+
+  #removeUnused(connection: Connection): void {
+    const { sender } = connection
+    const unused = this.#unused.get(sender)
+    unused?.delete(connection)
+    if (unused?.size === 0) this.#unused.delete(sender)
   }
 
   /** One that is closed, or is going to be. */
@@ -202,7 +225,7 @@ export class Connections {
     // Another may have its address by now.
     if (this.#open.get(connection.address) !== connection) return
     this.#open.delete(connection.address)
-    if (!connection.used) this.#countUnused(connection, -1)
+    this.#removeUnused(connection)
   }
 
   #destroyWhere(goes: (connection: Connection) => boolean): void {
@@ -210,24 +233,23 @@ export class Connections {
   }
 }
 
-/** Of the connections without a request the one to end; undefined where there is none. */
-function leastMissed(connections: Iterable<Connection>, largest: string | undefined): Connection | undefined {
-  let least: Connection | undefined
-  for (const connection of connections) {
-    if (!connection.busy && (least === undefined || isMissedLess(connection, least, largest))) least = connection
-  }
-  return least
+function addTo(bySender: Map<string, Set<Connection>>, connection: Connection): void {
+  const known = bySender.get(connection.sender)
+  if (known === undefined) bySender.set(connection.sender, new Set([connection]))
+  else known.add(connection)
 }
 
-function isMissedLess(one: Connection, other: Connection, largest: string | undefined): boolean {
-  if (one.used !== other.used) return other.used
-  if (!one.used) {
-    const isOfLargest = one.sender === largest
-    if (isOfLargest !== (other.sender === largest)) return isOfLargest
-    const isShaking = one.tls === undefined
-    if (isShaking !== (other.tls === undefined)) return isShaking
-  }
-  return one.since < other.since
+/** The connections of the sender that has most of them. */
+function largest(bySender: ReadonlyMap<string, Set<Connection>>): Set<Connection> | undefined {
+  let most: Set<Connection> | undefined
+  for (const connections of bySender.values()) if (most === undefined || connections.size > most.size) most = connections
+  return most
+}
+
+function oldest(connections: Iterable<Connection>): Connection | undefined {
+  let first: Connection | undefined
+  for (const connection of connections) if (first === undefined || connection.since < first.since) first = connection
+  return first
 }
 
 /** Undefined for a connection that has gone already. */

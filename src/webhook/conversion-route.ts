@@ -70,7 +70,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
         const turns = new Turns(loop)
         const review = await decodeConversionReview(request.body as Buffer | undefined, turns)
         const { charge, began: headersAt } = receivedOf(request)!
-        const timeout = timeoutLeft(request.query.timeout ?? defaultTimeout, clock.now() - headersAt)
+        const timeout = timeoutLeft(request.query.timeout ?? defaultTimeout, clock.monotonicNow() - headersAt)
         const { pieces } = await answer(entries, options, review, deadlineFrom(timeout), turns, onClose)
         whole.answered(200)
         const bytes = pieces.reduce((sum, { length }) => sum + length, 0)

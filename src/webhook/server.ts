@@ -113,7 +113,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       const onClose = (listener: () => void): void => whenSenderGoes(reply.raw, listener)
       const received = receivedOf(request)
       // What it took to arrive is not there for the handlers any more.
-      const timeout = timeoutLeft(request.query.timeout, received === undefined ? 0 : clock.now() - received.began)
+      const timeout = timeoutLeft(request.query.timeout, received === undefined ? 0 : clock.monotonicNow() - received.began)
       const answer = route(request.body as Buffer | undefined, timeout, onClose, request.headers)
       const send = (ready: string | Buffer): unknown => {
         if (received !== undefined) awaitFetching(received.charge, ready.length, ready.length, reply.raw)

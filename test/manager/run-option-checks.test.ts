@@ -34,7 +34,7 @@ const cases: [string, object, string][] = [
   ['a time in words', { drainDeadlineMs: '30s' }, 'drainDeadlineMs: must be a number of milliseconds of at least 0, found "30s"'],
   ['memory that is no number', { memoryLimitBytes: '1Gi' }, 'memoryLimitBytes: must be a whole number of at least 1, found "1Gi"'],
   ['a controller instead of its signal', { signal: new AbortController() }, 'signal: must be an AbortSignal, found an object'],
-  ['no clock', { clock: { now: () => 0 } }, 'clock: must be a clock, with now and after, found an object'],
+  ['no clock', { clock: { now: () => 0 } }, 'clock: must be a clock, with now, monotonicNow and after, found an object'],
   ['no logger', { logger: () => undefined }, 'logger: must be a logger, such as createLogger returns, found a function'],
   ['what is called is no function', { onStarted: true }, 'onStarted: must be a function, found true'],
 ]

@@ -152,6 +152,7 @@ export function manualClock(start = Date.parse('2026-01-01T00:00:00Z')): Clock &
   const timers = new Set<{ due: number; callback: () => void }>()
   return {
     now: () => now,
+    monotonicNow: () => now,
     after(ms, callback) {
       const timer = { due: now + ms, callback }
       timers.add(timer)

@@ -113,9 +113,14 @@ class FakeConnection extends EventEmitter {
 
   /** Sends a request and fetches the answer. */
   carry(): void {
-    const response = new EventEmitter()
+    this.begin().emit('close')
+  }
+
+  /** Sends a request, all of it or not. */
+  begin(complete = true): EventEmitter {
+    const response = Object.assign(new EventEmitter(), { req: { complete } })
     this.#server.emit('request', { socket: this }, response)
-    response.emit('close')
+    return response
   }
 
   destroy(): void {
@@ -140,7 +145,7 @@ t.test('of connections that have carried requests, the one that has been idle lo
   const [first, second, third] = [server.open('10.0.0.1'), server.open('10.0.0.1'), server.open('10.0.0.1')]
   for (const connection of [first, second, third]) connection.shakeHands()
   for (const connection of [second, third, first]) {
-    server.clock.set(server.clock.now() + 1000)
+    await server.clock.advance(1000)
     connection.carry()
   }
   const destroyed = (): boolean[] => [first, second, third].map((connection) => connection.destroyed)
@@ -164,6 +169,52 @@ t.test('a flood of connections from one sender ends none of another that has jus
     for (let count = 0; count < 1000; count += 1) server.open('10.0.0.2')
     t.strictSame([apiServer.destroyed, next.destroyed], [false, false])
   }
+})
+
+t.test(
+  'a connection whose request does not come to its end goes before those that are idle, of the sender that has most of these',
+  async (t) => {
+    const server = new FakeServer(5)
+    const [idle, slow] = [server.open('10.0.0.1'), server.open('10.0.0.1')]
+    const others = [1, 2, 3].map(() => server.open('10.0.0.2'))
+    for (const connection of [idle, slow, ...others]) connection.shakeHands()
+    idle.carry()
+    slow.begin(false)
+    for (const connection of others) {
+      await server.clock.advance(1)
+      connection.begin(false)
+    }
+    const destroyed = (): boolean[] => [idle, slow, ...others].map((connection) => connection.destroyed)
+    await server.clock.advance(1001)
+    server.open('10.0.0.3')
+    t.strictSame(destroyed(), [false, false, true, false, false])
+    const again = server.open('10.0.0.3')
+    t.strictSame(destroyed(), [false, false, true, false, false], 'what has never carried a request goes first')
+    again.shakeHands()
+    again.carry()
+    const whole = server.open('10.0.0.4')
+    t.strictSame(destroyed(), [false, false, true, true, false])
+    whole.shakeHands()
+    whole.begin()
+    await server.clock.advance(5000)
+    for (const next of ['10.0.0.5', '10.0.0.6']) {
+      const connection = server.open(next)
+      connection.shakeHands()
+      connection.begin()
+    }
+    t.strictSame([...destroyed(), whole.destroyed, again.destroyed], [false, true, true, true, true, false, false])
+  },
+)
+
+t.test('a request that has just begun does not go', async (t) => {
+  const server = new FakeServer(2)
+  const [idle, begun] = [server.open('10.0.0.1'), server.open('10.0.0.2')]
+  for (const connection of [idle, begun]) connection.shakeHands()
+  idle.carry()
+  begun.begin(false)
+  await server.clock.advance(1000)
+  server.open('10.0.0.2')
+  t.strictSame([idle.destroyed, begun.destroyed], [true, false])
 })
 
 t.test('while all connections carry requests, another is not accepted', async (t) => {

@@ -157,14 +157,14 @@ export class MemoryBudget {
     if (this.#check !== undefined || this.#waiting.length === 0 || this.#withPeers.size === 0) return
     this.#check = this.#clock.after(checkMs, () => {
       this.#check = undefined
-      const now = this.#clock.now()
+      const now = this.#clock.monotonicNow()
       if (this.#waiting.length > 0) for (const charge of this.#withPeers) if (charge.isSlow(now)) charge.evict()
       this.#watchPeers()
     })
   }
 
   now(): number {
-    return this.#clock.now()
+    return this.#clock.monotonicNow()
   }
 }
 

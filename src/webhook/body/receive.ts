@@ -87,7 +87,7 @@ class Receiver implements Received {
   constructor(request: IncomingMessage, timeout: unknown, options: ReceiveOptions, done: (error: Error | null, bytes?: Buffer) => void) {
     const { maxBytes, budget, clock } = options
     this.charge = budget.open()
-    this.began = clock.now()
+    this.began = clock.monotonicNow()
     this.#request = request
     this.#timeout = timeout
     this.#options = options
@@ -179,7 +179,7 @@ class Receiver implements Received {
     this.#request.pause()
     this.charge.peerDone()
     // Not sooner: the API server does not send what was refused again, but fails what its user wants.
-    this.#patience ??= clock.after(deadlineFrom(this.#timeout) - (clock.now() - this.began), () => {
+    this.#patience ??= clock.after(deadlineFrom(this.#timeout) - (clock.monotonicNow() - this.began), () => {
       const text = `The requests in flight take ${budget.used} of the ${budget.total} bytes that there are for them, and have done so for as long as this one could wait`
       this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))
       this.#request.resume()
