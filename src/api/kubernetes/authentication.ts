@@ -1,5 +1,5 @@
 /** Kubernetes' own types of `authentication.k8s.io`: `authentication.tokenReview`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 

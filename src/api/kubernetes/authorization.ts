@@ -1,5 +1,5 @@
 /** Kubernetes' own types of `authorization.k8s.io`: `authorization.subjectAccessReview`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'
 

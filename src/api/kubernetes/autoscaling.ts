@@ -1,5 +1,5 @@
 /** Kubernetes' own types of `autoscaling`: `autoscaling.horizontalPodAutoscaler`, `autoscaling.HorizontalPodAutoscaler`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'
 

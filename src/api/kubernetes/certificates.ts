@@ -1,5 +1,5 @@
 /** Kubernetes' own types of `certificates.k8s.io`: `certificates.certificateSigningRequest`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 

@@ -1,5 +1,5 @@
 /** Kubernetes' own types of `coordination.k8s.io`: `coordination.lease`, `coordination.Lease`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'
 

@@ -1,5 +1,5 @@
 /** Kubernetes' own types of the core group: `core.pod`, `core.Pod`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'
 

@@ -1,5 +1,5 @@
 /** Kubernetes' own types of `events.k8s.io`: `events.event`, `events.Event`; the same objects as `core.event`, in newer words. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'
 

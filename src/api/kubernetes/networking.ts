@@ -1,5 +1,5 @@
 /** Kubernetes' own types of `networking.k8s.io`: `networking.ingress`, `networking.Ingress`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'
 

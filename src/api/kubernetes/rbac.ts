@@ -1,5 +1,5 @@
 /** Kubernetes' own types of `rbac.authorization.k8s.io`: `rbac.role`, `rbac.Role`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'
 

@@ -1,5 +1,5 @@
 /** Kubernetes' own types of `storage.k8s.io`: `storage.storageClass`, `storage.StorageClass`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 
