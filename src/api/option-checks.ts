@@ -45,6 +45,14 @@ export function isListOf(check: OptionCheck): OptionCheck {
     Array.isArray(value) ? value.flatMap((item: unknown, index) => check(item, `${path}[${index}]`)) : isList(value, path)
 }
 
+/** An object whose fields have names of the caller's choice. */
+export function isMapOf(check: OptionCheck): OptionCheck {
+  return (value, path) =>
+    isObject(value)
+      ? Object.entries(value).flatMap(([name, item]) => (item === undefined ? [] : check(item, `${path}.${name}`)))
+      : isAnObject(value, path)
+}
+
 interface Strictness {
   /** The object may have fields of its own, as instances of classes do: only what looks like a slip is reported. */
   readonly mayHaveOthers?: boolean
