@@ -95,7 +95,8 @@ function found(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-function suggestion(name: string, known: readonly string[]): string {
+/** `; did you mean printerColumns?` where a known name is so near that the other one is a slip, else nothing. */
+export function suggestion(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: distanceOf(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
