@@ -89,7 +89,6 @@ function jsonType(type: ts.TypeNode): string {
 for (const reader of readers) for (const [, name] of readFileSync(reader, 'utf8').matchAll(/\bmodels\.([A-Z]\w*)/g)) addModel(name!)
 const header = [
   "/** Kubernetes' own types as they are in JSON. Written by `npm run kubernetes-models` from @kubernetes/client-node; do not edit. */",
-  '// eslint-disable-next-line @typescript-eslint/no-namespace -- the script says why',
   'export declare namespace models {',
 ].join('\n')
 const members = [...interfaces].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, lines]) => lines)

@@ -109,13 +109,26 @@ export const envOf = (object: InferInput<typeof site>) => object.spec.env?.[0]
 export const allOf = ({ ...types }: BuiltinTypes) => types
 `
 
+/** What other files of the program have made of the types of groups, in a file that imports nothing of the package. */
+const ofOtherFiles = `
+import { core_pod, onChange, podsOf, specOf } from './parts.js'
+
+export const firstOf = () => podsOf([])[0]
+export const changed = onChange
+export const specs = [specOf({} as never)]
+export const parts = core_pod({} as never)
+`
+
 /** Functions that return parts of the objects of all of Kubernetes' own resource types. */
 function partsOfResources(): string {
   const groups = Object.entries(proreus).filter(([, members]) => Object.values(members).some(isType))
   return `
+import { predicates } from 'proreus'
 import type { ${groups.map(([group]) => group).join(', ')}, ObjectOf } from 'proreus'
 
 export const specOf = (deployment: apps.Deployment) => deployment.spec
+export const podsOf = (pods: readonly core.Pod[]) => [...pods]
+export const onChange = predicates.generationChanged
 export const claimsOf = (set: apps.StatefulSet) => set.spec?.volumeClaimTemplates
 export const failed = (pod: core.Pod) => pod.status?.containerStatuses?.filter(({ lastState }) => lastState?.terminated !== undefined)
 export const withSpec = (job: batch.Job) => job as batch.Job & { spec: {} }
@@ -154,6 +167,7 @@ t.test("what is made of Kubernetes' own types can be exported, and is named by t
   sources((src) => {
     writeFileSync(join(src, 'kind.ts'), kindOfBuiltinTypes)
     writeFileSync(join(src, 'parts.ts'), partsOfResources())
+    writeFileSync(join(src, 'other.ts'), ofOtherFiles)
   })
   const { output } = await compile()
   t.equal(output, '')
@@ -161,7 +175,9 @@ t.test("what is made of Kubernetes' own types can be exported, and is named by t
   t.match(kind, /template: import\("proreus"\)\.TUnsafe<import\("proreus"\)\.models\.V1PodTemplateSpec>/)
   const parts = readFileSync(join(project, 'out/parts.d.ts'), 'utf8')
   t.match(parts, /specOf: \(deployment: apps\.Deployment\) => import\("proreus"\)\.models\.V1DeploymentSpec \| undefined/)
-  for (const declarations of [kind, parts]) t.notMatch(declarations, /dist|\bany\b/)
+  const other = readFileSync(join(project, 'out/other.d.ts'), 'utf8')
+  t.match(other, /firstOf: \(\) => import\("proreus"\)\.core\.Pod \| undefined/)
+  for (const declarations of [kind, parts, other]) t.notMatch(declarations, /dist|\bany\b/)
 })
 
 t.test('a program of one operator runs from the package', async (t) => {

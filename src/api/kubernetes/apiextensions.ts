@@ -3,14 +3,15 @@ import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 
-export type CustomResourceDefinition = ClusterObject<
-  models.V1CustomResourceDefinition,
-  'apiextensions.k8s.io/v1',
-  'CustomResourceDefinition'
->
-export const customResourceDefinition = clusterType<CustomResourceDefinition>(
-  'apiextensions.k8s.io',
-  'v1',
-  'CustomResourceDefinition',
-  'customresourcedefinitions',
-)
+export declare namespace apiextensions {
+  type CustomResourceDefinition = ClusterObject<models.V1CustomResourceDefinition, 'apiextensions.k8s.io/v1', 'CustomResourceDefinition'>
+}
+
+export const apiextensions = {
+  customResourceDefinition: clusterType<apiextensions.CustomResourceDefinition>(
+    'apiextensions.k8s.io',
+    'v1',
+    'CustomResourceDefinition',
+    'customresourcedefinitions',
+  ),
+} as const

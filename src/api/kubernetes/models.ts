@@ -1,5 +1,4 @@
 /** Kubernetes' own types as they are in JSON. Written by `npm run kubernetes-models` from @kubernetes/client-node; do not edit. */
-// eslint-disable-next-line @typescript-eslint/no-namespace -- the script says why
 export declare namespace models {
   interface AdmissionregistrationV1ServiceReference {
     name: string

@@ -3,5 +3,10 @@ import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'
 
-export type PodDisruptionBudget = NamespacedObject<models.V1PodDisruptionBudget, 'policy/v1', 'PodDisruptionBudget'>
-export const podDisruptionBudget = namespacedType<PodDisruptionBudget>('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets')
+export declare namespace policy {
+  type PodDisruptionBudget = NamespacedObject<models.V1PodDisruptionBudget, 'policy/v1', 'PodDisruptionBudget'>
+}
+
+export const policy = {
+  podDisruptionBudget: namespacedType<policy.PodDisruptionBudget>('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
+} as const
