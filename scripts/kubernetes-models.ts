@@ -1,7 +1,9 @@
 /**
  * Writes `src/api/kubernetes/models.ts`: Kubernetes' own types as they are in JSON, from the models of
  * @kubernetes/client-node. These are classes in some nine hundred files, with `Date` for times; a program that only wants to name a Pod
- * should not make its compiler read them all. With `--check`: exit 1 when the file is not up to date.
+ * should not make its compiler read them all. They are members of a namespace, which the package exports: a compiler that writes the
+ * declarations of a program, such as a kind with `Type.Builtin('PodTemplateSpec')`, needs a public name for each of them, and finds those
+ * in a namespace where those of `export * as` would have to be imported first. With `--check`: exit 1 when the file is not up to date.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,8 +39,8 @@ function addModel(name: string): void {
     if (jsonName === undefined) throw new Error(`${path} has ${field.name.getText()}, and ${name}.js has not`)
     return quoted(jsonName)
   }
-  const lines = fields.map((field) => `  ${nameOf(field)}${optional(field)}: ${jsonType(field.type!)}`)
-  interfaces.set(name, [`export interface ${name} {`, ...lines, '}'].join('\n'))
+  const lines = fields.map((field) => `    ${nameOf(field)}${optional(field)}: ${jsonType(field.type!)}`)
+  interfaces.set(name, [`  interface ${name} {`, ...lines, '  }'].join('\n'))
 }
 
 /** Names in JSON by those in client-node, which has others where they are words of the language or have dashes in them. */
@@ -85,9 +87,12 @@ function jsonType(type: ts.TypeNode): string {
 }
 
 for (const reader of readers) for (const [, name] of readFileSync(reader, 'utf8').matchAll(/\bmodels\.([A-Z]\w*)/g)) addModel(name!)
-const header =
-  "/** Kubernetes' own types as they are in JSON. Written by `npm run kubernetes-models` from @kubernetes/client-node; do not edit. */"
-const text = `${[header, ...[...interfaces].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, lines]) => lines)].join('\n\n')}\n`
+const header = [
+  "/** Kubernetes' own types as they are in JSON. Written by `npm run kubernetes-models` from @kubernetes/client-node; do not edit. */",
+  'export declare namespace models {',
+].join('\n')
+const members = [...interfaces].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, lines]) => lines)
+const text = `${header}\n${members.join('\n\n')}\n}\n`
 if (!process.argv.includes('--check')) writeFileSync(target, text)
 else if (readFileSync(target, 'utf8') !== text) {
   process.stderr.write('src/api/kubernetes/models.ts is not up to date: run "npm run kubernetes-models" and commit the result.\n')

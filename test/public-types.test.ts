@@ -48,7 +48,7 @@ function target(symbol: ts.Symbol): ts.Symbol {
 function exportedBy(module: ts.Symbol): ts.Symbol[] {
   return checker.getExportsOfModule(module).flatMap((symbol) => {
     const found = target(symbol)
-    return found.flags & ts.SymbolFlags.ValueModule ? exportedBy(found) : [found]
+    return found.flags & ts.SymbolFlags.Module ? exportedBy(found) : [found]
   })
 }
 
@@ -58,8 +58,7 @@ const exported = new Set(modules.flatMap((file) => exportedBy(checker.getSymbolA
 const namesATypeOrValue = ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class | ts.SymbolFlags.Enum
 
 /**
- * The types of ours that a declaration shows and nobody can import. An alias that its module keeps to itself stands for what it is made of;
- * Kubernetes' models are shown by the objects that have them.
+ * The types of ours that a declaration shows and nobody can import. An alias that its module keeps to itself stands for what it is made of.
  */
 function unnamed(declaration: ts.Node, path: string, seen: Set<ts.Symbol>, found: Map<string, string>): void {
   const visit = (node: ts.Node): void => {
@@ -78,7 +77,7 @@ function unnamed(declaration: ts.Node, path: string, seen: Set<ts.Symbol>, found
     const [at] = symbol.declarations ?? []
     const file = at?.getSourceFile().fileName
     if (at === undefined || file === undefined || !declarations.has(file) || exported.has(symbol) || seen.has(symbol)) return
-    if (!(symbol.flags & namesATypeOrValue) || file.endsWith('/kubernetes/models.d.ts')) return
+    if (!(symbol.flags & namesATypeOrValue)) return
     seen.add(symbol)
     const isExported = ts.canHaveModifiers(at) && ts.getModifiers(at)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
     if (ts.isTypeAliasDeclaration(at) && !isExported) unnamed(at, `${path} > ${symbol.name}`, seen, found)

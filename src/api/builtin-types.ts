@@ -1,5 +1,5 @@
 /** The built-in types that a kind may embed by reference, with their static types. */
-import type * as models from './kubernetes/models.ts'
+import type { models } from './kubernetes/models.ts'
 
 /**
  * What `Type.Builtin` takes. Types that contain themselves, such as `JSONSchemaProps`, are not among them: they have no end that

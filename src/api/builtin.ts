@@ -1,13 +1,29 @@
 /** Kubernetes' own types that Proreus itself works with, by their bare names. */
-export { configMap, event, namespace, node, pod, secret, service, serviceAccount } from './kubernetes/core.ts'
-export type { ConfigMap, Event, Namespace, Node, Pod, PodSpec, Secret, Service, ServiceAccount } from './kubernetes/core.ts'
-export { deployment } from './kubernetes/apps.ts'
-export type { Deployment } from './kubernetes/apps.ts'
-export { lease } from './kubernetes/coordination.ts'
-export type { Lease } from './kubernetes/coordination.ts'
-export { customResourceDefinition } from './kubernetes/apiextensions.ts'
-export type { CustomResourceDefinition } from './kubernetes/apiextensions.ts'
-export { mutatingWebhookConfiguration, validatingWebhookConfiguration } from './kubernetes/admissionregistration.ts'
-export type { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from './kubernetes/admissionregistration.ts'
-export { subjectAccessReview } from './kubernetes/authorization.ts'
-export type { SubjectAccessReview } from './kubernetes/authorization.ts'
+import { admissionregistration } from './kubernetes/admissionregistration.ts'
+import { apiextensions } from './kubernetes/apiextensions.ts'
+import { apps } from './kubernetes/apps.ts'
+import { authorization } from './kubernetes/authorization.ts'
+import { coordination } from './kubernetes/coordination.ts'
+import { core } from './kubernetes/core.ts'
+
+export const { configMap, event, namespace, node, pod, secret, service, serviceAccount } = core
+export type ConfigMap = core.ConfigMap
+export type Event = core.Event
+export type Namespace = core.Namespace
+export type Node = core.Node
+export type Pod = core.Pod
+export type PodSpec = core.PodSpec
+export type Secret = core.Secret
+export type Service = core.Service
+export type ServiceAccount = core.ServiceAccount
+export const { deployment } = apps
+export type Deployment = apps.Deployment
+export const { lease } = coordination
+export type Lease = coordination.Lease
+export const { customResourceDefinition } = apiextensions
+export type CustomResourceDefinition = apiextensions.CustomResourceDefinition
+export const { mutatingWebhookConfiguration, validatingWebhookConfiguration } = admissionregistration
+export type MutatingWebhookConfiguration = admissionregistration.MutatingWebhookConfiguration
+export type ValidatingWebhookConfiguration = admissionregistration.ValidatingWebhookConfiguration
+export const { subjectAccessReview } = authorization
+export type SubjectAccessReview = authorization.SubjectAccessReview

@@ -2,7 +2,7 @@
 
 /** Stable codes, one for each kind of failure, and what they mean. */
 export const errorCodes = {
-  PRO_KIND_INVALID: 'A kind is not well defined: names, versions or storage.',
+  PRO_KIND_INVALID: 'A kind is not well defined: names, versions, storage, or a keyword that schemas do not have.',
   PRO_SCHEMA_INVALID: 'A schema is not structural, or says what a CRD cannot.',
   PRO_CONFIG_INVALID: 'An option, a configuration file or an operator is not usable.',
   PRO_KUBECONFIG: 'There is no kubeconfig, or it cannot be read or used.',

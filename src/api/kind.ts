@@ -8,7 +8,8 @@ import { setOwn } from './json.ts'
 import { dns1035Label, dns1123Subdomain } from './names.ts'
 import type { NamespacedMeta, ObjectMeta } from './object.ts'
 import type { OptionCheck } from './option-checks.ts'
-import { hasOptions, isAnObject, isBoolean, isListOf, isOneOf, isText, isWholeNumber } from './option-checks.ts'
+import { hasOptions, isBoolean, isListOf, isOneOf, isText, isWholeNumber } from './option-checks.ts'
+import { isRule, isSchema } from './schema-checks.ts'
 import type { StructuralSchema, ValidationRule } from './structural-schema.ts'
 import { Type } from './type.ts'
 import type { Static, StaticInput, TObject, TSchema } from './type.ts'
@@ -194,12 +195,12 @@ const versionOptions = {
   served: isBoolean,
   storage: isBoolean,
   deprecationWarning: isText,
-  spec: isAnObject,
+  spec: isSchema,
   specRequired: isBoolean,
-  status: isAnObject,
+  status: isSchema,
   printerColumns: isListOf(hasOptions(columnOptions, ['name', 'jsonPath'])),
   scale: hasOptions(scaleOptions, ['specReplicasPath', 'statusReplicasPath']),
-  rules: isListOf(isAnObject),
+  rules: isListOf(isRule),
 } satisfies Record<keyof VersionDefinition, OptionCheck>
 const kindOptions = {
   group: isText,
@@ -228,8 +229,8 @@ function refuseKind({ kind, group }: Pick<KindDefinition, 'kind' | 'group'>, pro
  *   versions: [{ name: 'v1alpha1', spec: Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }) }],
  * })
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` when names are malformed, a field is unknown or of another type, or not exactly one version is
- * stored.
+ * @throws {ProreusError} `PRO_KIND_INVALID` when names are malformed, a field of the definition or a keyword of a schema is unknown or of
+ * another type, or not exactly one version is stored.
  */
 export function defineKind<
   const Group extends string,

@@ -46,6 +46,14 @@ export function isListOf(check: OptionCheck): OptionCheck {
     Array.isArray(value) ? value.flatMap((item: unknown, index) => check(item, `${path}[${index}]`)) : isList(value, path)
 }
 
+/** An object whose fields have names of the caller's choice. */
+export function isMapOf(check: OptionCheck): OptionCheck {
+  return (value, path) =>
+    isObject(value)
+      ? Object.entries(value).flatMap(([name, item]) => (item === undefined ? [] : check(item, `${path}.${name}`)))
+      : isAnObject(value, path)
+}
+
 interface Strictness {
   /** The object may have fields of its own, as instances of classes do: only what looks like a slip is reported. */
   readonly mayHaveOthers?: boolean
@@ -88,7 +96,8 @@ function found(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-function suggestion(name: string, known: readonly string[]): string {
+/** `; did you mean printerColumns?` where a known name is so near that the other one is a slip, else nothing. */
+export function suggestion(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: leven(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)

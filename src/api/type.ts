@@ -113,6 +113,11 @@ export interface Defaulted {
   readonly '~defaulted': true
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
+/**
+ * What a schema may be given: `Options`. The compiler infers `O`, the type of what is given, from the branch that is never taken, and
+ * compares the argument with `Options` alone: were the parameter of type `O`, a misspelt option would be part of it, and nobody told.
+ */
+type Given<O, Options> = [O] extends [never] ? O : Options
 
 /** The static type of the values that a schema describes, with defaults filled in. */
 export type Static<Schema extends TSchema> = Schema extends { readonly '~value'?: infer Value } ? Value : never
@@ -167,41 +172,41 @@ function schemaOf<Schema extends TSchema>(keywordsOfIt: Extensions): Schema {
 }
 
 export const Type = {
-  String<const O extends StringSchemaOptions>(options?: O): WithDefault<TString, O> {
+  String<const O = unknown>(options?: Given<O, StringSchemaOptions>): WithDefault<TString, O> {
     return schemaOf<WithDefault<TString, O>>({ type: 'string', ...keywords(options) })
   },
 
-  Integer<const O extends NumberSchemaOptions>(options?: O): WithDefault<TInteger, O> {
+  Integer<const O = unknown>(options?: Given<O, NumberSchemaOptions>): WithDefault<TInteger, O> {
     return schemaOf<WithDefault<TInteger, O>>({ type: 'integer', ...keywords(options) })
   },
 
-  Number<const O extends NumberSchemaOptions>(options?: O): WithDefault<TNumber, O> {
+  Number<const O = unknown>(options?: Given<O, NumberSchemaOptions>): WithDefault<TNumber, O> {
     return schemaOf<WithDefault<TNumber, O>>({ type: 'number', ...keywords(options) })
   },
 
-  Boolean<const O extends SchemaOptions<boolean>>(options?: O): WithDefault<TBoolean, O> {
+  Boolean<const O = unknown>(options?: Given<O, SchemaOptions<boolean>>): WithDefault<TBoolean, O> {
     return schemaOf<WithDefault<TBoolean, O>>({ type: 'boolean', ...keywords(options) })
   },
 
   /** One of the given strings. */
-  Enum<const Values extends readonly string[], const O extends SchemaOptions<Values[number]>>(
+  Enum<const Values extends readonly string[], const O = unknown>(
     values: Values,
-    options?: O,
+    options?: Given<O, SchemaOptions<Values[number]>>,
   ): WithDefault<TUnsafe<Values[number]>, O> {
     return schemaOf<WithDefault<TUnsafe<Values[number]>, O>>({ type: 'string', enum: [...values], ...keywords(options) })
   },
 
-  Array<Item extends TSchema, const O extends ArraySchemaOptions<StaticInput<Item>>>(
+  Array<Item extends TSchema, const O = unknown>(
     items: Item,
-    options?: O,
+    options?: Given<O, ArraySchemaOptions<StaticInput<Item>>>,
   ): WithDefault<TArray<Item>, O> {
     return schemaOf<WithDefault<TArray<Item>, O>>({ type: 'array', items, ...keywords(options) })
   },
 
   /** An object; a property is required unless it is `Optional` or has a default. */
-  Object<Properties extends TProperties, const O extends ObjectSchemaOptions>(
+  Object<Properties extends TProperties, const O = unknown>(
     properties: Properties,
-    options?: O,
+    options?: Given<O, ObjectSchemaOptions>,
   ): WithDefault<TObject<Properties>, O> {
     const required = Object.keys(properties).filter((name) => !isOptional(properties[name]!) && !hasDefault(properties[name]!))
     return schemaOf<WithDefault<TObject<Properties>, O>>({
@@ -213,7 +218,7 @@ export const Type = {
   },
 
   /** A map from string to values of one schema. */
-  Record<Value extends TSchema, const O extends ObjectSchemaOptions>(values: Value, options?: O): WithDefault<TMap<Value>, O> {
+  Record<Value extends TSchema, const O = unknown>(values: Value, options?: Given<O, ObjectSchemaOptions>): WithDefault<TMap<Value>, O> {
     return schemaOf<WithDefault<TMap<Value>, O>>({ type: 'object', additionalProperties: values, ...keywords(options) })
   },
 
@@ -228,8 +233,8 @@ export const Type = {
   },
 
   /** A number or a string, e.g. a port name or a percentage. */
-  IntOrString<const O extends SchemaOptions<number | string> & { readonly pattern?: string }>(
-    options?: O,
+  IntOrString<const O = unknown>(
+    options?: Given<O, SchemaOptions<number | string> & { readonly pattern?: string }>,
   ): WithDefault<TUnsafe<number | string>, O> {
     return schemaOf<WithDefault<TUnsafe<number | string>, O>>({ 'x-kubernetes-int-or-string': true, ...keywords(options) })
   },
@@ -257,9 +262,9 @@ export const Type = {
    *   env: Type.Optional(Type.Array(Type.Builtin('EnvVar'))),
    * })
    */
-  Builtin<Name extends BuiltinTypeName, const O extends BuiltinSchemaOptions<BuiltinTypes[Name]>>(
+  Builtin<Name extends BuiltinTypeName, const O = unknown>(
     name: Name,
-    options?: O,
+    options?: Given<O, BuiltinSchemaOptions<BuiltinTypes[Name]>>,
   ): WithDefault<TUnsafe<BuiltinTypes[Name]>, O> {
     const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...keywords(options) }
     return schemaOf<WithDefault<TUnsafe<BuiltinTypes[Name]>, O>>(withBuiltinType(schema, name))

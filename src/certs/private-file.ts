@@ -1,17 +1,26 @@
-/** Files with secrets: readable by their owner alone, and never seen half-written. */
+/** Files with secrets: readable by their owner alone, never seen half-written, and not for git. */
 import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Writes a file with mode 0600, and makes its folder (0700) when it is missing.
+ * Makes a folder (0700) when it is missing, one that git leaves out: what is in it must not become part of a repository by `git add .`.
+ * A folder that is there stays as it is.
+ */
+export async function makePrivateFolder(path: string): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o700 })
+  if (made !== undefined) await writeFile(join(path, '.gitignore'), '*\n', { mode: 0o600 })
+}
+
+/**
+ * Writes a file with mode 0600, and makes its folder when it is missing.
  * The file appears complete, or an older one is replaced as a whole.
  */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await makePrivateFolder(dirname(path))
     await writeFile(temporary, content, { mode: 0o600, flag: 'wx', flush: true })
     await rename(temporary, path)
   } catch (error) {

@@ -1,7 +1,8 @@
 /** One `proreus dev` a state folder: a second one would overwrite the kubeconfig of the first. */
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
+import { makePrivateFolder } from '../certs/private-file.ts'
 
 /**
  * Makes this process the owner of the folder, and returns the function that gives it up again. What a process that has died left behind is
@@ -12,7 +13,7 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 export async function ownStateFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, 'dev.pid')
   try {
-    await mkdir(folder, { recursive: true })
+    await makePrivateFolder(folder)
     if (!(await claim(path))) {
       const owner = await ownerOf(path)
       if (owner !== undefined && isRunning(owner)) throw ownedBy(owner, folder, path)

@@ -2,7 +2,7 @@
 import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
-import type { V1Scale } from '../api/kubernetes/models.ts'
+import type { models } from '../api/kubernetes/models.ts'
 
 /** What is written may come out of a cache: frozen objects are welcome everywhere. */
 export type Writable<T> = T | DeepReadonly<T>
@@ -42,7 +42,7 @@ export type PatchOf<R extends ResourceType, Options> = Options extends { readonl
     ? object
     : Options extends { readonly subresource: infer Subresource }
       ? Subresource extends 'scale'
-        ? MergePatch<V1Scale>
+        ? MergePatch<models.V1Scale>
         : Subresource extends 'status'
           ? ObjectPatch<R>
           : object

@@ -12,6 +12,7 @@ import type { Kind } from '../api/kind.ts'
 import type { Labels } from '../api/label-selector.ts'
 import { matchesLabels, requirementsOf } from '../api/label-selector.ts'
 import { decodeObjectMeta } from '../api/object-meta-json.ts'
+import { suggestion } from '../api/option-checks.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { Dropped } from '../conversion/converter.ts'
 import { createConverter } from '../conversion/converter.ts'
@@ -29,7 +30,7 @@ import { checkAuditKey } from './request-context.ts'
 import { ownErrors } from './verdict.ts'
 
 export interface OfflineReview {
-  /** Whether there is a webhook for the kind; without one nothing else is said. */
+  /** Whether there is a webhook for the kind, or its group is that of an operator and has no such kind; else nothing else is said. */
   readonly known: boolean
   readonly kind: string
   readonly name: string
@@ -38,12 +39,16 @@ export interface OfflineReview {
   readonly warnings: readonly string[]
 }
 
-/** Reviews an object as if it were created now, with strict field validation as kubectl asks for it, by all handlers in declared order. */
+/**
+ * Reviews an object as if it were created now, with strict field validation as kubectl asks for it, by all handlers in declared order.
+ * Of a group that one of `kinds` has, these are all kinds that there are.
+ */
 export async function reviewOffline(
   definitions: readonly WebhookDefinition[],
   object: JsonObject,
   logger: Logger = silentLogger(),
   conversions: readonly ConversionDefinition[] = [],
+  kinds: readonly Kind[] = [],
 ): Promise<OfflineReview> {
   const { group, version } = parseApiVersion(textOf(getOwn(object, 'apiVersion')))
   const kind = textOf(getOwn(object, 'kind'))
@@ -52,7 +57,10 @@ export async function reviewOffline(
   const webhooks = combineWebhooks(definitions).filter(
     ({ type, subresource }) => subresource === '' && type.group === group && type.kind === kind,
   )
-  if (webhooks.length === 0) return { known: false, kind, name, valid: true, errors: [], warnings: [] }
+  if (webhooks.length === 0) {
+    const errors = unknownKind(group, kind, kinds)
+    return { known: errors.length > 0, kind, name, valid: errors.length === 0, errors, warnings: [] }
+  }
   const warnings = new Set<string>()
   const context = contextOf(webhooks[0]!.type, object, logger, warnings)
   const own = await errorsOf(webhooks, object, version, context)
@@ -67,6 +75,14 @@ export async function reviewOffline(
     errors: more === undefined ? listed : [...listed, more],
     warnings: [...warnings],
   }
+}
+
+/** Said of a kind that its group, one of an operator, does not have. */
+function unknownKind(group: string, kind: string, kinds: readonly Kind[]): FieldError[] {
+  const names = kinds.filter((one) => one.group === group).map((one) => one.kind)
+  if (names.length === 0 || names.includes(kind)) return []
+  const meant = suggestion(kind, names) || `, which has ${names.sort().join(', ')}`
+  return [invalid('kind', kind, `is no kind of ${group}${meant}`)]
 }
 
 /** What the stored version makes of a valid object of another one: its handlers are called with the object converted. */

@@ -1,5 +1,5 @@
 /** Subresources that webhooks can be about: with which operation the API server reviews them, and what the object is then. */
-import type * as models from '../api/kubernetes/models.ts'
+import type { models } from '../api/kubernetes/models.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { resourceType } from '../api/group-version-kind.ts'
 import type { Operation } from './context.ts'

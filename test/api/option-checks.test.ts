@@ -1,10 +1,12 @@
 /** What callers are told about options that the compiler did not see. */
 import t from 'tap'
+import type { TSchema } from '../../src/index.ts'
 import { core, defineController, defineConversion, defineKind, defineOperator, defineWebhook, Type } from '../../src/index.ts'
 
 const version = { name: 'v1', spec: Type.Object({ size: Type.Integer({ default: 1 }) }) }
 const definition = { group: 'example.com', kind: 'Thing', versions: [version] }
 const thing = defineKind({ group: 'example.com', kind: 'Thing', versions: [version] })
+const kindWithSpec = (spec: TSchema) => defineKind({ ...definition, versions: [{ name: 'v1', spec }] })
 const reconcile = (): Promise<void> => Promise.resolve()
 
 /** Options as a program in JavaScript may write them. */
@@ -22,6 +24,47 @@ const cases: [string, () => unknown, string, RegExp][] = [
     /versions\[0\]\.printerColumns\[0\]\.jsonPath: is missing; versions\[0\]\.printerColumns\[0\]\.type: must be one of "string", /,
   ],
   ['no versions', () => defineKind({ group: 'a.b', kind: 'A' } as never), 'PRO_KIND_INVALID', /: versions: is missing\.$/],
+  [
+    'misspelled keywords of schemas, wherever they are',
+    () =>
+      kindWithSpec(
+        Type.Object({
+          name: Type.String({ maxLenght: 3 } as never),
+          ports: Type.Array(Type.Integer({ min: 1, maximun: 3 } as never)),
+          labels: Type.Record(Type.String({ patern: '^a$' } as never)),
+        }),
+      ),
+    'PRO_KIND_INVALID',
+    /: versions\[0\]\.spec\.properties\.name\.maxLenght: unknown field; did you mean maxLength\?; versions\[0\]\.spec\.properties\.ports\.items\.min: unknown field; versions\[0\]\.spec\.properties\.ports\.items\.maximun: unknown field; did you mean maximum\?; versions\[0\]\.spec\.properties\.labels\.additionalProperties\.patern: unknown field; did you mean pattern\?\.$/,
+  ],
+  [
+    'a misspelled keyword in a branch of a schema in JSON, and in a status',
+    () =>
+      defineKind({
+        ...definition,
+        versions: [{ ...version, spec: { type: 'object', anyOf: [{}, { not: { requird: ['a'] } }] }, status: { propertis: {} } }],
+      } as never),
+    'PRO_KIND_INVALID',
+    /: versions\[0\]\.spec\.anyOf\[1\]\.not\.requird: unknown field; did you mean required\?; versions\[0\]\.status\.propertis: unknown field; did you mean properties\?\.$/,
+  ],
+  [
+    'what is no schema',
+    () => kindWithSpec({ type: 'object', properties: { a: 'string', b: { items: [] } } } as never),
+    'PRO_KIND_INVALID',
+    /: versions\[0\]\.spec\.properties\.a: must be an object, found "string"; versions\[0\]\.spec\.properties\.b\.items: must be an object, found a list\.$/,
+  ],
+  [
+    'a misspelled message of a rule of a schema',
+    () => kindWithSpec(Type.Object({ a: Type.String({ rules: [{ rule: 'true', mesage: 'No.' } as never] }) })),
+    'PRO_KIND_INVALID',
+    /: versions\[0\]\.spec\.properties\.a\.x-kubernetes-validations\[0\]\.mesage: unknown field; did you mean message\?\.$/,
+  ],
+  [
+    'a misspelled message of a rule of a version',
+    () => defineKind({ ...definition, versions: [{ ...version, rules: [{ rule: 'true', mesage: 'No.' } as never] }] }),
+    'PRO_KIND_INVALID',
+    /: versions\[0\]\.rules\[0\]\.mesage: unknown field; did you mean message\?\.$/,
+  ],
   [
     'no workers',
     () => defineController(thing, { reconcile, workers: 0 }),
@@ -100,4 +143,19 @@ for (const [name, define, code, message] of cases) t.test(name, async (t) => voi
 
 t.test('an option that is undefined is as good as absent', async (t) => {
   t.doesNotThrow(() => defineController(thing, { reconcile, workers: undefined } as never))
+})
+
+t.test('what a default, an example, an enum or the name of a property says is no keyword of a schema', async (t) => {
+  const data = { maxLenght: 3, properties: 'any' }
+  const spec = {
+    type: 'object',
+    title: 'A thing',
+    externalDocs: { url: 'https://example.com' },
+    properties: {
+      maxLenght: { type: 'integer', default: 3, nullable: true },
+      any: { type: 'object', default: data, example: data, enum: [data], additionalProperties: true, 'x-kubernetes-map-type': 'atomic' },
+      absent: undefined,
+    },
+  }
+  t.doesNotThrow(() => kindWithSpec(spec as never))
 })

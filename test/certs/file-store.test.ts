@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -36,15 +36,23 @@ function folder(t: Test): {
 t.test('makes what is missing, for its owner alone, and uses it again', async (t) => {
   const { directory, open, lines, text } = folder(t)
   const first = (await open()).current()
-  t.strictSame(readdirSync(directory).sort(), ['ca.crt', 'ca.key', 'tls.crt', 'tls.key'])
+  t.strictSame(readdirSync(directory).sort(), ['.gitignore', 'ca.crt', 'ca.key', 'tls.crt', 'tls.key'])
   for (const name of readdirSync(directory)) t.equal(statSync(join(directory, name)).mode & 0o777, 0o600, name)
   t.equal(statSync(directory).mode & 0o777, 0o700)
+  t.equal(text('.gitignore'), '*\n')
   t.equal(first.cert, text('tls.crt'))
   t.equal(first.key, text('tls.key'))
   t.equal(first.caBundle, text('ca.crt'))
   t.equal(first.notAfter.toISOString(), '2026-01-08T00:00:00.000Z')
   t.strictSame((await open()).current(), first)
   t.notOk(lines.some((line) => line.startsWith('warn')))
+})
+
+t.test('what git knows of a folder that was there is for its owner to say', async (t) => {
+  const { directory, open } = folder(t)
+  mkdirSync(directory)
+  await open()
+  t.strictSame(readdirSync(directory).sort(), ['ca.crt', 'ca.key', 'tls.crt', 'tls.key'])
 })
 
 t.test('replaces what is damaged or does not fit, with one warning', async (t) => {

@@ -37,6 +37,31 @@ t.test('validate tells valid, invalid and unreadable apart', async (t) => {
   t.strictSame(others, [])
 })
 
+t.test('validate without anything to validate says so, and fails', async (t) => {
+  const cwd = t.testdir({ 'comment.yaml': '# nothing yet\n', folder: { 'README.md': 'No manifest.' } })
+  const validate = (args: string[], input = '') => proreus(['validate', '--operators', 'all', ...args], { cwd, input })
+  t.strictSame(await validate(['-']), { code: 1, stdout: '', stderr: 'There is no object in -, so nothing was validated.\n' })
+  t.strictSame(await validate(['comment.yaml', 'folder']), {
+    code: 1,
+    stdout: '',
+    stderr: 'There is no object in comment.yaml, folder, so nothing was validated.\n',
+  })
+  t.strictSame(await validate(['-o', 'json', 'folder']), {
+    code: 1,
+    stdout: '[]\n',
+    stderr: 'There is no object in folder, so nothing was validated.\n',
+  })
+})
+
+t.test('validate finds a misspelt kind', async (t) => {
+  const cwd = t.testdir({ 'a.yaml': 'apiVersion: harryyann.github.io/v1\nkind: MyPodd\nmetadata: {name: a}\n' })
+  t.strictSame(await proreus(['validate', '--operators', 'all', 'a.yaml'], { cwd }), {
+    code: 1,
+    stdout: 'a.yaml: The MyPodd "a" is invalid: kind: Invalid value: "MyPodd": is no kind of harryyann.github.io; did you mean MyPod?\n',
+    stderr: '',
+  })
+})
+
 t.test('generate --check finds drift and writes nothing', async (t) => {
   const cwd = t.testdir()
   const generate: Run = (...args) => proreus(['generate', '--operators', 'all', ...args], { cwd })

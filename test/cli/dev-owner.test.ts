@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ownStateFolder } from '../../src/cli/dev-owner.ts'
@@ -8,6 +8,8 @@ t.test('a folder has one owner until that gives it up', async (t) => {
   const folder = join(t.testdir(), 'new/.proreus')
   const disown = await ownStateFolder(folder)
   t.equal(readFileSync(join(folder, 'dev.pid'), 'utf8'), `${process.pid}\n`)
+  t.equal(readFileSync(join(folder, '.gitignore'), 'utf8'), '*\n', 'keys are to be there, which are not for git')
+  t.equal(statSync(folder).mode & 0o777, 0o700)
   await disown()
   t.notOk(existsSync(join(folder, 'dev.pid')))
 })
@@ -30,6 +32,7 @@ t.test('what a dead owner, or a damaged file, has left is replaced', async (t) =
     t.equal(readFileSync(join(folder, 'dev.pid'), 'utf8'), `${process.pid}\n`, JSON.stringify(left))
     await disown()
   }
+  t.notOk(existsSync(join(folder, '.gitignore')), 'the folder was there')
 })
 
 t.test('a folder that cannot be is one sentence', async (t) => {

@@ -1,6 +1,6 @@
 /** The package as npm packs it: what is in it, and that it works where nothing else of this repository is. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -105,4 +105,17 @@ t.test('it runs, and can be imported', async (t) => {
     code: 0,
     stdout: 'function,function,function',
   })
+})
+
+t.test('packing builds first, so that no package lacks what is built or has an old build', async (t) => {
+  const unbuilt = join(folder, 'unbuilt')
+  mkdirSync(join(unbuilt, 'scripts'), { recursive: true })
+  cpSync(join(repository, 'package.json'), join(unbuilt, 'package.json'))
+  // It stands for the build, which takes a while.
+  const build = "import { mkdirSync, writeFileSync } from 'node:fs'; mkdirSync('dist'); writeFileSync('dist/built.js', '')"
+  writeFileSync(join(unbuilt, 'scripts/build.ts'), build)
+  symlinkSync(join(repository, 'node_modules'), join(unbuilt, 'node_modules'))
+  const { stdout } = await finished('npm', ['pack', '--dry-run', '--json'], { cwd: unbuilt })
+  const [{ files }] = JSON.parse(stdout.slice(stdout.search(/^\[/m))) as [Packed]
+  t.ok(files.some(({ path }) => path === 'dist/built.js'))
 })

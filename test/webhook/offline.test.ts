@@ -178,3 +178,17 @@ t.test('other kinds and versions', async (t) => {
     ],
   })
 })
+
+t.test('a kind that its group does not have is a mistake, of which the nearest kind is named', async (t) => {
+  const review = (apiVersion: string, kind: string) =>
+    reviewOffline(webhooks, { apiVersion, kind, metadata: { name: 'a' } }, undefined, [], [widget])
+  const misspelt = await review('apps.example.com/v1', 'Wigdet')
+  t.match(misspelt, { known: true, kind: 'Wigdet', name: 'a', valid: false })
+  t.strictSame(misspelt.errors.map(formatFieldError), [
+    'kind: Invalid value: "Wigdet": is no kind of apps.example.com; did you mean Widget?',
+  ])
+  const other = await review('apps.example.com/v1', 'Database')
+  t.strictSame(other.errors.map(formatFieldError), ['kind: Invalid value: "Database": is no kind of apps.example.com, which has Widget'])
+  t.match(await review('example.com/v1', 'Wigdet'), { known: false, valid: true }, 'of another group')
+  t.match(await reviewOffline([], widgetObject({}), undefined, [], [widget]), { known: false, valid: true }, 'without a webhook')
+})

@@ -1,52 +1,54 @@
 /** Kubernetes' own types of `admissionregistration.k8s.io`: `admissionregistration.validatingWebhookConfiguration`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 
-export type MutatingWebhookConfiguration = ClusterObject<
-  models.V1MutatingWebhookConfiguration,
-  'admissionregistration.k8s.io/v1',
-  'MutatingWebhookConfiguration'
->
-export const mutatingWebhookConfiguration = clusterType<MutatingWebhookConfiguration>(
-  'admissionregistration.k8s.io',
-  'v1',
-  'MutatingWebhookConfiguration',
-  'mutatingwebhookconfigurations',
-)
+export declare namespace admissionregistration {
+  type MutatingWebhookConfiguration = ClusterObject<
+    models.V1MutatingWebhookConfiguration,
+    'admissionregistration.k8s.io/v1',
+    'MutatingWebhookConfiguration'
+  >
+  type ValidatingWebhookConfiguration = ClusterObject<
+    models.V1ValidatingWebhookConfiguration,
+    'admissionregistration.k8s.io/v1',
+    'ValidatingWebhookConfiguration'
+  >
+  type ValidatingAdmissionPolicy = ClusterObject<
+    models.V1ValidatingAdmissionPolicy,
+    'admissionregistration.k8s.io/v1',
+    'ValidatingAdmissionPolicy'
+  >
+  type ValidatingAdmissionPolicyBinding = ClusterObject<
+    models.V1ValidatingAdmissionPolicyBinding,
+    'admissionregistration.k8s.io/v1',
+    'ValidatingAdmissionPolicyBinding'
+  >
+}
 
-export type ValidatingWebhookConfiguration = ClusterObject<
-  models.V1ValidatingWebhookConfiguration,
-  'admissionregistration.k8s.io/v1',
-  'ValidatingWebhookConfiguration'
->
-export const validatingWebhookConfiguration = clusterType<ValidatingWebhookConfiguration>(
-  'admissionregistration.k8s.io',
-  'v1',
-  'ValidatingWebhookConfiguration',
-  'validatingwebhookconfigurations',
-)
-
-export type ValidatingAdmissionPolicy = ClusterObject<
-  models.V1ValidatingAdmissionPolicy,
-  'admissionregistration.k8s.io/v1',
-  'ValidatingAdmissionPolicy'
->
-export const validatingAdmissionPolicy = clusterType<ValidatingAdmissionPolicy>(
-  'admissionregistration.k8s.io',
-  'v1',
-  'ValidatingAdmissionPolicy',
-  'validatingadmissionpolicies',
-)
-
-export type ValidatingAdmissionPolicyBinding = ClusterObject<
-  models.V1ValidatingAdmissionPolicyBinding,
-  'admissionregistration.k8s.io/v1',
-  'ValidatingAdmissionPolicyBinding'
->
-export const validatingAdmissionPolicyBinding = clusterType<ValidatingAdmissionPolicyBinding>(
-  'admissionregistration.k8s.io',
-  'v1',
-  'ValidatingAdmissionPolicyBinding',
-  'validatingadmissionpolicybindings',
-)
+export const admissionregistration = {
+  mutatingWebhookConfiguration: clusterType<admissionregistration.MutatingWebhookConfiguration>(
+    'admissionregistration.k8s.io',
+    'v1',
+    'MutatingWebhookConfiguration',
+    'mutatingwebhookconfigurations',
+  ),
+  validatingWebhookConfiguration: clusterType<admissionregistration.ValidatingWebhookConfiguration>(
+    'admissionregistration.k8s.io',
+    'v1',
+    'ValidatingWebhookConfiguration',
+    'validatingwebhookconfigurations',
+  ),
+  validatingAdmissionPolicy: clusterType<admissionregistration.ValidatingAdmissionPolicy>(
+    'admissionregistration.k8s.io',
+    'v1',
+    'ValidatingAdmissionPolicy',
+    'validatingadmissionpolicies',
+  ),
+  validatingAdmissionPolicyBinding: clusterType<admissionregistration.ValidatingAdmissionPolicyBinding>(
+    'admissionregistration.k8s.io',
+    'v1',
+    'ValidatingAdmissionPolicyBinding',
+    'validatingadmissionpolicybindings',
+  ),
+} as const

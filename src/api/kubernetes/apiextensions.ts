@@ -1,16 +1,17 @@
 /** Kubernetes' own types of `apiextensions.k8s.io`: `apiextensions.customResourceDefinition`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 
-export type CustomResourceDefinition = ClusterObject<
-  models.V1CustomResourceDefinition,
-  'apiextensions.k8s.io/v1',
-  'CustomResourceDefinition'
->
-export const customResourceDefinition = clusterType<CustomResourceDefinition>(
-  'apiextensions.k8s.io',
-  'v1',
-  'CustomResourceDefinition',
-  'customresourcedefinitions',
-)
+export declare namespace apiextensions {
+  type CustomResourceDefinition = ClusterObject<models.V1CustomResourceDefinition, 'apiextensions.k8s.io/v1', 'CustomResourceDefinition'>
+}
+
+export const apiextensions = {
+  customResourceDefinition: clusterType<apiextensions.CustomResourceDefinition>(
+    'apiextensions.k8s.io',
+    'v1',
+    'CustomResourceDefinition',
+    'customresourcedefinitions',
+  ),
+} as const

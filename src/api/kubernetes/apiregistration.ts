@@ -1,7 +1,12 @@
 /** Kubernetes' own types of `apiregistration.k8s.io`: `apiregistration.apiService`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 
-export type APIService = ClusterObject<models.V1APIService, 'apiregistration.k8s.io/v1', 'APIService'>
-export const apiService = clusterType<APIService>('apiregistration.k8s.io', 'v1', 'APIService', 'apiservices')
+export declare namespace apiregistration {
+  type APIService = ClusterObject<models.V1APIService, 'apiregistration.k8s.io/v1', 'APIService'>
+}
+
+export const apiregistration = {
+  apiService: clusterType<apiregistration.APIService>('apiregistration.k8s.io', 'v1', 'APIService', 'apiservices'),
+} as const

@@ -1,7 +1,12 @@
 /** Kubernetes' own types of `authentication.k8s.io`: `authentication.tokenReview`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 
-export type TokenReview = ClusterObject<models.V1TokenReview, 'authentication.k8s.io/v1', 'TokenReview'>
-export const tokenReview = clusterType<TokenReview>('authentication.k8s.io', 'v1', 'TokenReview', 'tokenreviews')
+export declare namespace authentication {
+  type TokenReview = ClusterObject<models.V1TokenReview, 'authentication.k8s.io/v1', 'TokenReview'>
+}
+
+export const authentication = {
+  tokenReview: clusterType<authentication.TokenReview>('authentication.k8s.io', 'v1', 'TokenReview', 'tokenreviews'),
+} as const

@@ -1,12 +1,17 @@
 /** Kubernetes' own types of `autoscaling`: `autoscaling.horizontalPodAutoscaler`, `autoscaling.HorizontalPodAutoscaler`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'
 
-export type HorizontalPodAutoscaler = NamespacedObject<models.V2HorizontalPodAutoscaler, 'autoscaling/v2', 'HorizontalPodAutoscaler'>
-export const horizontalPodAutoscaler = namespacedType<HorizontalPodAutoscaler>(
-  'autoscaling',
-  'v2',
-  'HorizontalPodAutoscaler',
-  'horizontalpodautoscalers',
-)
+export declare namespace autoscaling {
+  type HorizontalPodAutoscaler = NamespacedObject<models.V2HorizontalPodAutoscaler, 'autoscaling/v2', 'HorizontalPodAutoscaler'>
+}
+
+export const autoscaling = {
+  horizontalPodAutoscaler: namespacedType<autoscaling.HorizontalPodAutoscaler>(
+    'autoscaling',
+    'v2',
+    'HorizontalPodAutoscaler',
+    'horizontalpodautoscalers',
+  ),
+} as const

@@ -1,13 +1,16 @@
 /** Kubernetes' own types of `batch`: `batch.job`, `batch.Job`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'
 
-export type Job = NamespacedObject<models.V1Job, 'batch/v1', 'Job'>
-export const job = namespacedType<Job>('batch', 'v1', 'Job', 'jobs')
+export declare namespace batch {
+  type Job = NamespacedObject<models.V1Job, 'batch/v1', 'Job'>
+  type CronJob = NamespacedObject<models.V1CronJob, 'batch/v1', 'CronJob'>
+  type JobSpec = models.V1JobSpec
+  type CronJobSpec = models.V1CronJobSpec
+}
 
-export type CronJob = NamespacedObject<models.V1CronJob, 'batch/v1', 'CronJob'>
-export const cronJob = namespacedType<CronJob>('batch', 'v1', 'CronJob', 'cronjobs')
-
-export type JobSpec = models.V1JobSpec
-export type CronJobSpec = models.V1CronJobSpec
+export const batch = {
+  job: namespacedType<batch.Job>('batch', 'v1', 'Job', 'jobs'),
+  cronJob: namespacedType<batch.CronJob>('batch', 'v1', 'CronJob', 'cronjobs'),
+} as const

@@ -1,16 +1,17 @@
 /** Kubernetes' own types of `certificates.k8s.io`: `certificates.certificateSigningRequest`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 
-export type CertificateSigningRequest = ClusterObject<
-  models.V1CertificateSigningRequest,
-  'certificates.k8s.io/v1',
-  'CertificateSigningRequest'
->
-export const certificateSigningRequest = clusterType<CertificateSigningRequest>(
-  'certificates.k8s.io',
-  'v1',
-  'CertificateSigningRequest',
-  'certificatesigningrequests',
-)
+export declare namespace certificates {
+  type CertificateSigningRequest = ClusterObject<models.V1CertificateSigningRequest, 'certificates.k8s.io/v1', 'CertificateSigningRequest'>
+}
+
+export const certificates = {
+  certificateSigningRequest: clusterType<certificates.CertificateSigningRequest>(
+    'certificates.k8s.io',
+    'v1',
+    'CertificateSigningRequest',
+    'certificatesigningrequests',
+  ),
+} as const

@@ -1,16 +1,18 @@
 /** Kubernetes' own types of `networking.k8s.io`: `networking.ingress`, `networking.Ingress`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'
 
-export type Ingress = NamespacedObject<models.V1Ingress, 'networking.k8s.io/v1', 'Ingress'>
-export const ingress = namespacedType<Ingress>('networking.k8s.io', 'v1', 'Ingress', 'ingresses')
+export declare namespace networking {
+  type Ingress = NamespacedObject<models.V1Ingress, 'networking.k8s.io/v1', 'Ingress'>
+  type IngressClass = ClusterObject<models.V1IngressClass, 'networking.k8s.io/v1', 'IngressClass'>
+  type NetworkPolicy = NamespacedObject<models.V1NetworkPolicy, 'networking.k8s.io/v1', 'NetworkPolicy'>
+  type IngressSpec = models.V1IngressSpec
+  type NetworkPolicySpec = models.V1NetworkPolicySpec
+}
 
-export type IngressClass = ClusterObject<models.V1IngressClass, 'networking.k8s.io/v1', 'IngressClass'>
-export const ingressClass = clusterType<IngressClass>('networking.k8s.io', 'v1', 'IngressClass', 'ingressclasses')
-
-export type NetworkPolicy = NamespacedObject<models.V1NetworkPolicy, 'networking.k8s.io/v1', 'NetworkPolicy'>
-export const networkPolicy = namespacedType<NetworkPolicy>('networking.k8s.io', 'v1', 'NetworkPolicy', 'networkpolicies')
-
-export type IngressSpec = models.V1IngressSpec
-export type NetworkPolicySpec = models.V1NetworkPolicySpec
+export const networking = {
+  ingress: namespacedType<networking.Ingress>('networking.k8s.io', 'v1', 'Ingress', 'ingresses'),
+  ingressClass: clusterType<networking.IngressClass>('networking.k8s.io', 'v1', 'IngressClass', 'ingressclasses'),
+  networkPolicy: namespacedType<networking.NetworkPolicy>('networking.k8s.io', 'v1', 'NetworkPolicy', 'networkpolicies'),
+} as const

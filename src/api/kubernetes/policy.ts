@@ -1,7 +1,12 @@
 /** Kubernetes' own types of `policy`: `policy.podDisruptionBudget`, `policy.PodDisruptionBudget`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'
 
-export type PodDisruptionBudget = NamespacedObject<models.V1PodDisruptionBudget, 'policy/v1', 'PodDisruptionBudget'>
-export const podDisruptionBudget = namespacedType<PodDisruptionBudget>('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets')
+export declare namespace policy {
+  type PodDisruptionBudget = NamespacedObject<models.V1PodDisruptionBudget, 'policy/v1', 'PodDisruptionBudget'>
+}
+
+export const policy = {
+  podDisruptionBudget: namespacedType<policy.PodDisruptionBudget>('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
+} as const

@@ -1,21 +1,18 @@
 /** Kubernetes' own types of `rbac.authorization.k8s.io`: `rbac.role`, `rbac.Role`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject, NamespacedObject } from './resource.ts'
 import { clusterType, namespacedType } from './resource.ts'
 
-export type Role = NamespacedObject<models.V1Role, 'rbac.authorization.k8s.io/v1', 'Role'>
-export const role = namespacedType<Role>('rbac.authorization.k8s.io', 'v1', 'Role', 'roles')
+export declare namespace rbac {
+  type Role = NamespacedObject<models.V1Role, 'rbac.authorization.k8s.io/v1', 'Role'>
+  type RoleBinding = NamespacedObject<models.V1RoleBinding, 'rbac.authorization.k8s.io/v1', 'RoleBinding'>
+  type ClusterRole = ClusterObject<models.V1ClusterRole, 'rbac.authorization.k8s.io/v1', 'ClusterRole'>
+  type ClusterRoleBinding = ClusterObject<models.V1ClusterRoleBinding, 'rbac.authorization.k8s.io/v1', 'ClusterRoleBinding'>
+}
 
-export type RoleBinding = NamespacedObject<models.V1RoleBinding, 'rbac.authorization.k8s.io/v1', 'RoleBinding'>
-export const roleBinding = namespacedType<RoleBinding>('rbac.authorization.k8s.io', 'v1', 'RoleBinding', 'rolebindings')
-
-export type ClusterRole = ClusterObject<models.V1ClusterRole, 'rbac.authorization.k8s.io/v1', 'ClusterRole'>
-export const clusterRole = clusterType<ClusterRole>('rbac.authorization.k8s.io', 'v1', 'ClusterRole', 'clusterroles')
-
-export type ClusterRoleBinding = ClusterObject<models.V1ClusterRoleBinding, 'rbac.authorization.k8s.io/v1', 'ClusterRoleBinding'>
-export const clusterRoleBinding = clusterType<ClusterRoleBinding>(
-  'rbac.authorization.k8s.io',
-  'v1',
-  'ClusterRoleBinding',
-  'clusterrolebindings',
-)
+export const rbac = {
+  role: namespacedType<rbac.Role>('rbac.authorization.k8s.io', 'v1', 'Role', 'roles'),
+  roleBinding: namespacedType<rbac.RoleBinding>('rbac.authorization.k8s.io', 'v1', 'RoleBinding', 'rolebindings'),
+  clusterRole: clusterType<rbac.ClusterRole>('rbac.authorization.k8s.io', 'v1', 'ClusterRole', 'clusterroles'),
+  clusterRoleBinding: clusterType<rbac.ClusterRoleBinding>('rbac.authorization.k8s.io', 'v1', 'ClusterRoleBinding', 'clusterrolebindings'),
+} as const

@@ -1,4 +1,8 @@
-/** What the types of all groups have in common: metadata as an API server returns it, and where the API serves them. */
+/**
+ * What the types of all groups have in common: metadata as an API server returns it, and where the API serves them. The types of a group
+ * are in a namespace beside its values, and not in a module that is exported by `export * as`: a compiler that writes the declarations
+ * of a program names those of a module only in files that import it.
+ */
 import type { ResourceType } from '../group-version-kind.ts'
 import { resourceType } from '../group-version-kind.ts'
 import type { KubernetesObject, NamespacedMeta, ObjectMeta } from '../object.ts'

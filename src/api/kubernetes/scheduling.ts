@@ -1,7 +1,12 @@
 /** Kubernetes' own types of `scheduling.k8s.io`: `scheduling.priorityClass`, `scheduling.PriorityClass`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 
-export type PriorityClass = ClusterObject<models.V1PriorityClass, 'scheduling.k8s.io/v1', 'PriorityClass'>
-export const priorityClass = clusterType<PriorityClass>('scheduling.k8s.io', 'v1', 'PriorityClass', 'priorityclasses')
+export declare namespace scheduling {
+  type PriorityClass = ClusterObject<models.V1PriorityClass, 'scheduling.k8s.io/v1', 'PriorityClass'>
+}
+
+export const scheduling = {
+  priorityClass: clusterType<scheduling.PriorityClass>('scheduling.k8s.io', 'v1', 'PriorityClass', 'priorityclasses'),
+} as const

@@ -1,16 +1,18 @@
 /** Kubernetes' own types of `storage.k8s.io`: `storage.storageClass`, `storage.StorageClass`. */
-import type * as models from './models.ts'
+import type { models } from './models.ts'
 import type { ClusterObject } from './resource.ts'
 import { clusterType } from './resource.ts'
 
-export type StorageClass = ClusterObject<models.V1StorageClass, 'storage.k8s.io/v1', 'StorageClass'>
-export const storageClass = clusterType<StorageClass>('storage.k8s.io', 'v1', 'StorageClass', 'storageclasses')
+export declare namespace storage {
+  type StorageClass = ClusterObject<models.V1StorageClass, 'storage.k8s.io/v1', 'StorageClass'>
+  type VolumeAttachment = ClusterObject<models.V1VolumeAttachment, 'storage.k8s.io/v1', 'VolumeAttachment'>
+  type CSIDriver = ClusterObject<models.V1CSIDriver, 'storage.k8s.io/v1', 'CSIDriver'>
+  type CSINode = ClusterObject<models.V1CSINode, 'storage.k8s.io/v1', 'CSINode'>
+}
 
-export type VolumeAttachment = ClusterObject<models.V1VolumeAttachment, 'storage.k8s.io/v1', 'VolumeAttachment'>
-export const volumeAttachment = clusterType<VolumeAttachment>('storage.k8s.io', 'v1', 'VolumeAttachment', 'volumeattachments')
-
-export type CSIDriver = ClusterObject<models.V1CSIDriver, 'storage.k8s.io/v1', 'CSIDriver'>
-export const csiDriver = clusterType<CSIDriver>('storage.k8s.io', 'v1', 'CSIDriver', 'csidrivers')
-
-export type CSINode = ClusterObject<models.V1CSINode, 'storage.k8s.io/v1', 'CSINode'>
-export const csiNode = clusterType<CSINode>('storage.k8s.io', 'v1', 'CSINode', 'csinodes')
+export const storage = {
+  storageClass: clusterType<storage.StorageClass>('storage.k8s.io', 'v1', 'StorageClass', 'storageclasses'),
+  volumeAttachment: clusterType<storage.VolumeAttachment>('storage.k8s.io', 'v1', 'VolumeAttachment', 'volumeattachments'),
+  csiDriver: clusterType<storage.CSIDriver>('storage.k8s.io', 'v1', 'CSIDriver', 'csidrivers'),
+  csiNode: clusterType<storage.CSINode>('storage.k8s.io', 'v1', 'CSINode', 'csinodes'),
+} as const

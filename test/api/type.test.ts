@@ -1,0 +1,73 @@
+/** What the compiler says about the options of schemas. */
+import t from 'tap'
+import type { InferInput } from '../../src/api/kind.ts'
+import { defineKind } from '../../src/api/kind.ts'
+import type { Static, StringSchemaOptions } from '../../src/api/type.ts'
+import { Type } from '../../src/api/type.ts'
+
+t.test('an option that a schema does not have is an error of compilation', async (t) => {
+  const schemas = [
+    // @ts-expect-error it is maxLength
+    Type.String({ minLength: 1, maxLenght: 3 }),
+    // @ts-expect-error it is maximum
+    Type.Integer({ minimum: 1, max: 3 }),
+    // @ts-expect-error a number has no length
+    Type.Number({ default: 1, maxLength: 3 }),
+    // @ts-expect-error it is description
+    Type.Boolean({ default: true, descripton: 'Whether.' }),
+    // @ts-expect-error it is default
+    Type.Enum(['a', 'b'], { defualt: 'a' }),
+    // @ts-expect-error it is maxItems
+    Type.Array(Type.String(), { maxLength: 3, default: [] }),
+    // @ts-expect-error it is mapType
+    Type.Object({ a: Type.String() }, { listType: 'map' }),
+    // @ts-expect-error it is maxProperties
+    Type.Record(Type.String(), { maxProps: 3 }),
+    // @ts-expect-error it is pattern
+    Type.IntOrString({ patern: '^a$' }),
+    // @ts-expect-error it is description
+    Type.Builtin('EnvVar', { descripton: 'A variable.' }),
+    // @ts-expect-error it is description
+    Type.Unknown({ descripton: 'Anything.' }),
+    // @ts-expect-error it is description
+    Type.EmbeddedResource({ descripton: 'An object.' }),
+    // @ts-expect-error it is message
+    Type.String({ rules: [{ rule: 'self.size() > 0', mesage: 'must not be empty' }] }),
+    // @ts-expect-error it is message
+    Type.Object({ a: Type.Integer() }, { default: { a: 1 }, rules: [{ rule: 'self.a > 0', mesage: 'must be positive' }] }),
+  ]
+  t.equal(schemas.length, 14)
+})
+
+t.test('an option with a value of another type is an error of compilation', async (t) => {
+  const schemas = [
+    // @ts-expect-error a default is a value of the schema
+    Type.String({ default: 1 }),
+    // @ts-expect-error a default is a value of the schema
+    Type.Enum(['a', 'b'], { default: 'c' }),
+    // @ts-expect-error a default is a value of the schema
+    Type.Array(Type.String(), { default: [1] }),
+    // @ts-expect-error a length is a number
+    Type.String({ maxLength: '3' }),
+  ]
+  t.equal(schemas.length, 4)
+})
+
+t.test('a field is known to have a default only where the options surely have one', async (t) => {
+  const short: StringSchemaOptions = { maxLength: 3 }
+  const spec = Type.Object({
+    given: Type.String({ default: 'a' }),
+    list: Type.Array(Type.Object({ a: Type.String({ default: 'a' }) }), { default: [{}] }),
+    letter: Type.Enum(['a', 'b'], { default: 'a' }),
+    perhaps: Type.String(short),
+    none: Type.String({ maxLength: 3 }),
+  })
+  const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec }] })
+  const input: InferInput<typeof kind>['spec'] = { perhaps: 'a', none: 'a' }
+  // @ts-expect-error whether there is a default is not known
+  const lacksPerhaps: InferInput<typeof kind>['spec'] = { none: 'a' }
+  // @ts-expect-error there is no default
+  const lacksNone: InferInput<typeof kind>['spec'] = { perhaps: 'a' }
+  const letter = (read: Static<typeof spec>): 'a' | 'b' => read.letter
+  t.ok([kind, input, lacksPerhaps, lacksNone, letter])
+})
