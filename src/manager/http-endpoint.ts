@@ -4,8 +4,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from '../telemetry/logger.ts'
 import type { ListenAddress } from './listen-address.ts'
+import { systemClock } from '../api/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { listenError } from '../api/listen-error.ts'
+import { Connections } from '../webhook/connections.ts'
 
 export interface Answer {
   readonly code: number
@@ -31,16 +33,22 @@ export interface HttpEndpoint {
   close(): Promise<void>
 }
 
+/** Whoever reaches the port could fill the memory of the process, or keep its own probes out. */
+const headerLimits = { maxHeaderSize: 4096, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
+/** The kubelet has one for each probe, Prometheus one for each of its replicas. */
+const connectionLimits = { connections: 64, pipelined: 4, requestMs: 30_000 }
+
 /**
  * Listens and answers.
  *
  * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is taken; `PRO_CONFIG_INVALID` when the address cannot be listened on.
  */
 export async function startHttpEndpoint({ address, flag, handlers, logger }: HttpEndpointOptions): Promise<HttpEndpoint> {
-  const server = createServer((request, response) => void answer(request, response, handlers))
-  // A server that slow clients could fill up would fail its own probes.
-  server.headersTimeout = 10_000
-  server.requestTimeout = 30_000
+  const server = createServer(headerLimits, (request, response) => {
+    // What a connection carried beside the request that ended it is for nobody.
+    if (!request.socket.destroyed) void answer(request, response, handlers)
+  })
+  new Connections(server, systemClock, connectionLimits)
   await listen(server, address, flag)
   // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
   server.on('error', (error) => logger.warn({ err: error }, `the server for ${flag} could not accept a connection`))

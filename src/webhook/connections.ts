@@ -1,6 +1,6 @@
 /** The open connections of a server: how many there may be, how long their senders may take, and how to end them all without losing a request. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Server } from 'node:https'
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '../api/clock.ts'
 
@@ -17,8 +17,11 @@ interface ConnectionLimits {
    * the one that has been idle longest.
    */
   readonly connections: number
-  /** How long a sender may take from the TCP connection to the end of the TLS handshake. Node's own default, of two minutes, starts again with each byte. */
-  readonly handshakeMs: number
+  /**
+   * How long a sender may take from the TCP connection to the end of the TLS handshake. Node's own default, of two minutes, starts again with
+   * each byte. Undefined for a server without TLS.
+   */
+  readonly handshakeMs?: number
   /** How many requests may wait for their answers on one connection: the API server sends the next one after the answer. Another ends the connection. */
   readonly pipelined: number
   /** How long a request may be there, from its headers until its sender has fetched the answer. The API server waits no longer than 30 s. */
@@ -76,7 +79,7 @@ interface KnownSocket extends Socket {
 }
 
 export class Connections {
-  readonly #server: Server
+  readonly #server: HttpServer | HttpsServer
   readonly #clock: Clock
   readonly #limits: ConnectionLimits
   /** By the sender's address and port, which both ends of a TLS connection in this process have: that of TCP and its own. */
@@ -86,7 +89,7 @@ export class Connections {
   #inFlight = 0
   #check: Timer | undefined
 
-  constructor(server: Server, clock: Clock, limits: ConnectionLimits) {
+  constructor(server: HttpServer | HttpsServer, clock: Clock, limits: ConnectionLimits) {
     this.#server = server
     this.#clock = clock
     this.#limits = limits
@@ -133,13 +136,13 @@ export class Connections {
     const connection = new Connection(tcp, address, this.#clock.monotonicNow())
     this.#open.set(address, connection)
     this.#addUnused(connection)
-    const handshake = this.#clock.after(this.#limits.handshakeMs, () => {
+    tcp.once('close', () => this.#forget(connection))
+    const { handshakeMs } = this.#limits
+    if (handshakeMs === undefined) return this.#secured(tcp)
+    const handshake = this.#clock.after(handshakeMs, () => {
       if (connection.tls === undefined) connection.destroy()
     })
-    tcp.once('close', () => {
-      handshake.cancel()
-      this.#forget(connection)
-    })
+    tcp.once('close', () => handshake.cancel())
   }
 
   #secured(tls: KnownSocket): void {
@@ -153,7 +156,9 @@ export class Connections {
     })
   }
 
-  #requested({ [connectionField]: connection }: KnownSocket, response: ServerResponse): void {
+  #requested({ [connectionField]: connection, destroyed }: KnownSocket, response: ServerResponse): void {
+    // The parser goes on with what has come already.
+    if (destroyed) return
     this.#inFlight += 1
     response.once('close', () => {
       this.#inFlight -= 1

@@ -1,0 +1,72 @@
+/** What whoever reaches the ports of probes and metrics can do to the process. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import t from 'tap'
+import type { Test } from 'tap'
+import type { Handler } from '../../src/manager/http-endpoint.ts'
+import { startHttpEndpoint } from '../../src/manager/http-endpoint.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
+import { until } from '../support/process.ts'
+
+interface Endpoint {
+  readonly url: string
+  open(): Promise<Socket>
+}
+
+async function endpoint(t: Test, handler: Handler): Promise<Endpoint> {
+  const { address, close } = await startHttpEndpoint({
+    address: { host: '127.0.0.1', port: 0 },
+    flag: '--test',
+    handlers: [handler],
+    logger: silentLogger(),
+  })
+  t.after(close)
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    async open() {
+      const socket = connect(address.port, '127.0.0.1')
+      socket.on('error', () => undefined)
+      t.after(() => socket.destroy())
+      await once(socket, 'connect')
+      return socket.resume()
+    },
+  }
+}
+
+const ok = { code: 200, body: 'ok' }
+
+t.test('of many connections the oldest have to go, and others are answered', async (t) => {
+  const { url, open } = await endpoint(t, () => ok)
+  const sockets: Socket[] = []
+  for (let count = 0; count < 70; count += 1) {
+    const socket = await open()
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n')
+    sockets.push(socket)
+  }
+  t.equal((await fetch(url, { headers: { connection: 'close' } })).status, 200)
+  const gone = (): number => sockets.filter(({ destroyed }) => destroyed).length
+  await until('six and the one for the others have gone', () => gone() === 7)
+  t.strictSame(
+    sockets.map(({ destroyed }) => destroyed),
+    sockets.map((_, index) => index < 7),
+  )
+})
+
+t.test('headers are as long as a probe needs them', async (t) => {
+  const { url } = await endpoint(t, () => ok)
+  t.equal((await fetch(url, { headers: { long: 'x'.repeat(3000) } })).status, 200)
+  t.equal((await fetch(url, { headers: { long: 'x'.repeat(5000) } })).status, 431)
+})
+
+t.test('many requests in a row end the connection', async (t) => {
+  let asked = 0
+  const { open } = await endpoint(t, () => {
+    asked += 1
+    return new Promise<never>(() => undefined)
+  })
+  const socket = await open()
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1000))
+  await once(socket, 'close')
+  t.equal(asked, 4, 'and what came with them is not looked at')
+})
