@@ -45,6 +45,15 @@ export const attacks: readonly Attack[] = [
   },
   { name: '200 announced bodies of 7 MB that do not come', run: (target, signal) => announce(target, signal, 200) },
   {
+    name: '700 requests whose bodies do not come to their end',
+    run: (target, signal) =>
+      holdOpen(target, signal, 700, async (one) => {
+        const socket = await tls(one)
+        socket.write(`${headersOf(hostilePath, 'Content-Length: 1000')} `)
+        return socket
+      }),
+  },
+  {
     name: '20,000 reviews in a row on one connection',
     async run(target, signal) {
       const text = headersOf(hostilePath, `Content-Length: ${small.length}`) + small
@@ -109,9 +118,9 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: '200 bodies of 100 KB that stop before their end',
+    name: '600 bodies of 120 KB that stop before their end',
     async run(target, signal) {
-      const begin = Buffer.concat([Buffer.from(headersOf(hostilePath, 'Content-Length: 102401')), Buffer.alloc(102_400, ' ')])
+      const begin = Buffer.concat([Buffer.from(headersOf(hostilePath, 'Content-Length: 120001')), Buffer.alloc(120_000, ' ')])
       const sockets = new Set<Socket>()
       let opened = 0
       await whileRunning(signal, async () => {
@@ -120,7 +129,7 @@ export const attacks: readonly Attack[] = [
         socket.write(begin)
         sockets.add(socket)
         socket.on('close', () => sockets.delete(socket))
-        if (sockets.size >= 200) await pause(50)
+        if (sockets.size >= 600) await pause(50)
       })
       for (const socket of sockets) socket.destroy()
       return `${opened} sent`

@@ -8,8 +8,8 @@ import type { Clock, Timer } from '../../api/clock.ts'
 export const smallBytes = 128 * 1024
 
 /**
- * What the body of such a review costs at most, mostly. Requests of up to that cost may use all that is shared; larger ones leave a quarter
- * of it free, so that they cannot keep ordinary reviews out.
+ * What the body of such a review costs at most, mostly. Requests of up to that cost may use all that is shared; larger ones, and bodies that
+ * come in parts, leave a quarter of it free, so that they cannot keep ordinary reviews out.
  */
 export const smallCost = 8 * smallBytes
 
@@ -20,13 +20,19 @@ export const requestCost = 16 * 1024
  * While others wait for memory, a request that waits for its peer (for the rest of its body, or to fetch its answer) may do so for this
  * long, and for longer only at this speed. The API server is quicker than that.
  */
-const patienceMs = 2000
+const patienceMs = 500
 const bytesPerMs = 1024
 const checkMs = 250
 
-interface Waiting {
-  readonly charge: Charge
+/** What a charge wants more. */
+interface Wanted {
   readonly bytes: number
+  /** For a part of a body: whoever sends parts may leave it at that. */
+  readonly isPart?: boolean
+}
+
+interface Waiting extends Wanted {
+  readonly charge: Charge
   readonly onRoom: () => void
 }
 
@@ -74,11 +80,11 @@ export class MemoryBudget {
   }
 
   /** Takes `bytes` more for a charge, when there is room and nobody has waited for longer. */
-  take(charge: Charge, bytes: number): boolean {
+  take(charge: Charge, wanted: Wanted): boolean {
     if (charge !== this.#holder) {
-      const small = isSmall(charge.bytes + bytes)
-      if (!this.#fits(bytes, small) || this.#waiting.some((other) => !small || isSmall(other.charge.bytes + other.bytes))) return false
-      this.#used += bytes
+      const small = isSmall(charge, wanted)
+      if (!this.#fits(wanted.bytes, small) || this.#waiting.some((other) => !small || isSmall(other.charge, other))) return false
+      this.#used += wanted.bytes
     }
     return true
   }
@@ -88,8 +94,8 @@ export class MemoryBudget {
     if (charge !== this.#holder) this.#used += bytes
   }
 
-  wait(charge: Charge, bytes: number, onRoom: () => void): void {
-    this.#waiting.push({ charge, bytes, onRoom })
+  wait(charge: Charge, wanted: Wanted, onRoom: () => void): void {
+    this.#waiting.push({ ...wanted, charge, onRoom })
     this.#admit()
     this.#watchPeers()
   }
@@ -127,7 +133,7 @@ export class MemoryBudget {
     let largeWaits = false
     let smallWaits = false
     for (const waiting of [...this.#waiting]) {
-      const small = isSmall(waiting.charge.bytes + waiting.bytes)
+      const small = isSmall(waiting.charge, waiting)
       if (smallWaits && largeWaits) return
       // It may have gone meanwhile.
       const index = this.#waiting.indexOf(waiting)
@@ -147,7 +153,7 @@ export class MemoryBudget {
   /** Counts its holder to the shared part as soon as there is room: it may be a small request that lasts, and the reserve is for large ones, too. */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity
-    if (this.#waiting.length === 0 || !this.#fits(bytes, isSmall(bytes))) return
+    if (this.#waiting.length === 0 || !this.#fits(bytes, bytes <= smallCost)) return
     this.#used += bytes
     this.#holder = undefined
   }
@@ -168,8 +174,8 @@ export class MemoryBudget {
   }
 }
 
-function isSmall(bytes: number): boolean {
-  return bytes <= smallCost
+function isSmall(charge: Charge, { bytes, isPart = false }: Wanted): boolean {
+  return !isPart && charge.bytes + bytes <= smallCost
 }
 
 /** What one request takes. */
@@ -192,16 +198,16 @@ export class Charge {
     return this.#released
   }
 
-  /** Takes `bytes` more; false where it would have to wait for them. */
-  grow(bytes: number): boolean {
-    if (!this.#budget.take(this, bytes)) return false
+  /** Takes `bytes` more, for a part of a body or for all of it; false where it would have to wait for them. */
+  grow(bytes: number, isPart = false): boolean {
+    if (!this.#budget.take(this, { bytes, isPart })) return false
     this.#bytes += bytes
     return true
   }
 
   /** Takes `bytes` more as soon as there is room, and calls `onRoom` then; never once it is released. */
-  growLater(bytes: number, onRoom: () => void): void {
-    this.#budget.wait(this, bytes, onRoom)
+  growLater(bytes: number, onRoom: () => void, isPart = false): void {
+    this.#budget.wait(this, { bytes, isPart }, onRoom)
   }
 
   /** Takes `bytes` for what is in memory already. */

@@ -136,7 +136,7 @@ class Receiver implements Received {
       this.#awaitSender()
     }
     const bytes = this.#bytes
-    this.#withRoom(bytes.roomFor(chunk.length) - bytes.room, () => bytes.push(chunk))
+    this.#withRoom(bytes.roomFor(chunk.length) - bytes.room, () => bytes.push(chunk), true)
   }
 
   #complete(): void {
@@ -173,8 +173,8 @@ class Receiver implements Received {
   }
 
   /** Goes on at once where there is memory for `bytes` more, else as soon as there is; until then nothing is read of the connection. */
-  #withRoom(bytes: number, goOn: () => void): void {
-    if (bytes <= 0 || this.charge.grow(bytes)) return goOn()
+  #withRoom(bytes: number, goOn: () => void, isPart = false): void {
+    if (bytes <= 0 || this.charge.grow(bytes, isPart)) return goOn()
     const { clock, budget } = this.#options
     this.#request.pause()
     this.charge.peerDone()
@@ -184,12 +184,13 @@ class Receiver implements Received {
       this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))
       this.#request.resume()
     })
-    this.charge.growLater(bytes, () => {
+    const onRoom = (): void => {
       if (this.#settled) return
       goOn()
       if (this.#bytes !== undefined && !this.#request.readableEnded) this.#awaitSender()
       this.#request.resume()
-    })
+    }
+    this.charge.growLater(bytes, onRoom, isPart)
   }
 
   #awaitSender(): void {

@@ -27,6 +27,16 @@ t.test('large requests leave a quarter free for small ones', (t) => {
   t.end()
 })
 
+t.test('bodies that come in parts leave a quarter free, however small they are', (t) => {
+  const { budget } = budgetOf(8 * smallCost)
+  const part = smallCost / 2
+  for (let index = 0; index < 12; index += 1) t.ok(budget.open().grow(part, true))
+  const next = budget.open()
+  t.notOk(next.grow(part, true), 'three quarters are taken')
+  t.ok(budget.open().grow(part), 'a whole one has room')
+  t.end()
+})
+
 t.test('whoever has waited longest gets the reserve, and can grow to the end', (t) => {
   const { budget } = budgetOf(large, 3 * large)
   const order: string[] = []
