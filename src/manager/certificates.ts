@@ -22,8 +22,15 @@ export type CertificateOptions =
 
 type NamedOptions = Pick<CompleteOptions, 'certificates' | 'connection' | 'webhook' | 'service'>
 
-/** The names and addresses that the certificate is for; the first name is the one that the API server is told to expect. */
-export function certificateNames(options: NamedOptions): { names: readonly string[]; ips: readonly string[] } {
+interface CertifiedHosts {
+  readonly names: readonly string[]
+  readonly ips: readonly string[]
+  /** The name or address that the API server is told to expect. */
+  readonly expected: string
+}
+
+/** What the certificate is for. */
+export function certificateNames(options: NamedOptions): CertifiedHosts {
   const { url } = options.webhook
   const urlHost = url === undefined ? undefined : new URL(url).hostname.replace(/^\[|\]$/g, '')
   const hosts = [
@@ -36,7 +43,7 @@ export function certificateNames(options: NamedOptions): { names: readonly strin
     '::1',
   ]
   const unique = [...new Set(hosts)]
-  return { names: unique.filter((host) => isIP(host) === 0), ips: unique.filter((host) => isIP(host) !== 0) }
+  return { names: unique.filter((host) => isIP(host) === 0), ips: unique.filter((host) => isIP(host) !== 0), expected: unique[0]! }
 }
 
 /** The API server calls a Service as `name.namespace.svc`. Files of others, such as cert-manager's, need not have its other names. */

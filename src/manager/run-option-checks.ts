@@ -27,7 +27,9 @@ function hasMethods(value: unknown, ...names: readonly string[]): boolean {
 export const isLogger: OptionCheck = expect('a logger, such as createLogger returns', (value) =>
   hasMethods(value, 'child', 'debug', 'info', 'warn', 'error'),
 )
-const isClock: OptionCheck = expect('a clock, with now, monotonicNow and after', (value) => hasMethods(value, 'now', 'monotonicNow', 'after'))
+const isClock: OptionCheck = expect('a clock, with now, monotonicNow and after', (value) =>
+  hasMethods(value, 'now', 'monotonicNow', 'after'),
+)
 const isSignal: OptionCheck = expect('an AbortSignal', (value) => hasMethods(value, 'addEventListener', 'throwIfAborted'))
 const isPort: OptionCheck = expect(
   'a port from 0 (any free one) to 65535',

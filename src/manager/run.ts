@@ -185,7 +185,7 @@ async function startWebhooks(
 ): Promise<Endpoints['webhook']> {
   const { certificates, webhook, clock, logger, metrics, signal, memoryLimitBytes } = options
   const { client, identities } = running
-  const { names, ips } = certificateNames(options)
+  const { names, ips, expected } = certificateNames(options)
   const source = await parts.openCertificates({ certificates, names, ips, client, clock, logger, signal })
   running.certificates = { source, task: inBackground('keeping the certificate fresh', (stop) => source.start(stop), logger) }
   signal.throwIfAborted()
@@ -208,7 +208,7 @@ async function startWebhooks(
   })
   running.webhookServer = server
   const address = await server.start()
-  running.webhookCheck = webhookCheck({ host, port: address.port, serverName: names[0] ?? 'localhost', certificates: source, clock })
+  running.webhookCheck = webhookCheck({ host, port: address.port, serverName: expected, certificates: source, clock })
   return { port: address.port, url: webhook.url ?? address.url, caBundle: source.current().caBundle }
 }
 

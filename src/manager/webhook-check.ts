@@ -1,8 +1,9 @@
 /** Whether the webhook port really answers as the API server needs it: TLS, with a leaf that the published bundle trusts. */
+import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import type { Clock } from '../api/clock.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
-import { trust } from '../client/trust.ts'
+import { checkServerIdentity, trust } from '../client/trust.ts'
 import type { Check } from './health.ts'
 import { messageOf } from '../api/errors.ts'
 
@@ -10,7 +11,7 @@ export interface WebhookCheckOptions {
   /** The host that the server was told to listen on. */
   readonly host?: string | undefined
   readonly port: number
-  /** A DNS name that the API server expects in the certificate. */
+  /** The DNS name or address that the API server expects in the certificate. */
   readonly serverName: string
   readonly certificates: Pick<CertificateSource, 'current'>
   readonly clock: Clock
@@ -49,7 +50,15 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
 /** One handshake with our own port; undefined when it succeeds, otherwise why it did not. */
 function dial({ host, port, serverName }: WebhookCheckOptions, ca: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const socket = connect({ ...trust(ca), host: loopbackFor(host), port, servername: serverName, timeout: timeoutMs })
+    const socket = connect({
+      ...trust(ca),
+      host: loopbackFor(host),
+      port,
+      // TLS names no addresses.
+      servername: isIP(serverName) === 0 ? serverName : '',
+      checkServerIdentity: (_host, certificate) => checkServerIdentity(serverName, certificate),
+      timeout: timeoutMs,
+    })
     const fail = (problem: string): void => {
       resolve(problem)
       socket.destroy()

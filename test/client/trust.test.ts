@@ -1,13 +1,16 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
+import type { PeerCertificate } from 'node:tls'
+import forge from 'node-forge'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Connection } from '../../src/client/connection.ts'
 import { loadConnection } from '../../src/client/kubeconfig.ts'
 import { createTransport } from '../../src/client/transport.ts'
-import { trust } from '../../src/client/trust.ts'
+import { checkServerIdentity, trust } from '../../src/client/trust.ts'
 import { startFaultProxy } from '../../src/testing/faults/fault-proxy.ts'
 import { startTestServer } from '../support/client-server.ts'
 import { trustShapes } from '../support/trust-shapes.ts'
@@ -94,8 +97,41 @@ t.test('a fault proxy trusts the API server behind it as clients do', async (t) 
 })
 
 t.test('without a bundle the certificates of the system are trusted, and no others', async (t) => {
-  t.strictSame(trust(undefined), { allowPartialTrustChain: true })
+  t.strictSame(trust(undefined), { allowPartialTrustChain: true, checkServerIdentity })
   const transport = createTransport({ server: server.url, describe })
   t.teardown(() => transport.close())
   await t.rejects(transport.request({ method: 'GET', path: '/x' }), { code: 'PRO_API_UNREACHABLE' })
+})
+
+/** A certificate with a common name, and the alternative names that are given. */
+function certificateFor(commonName: string, names: readonly string[], ips: readonly string[] = []): PeerCertificate {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+  const certificate = forge.pki.createCertificate()
+  certificate.publicKey = forge.pki.publicKeyFromPem(publicKey.export({ type: 'spki', format: 'pem' }).toString())
+  certificate.serialNumber = '01'
+  certificate.validity.notAfter = new Date(Date.now() + 3_600_000)
+  certificate.setSubject([{ name: 'commonName', value: commonName }])
+  const altNames = [...names.map((value) => ({ type: 2, value })), ...ips.map((ip) => ({ type: 7, ip }))]
+  if (altNames.length > 0) certificate.setExtensions([{ name: 'subjectAltName', altNames }])
+  certificate.sign(forge.pki.privateKeyFromPem(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()), forge.md.sha256.create())
+  return new X509Certificate(forge.pki.certificateToPem(certificate)).toLegacyObject() as PeerCertificate
+}
+
+t.test('a server is called as the alternative names of its certificate say, and in no other way', async (t) => {
+  const cases: readonly (readonly [string, PeerCertificate, string, boolean])[] = [
+    ['a name', certificateFor('x', ['api.example.com', 'localhost']), 'api.example.com', true],
+    ['another name', certificateFor('x', ['api.example.com']), 'api.example.org', false],
+    ['an address', certificateFor('x', [], ['10.0.0.1']), '10.0.0.1', true],
+    ['another address', certificateFor('x', ['10.0.0.2'], ['10.0.0.1']), '10.0.0.2', false],
+    ['a whole label', certificateFor('x', ['*.example.com']), 'api.example.com', true],
+    ['two labels', certificateFor('x', ['*.example.com']), 'a.b.example.com', false],
+    ['a part of a label', certificateFor('x', ['api*.example.com']), 'api1.example.com', false],
+    ['the common name', certificateFor('api.example.com', []), 'api.example.com', false],
+    ['the common name beside an address', certificateFor('api.example.com', [], ['10.0.0.1']), 'api.example.com', false],
+  ]
+  for (const [name, certificate, host, isTrusted] of cases) {
+    const error = checkServerIdentity(host, certificate)
+    t.equal(error === undefined, isTrusted, name)
+    if (error !== undefined) t.match(error, { code: 'ERR_TLS_CERT_ALTNAME_INVALID', message: new RegExp(host) }, name)
+  }
 })

@@ -8,6 +8,7 @@ const files = { kind: 'files', directory: 'certs' } as const
 t.test('in a cluster the Service has the first name', async (t) => {
   const secret = { kind: 'secret', namespace: 'hello-system', name: 'hello-webhook-ca', ips: ['10.0.0.1'] } as const
   t.strictSame(certificateNames({ connection, webhook: {}, service, certificates: secret }), {
+    expected: 'hello-webhook.hello-system.svc',
     names: ['hello-webhook.hello-system.svc', 'hello-webhook.hello-system.svc.cluster.local', 'hello-webhook.hello-system', 'localhost'],
     ips: ['10.0.0.1', '127.0.0.1', '::1'],
   })
@@ -18,10 +19,12 @@ t.test('in a cluster the Service has the first name', async (t) => {
 t.test('outside, the host of the URL is in the certificate, a name or an address', async (t) => {
   const at = (url: string) => ({ connection, webhook: { url }, service, certificates: files })
   t.strictSame(certificateNames({ ...at('https://my-laptop.local:9443'), certificates: { ...files, names: ['extra'] } }), {
+    expected: 'my-laptop.local',
     names: ['my-laptop.local', 'extra', 'localhost'],
     ips: ['127.0.0.1', '::1'],
   })
   t.strictSame(certificateNames(at('https://[2001:db8::1]:9443')).ips, ['2001:db8::1', '127.0.0.1', '::1'])
+  t.equal(certificateNames(at('https://[2001:db8::1]:9443')).expected, '2001:db8::1', 'which the API server calls')
 })
 
 t.test('outside, a Service is in the certificate when one is named', async (t) => {

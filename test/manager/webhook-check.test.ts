@@ -98,3 +98,12 @@ t.test('a bundle is trusted as the API server trusts it', async (t) => {
   for (const [name, caBundle] of trusted) t.equal(await problemWith(caBundle), undefined, name)
   for (const [name, caBundle] of untrusted) t.match(await problemWith(caBundle), /that caBundle trusts/, name)
 })
+
+t.test('a certificate for an address alone is as good as one for a name', async (t) => {
+  const now = Date.now()
+  const authority = await issueAuthority(now)
+  const leaf = await issueLeaf(authority, { names: [], ips: ['10.1.2.3'], now })
+  const own = { ...leaf, caBundle: authority.cert, notAfter: new Date(now + 1000) }
+  t.equal(await (await setUp(t, '10.1.2.3', own)).check.problem(), undefined)
+  t.match(await (await setUp(t, '10.1.2.4', own)).check.problem(), /10\.1\.2\.4/)
+})
