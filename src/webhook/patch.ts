@@ -5,22 +5,36 @@
  * a number too large for JavaScript, or a field that nobody here knows, stays as the user sent it.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
-import { canonicalJson, getOwn, isObject, jsonEqual } from '../api/json.ts'
+import { getOwn, isObject, stringifyJson } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
+import { ItemNumbers } from './item-numbers.ts'
 
 export type PatchOperation =
   { readonly op: 'add' | 'replace'; readonly path: string; readonly value: JsonValue } | { readonly op: 'remove'; readonly path: string }
 
 type Value = JsonValue | undefined
+type Schema = StructuralSchema | undefined
+
+/** What one comparison has found, and what it may still do. */
+interface Work {
+  readonly operations: PatchOperation[]
+  readonly numbers: ItemNumbers
+  /** How many pairs of items may still be compared to find those that stayed. */
+  pairsLeft: number
+}
+
+/** In all lists together; it takes some milliseconds. Without it, the time for a list would grow with the square of its length. */
+const maxPairs = 250_000
 
 /**
  * What turns `raw` into `target`. A key whose value is undefined counts as absent.
  * The schema, where there is one, says by which keys the items of a list are known.
+ * It takes time in proportion to the size of the values: where much has changed in long lists, the patch is right, but not the smallest.
  */
 export function createPatch(raw: JsonValue, target: JsonValue, schema?: StructuralSchema): PatchOperation[] {
-  const operations: PatchOperation[] = []
-  compare(raw, target, '', schema, operations)
-  return operations
+  const work: Work = { operations: [], numbers: new ItemNumbers(), pairsLeft: maxPairs }
+  compare(raw, target, '', schema, work)
+  return work.operations
 }
 
 /** What items are known by where the schema does not say. */
@@ -31,22 +45,17 @@ function escapePointer(key: string): string {
   return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key
 }
 
-function compare(raw: JsonValue, target: JsonValue, path: string, schema: StructuralSchema | undefined, out: PatchOperation[]): void {
+function compare(raw: JsonValue, target: JsonValue, path: string, schema: Schema, work: Work): void {
   if (raw === target) return
-  if (Array.isArray(raw) && Array.isArray(target)) compareArrays(raw, target, path, schema, out)
-  else if (isObject(raw) && isObject(target)) compareObjects(raw, target, path, schema, out)
-  else out.push({ op: 'replace', path, value: target })
+  if (Array.isArray(raw) && Array.isArray(target)) compareArrays(raw, target, path, schema, work)
+  else if (isObject(raw) && isObject(target)) compareObjects(raw, target, path, schema, work)
+  else work.operations.push({ op: 'replace', path, value: target })
 }
 
-function compareObjects(
-  raw: JsonObject,
-  target: JsonObject,
-  path: string,
-  schema: StructuralSchema | undefined,
-  out: PatchOperation[],
-): void {
+function compareObjects(raw: JsonObject, target: JsonObject, path: string, schema: Schema, work: Work): void {
   for (const key of Object.keys(raw)) {
-    if (raw[key] !== undefined && getOwn(target, key) === undefined) out.push({ op: 'remove', path: `${path}/${escapePointer(key)}` })
+    if (raw[key] !== undefined && getOwn(target, key) === undefined)
+      work.operations.push({ op: 'remove', path: `${path}/${escapePointer(key)}` })
   }
   for (const key of Object.keys(target)) {
     const after: Value = target[key]
@@ -54,12 +63,12 @@ function compareObjects(
     const before = getOwn(raw, key)
     if (before === after) continue
     const below = `${path}/${escapePointer(key)}`
-    if (before === undefined) out.push({ op: 'add', path: below, value: after })
-    else compare(before, after, below, schemaBelow(schema, key), out)
+    if (before === undefined) work.operations.push({ op: 'add', path: below, value: after })
+    else compare(before, after, below, schemaBelow(schema, key), work)
   }
 }
 
-function schemaBelow(schema: StructuralSchema | undefined, key: string): StructuralSchema | undefined {
+function schemaBelow(schema: Schema, key: string): Schema {
   if (schema === undefined) return undefined
   if (schema.properties !== undefined && Object.hasOwn(schema.properties, key)) return schema.properties[key]
   return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined
@@ -69,21 +78,16 @@ function schemaBelow(schema: StructuralSchema | undefined, key: string): Structu
  * Items that stayed are found first (by their keys, or by being equal); what lies between them was inserted, removed or changed.
  * So an item inserted at the front is one operation, and not a replacement of every item behind it.
  */
-function compareArrays(
-  raw: JsonValue[],
-  target: JsonValue[],
-  path: string,
-  schema: StructuralSchema | undefined,
-  out: PatchOperation[],
-): void {
+function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, schema: Schema, work: Work): void {
   if (staysInPlace(raw, target, schema)) {
     for (let index = 0; index < raw.length; index += 1) {
-      if (raw[index] !== target[index]) compare(raw[index]!, target[index]!, `${path}/${index}`, schema?.items, out)
+      if (raw[index] !== target[index]) compare(raw[index]!, target[index]!, `${path}/${index}`, schema?.items, work)
     }
     return
   }
+  const out = work.operations
   const keys = itemKeys(raw, target, schema)
-  const pairs = matchItems(raw, target, keys)
+  const pairs = matchItems(keys?.raw ?? raw, keys?.target ?? target, work)
   if (pairs.length === 0 && raw.length > 0 && target.length > 0 && (keys !== undefined || raw.length !== target.length)) {
     out.push({ op: 'replace', path, value: target })
     return
@@ -95,13 +99,14 @@ function compareArrays(
   for (const [rawIndex, targetIndex] of [...pairs, [raw.length, target.length] as const]) {
     for (; from < rawIndex && at < targetIndex; from += 1, at += 1) {
       const after = target[at]!
-      if (keys === undefined) compare(raw[from]!, after, `${path}/${at}`, schema?.items, out)
+      if (keys === undefined) compare(raw[from]!, after, `${path}/${at}`, schema?.items, work)
       else out.push({ op: 'replace', path: `${path}/${at}`, value: after })
     }
     for (; from < rawIndex; from += 1, length -= 1) out.push({ op: 'remove', path: `${path}/${at}` })
     for (; at < targetIndex; at += 1, length += 1) out.push({ op: 'add', path: `${path}/${at === length ? '-' : at}`, value: target[at]! })
     if (rawIndex < raw.length) {
-      compare(raw[rawIndex]!, target[targetIndex]!, `${path}/${at}`, schema?.items, out)
+      // Without keys, it stayed because it is equal.
+      if (keys !== undefined) compare(raw[rawIndex]!, target[targetIndex]!, `${path}/${at}`, schema?.items, work)
       from += 1
       at += 1
     }
@@ -109,7 +114,7 @@ function compareArrays(
 }
 
 /** Whether each item is still where it was, as after defaulting: the same one, or one with the same keys. */
-function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: StructuralSchema | undefined): boolean {
+function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): boolean {
   if (raw.length !== target.length) return false
   const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
   for (let index = 0; index < raw.length; index += 1) {
@@ -138,7 +143,7 @@ interface ItemKeys {
 }
 
 /** What each item is known by, when all of them are objects with distinct keys on both sides. */
-function itemKeys(raw: JsonValue[], target: JsonValue[], schema: StructuralSchema | undefined): ItemKeys | undefined {
+function itemKeys(raw: JsonValue[], target: JsonValue[], schema: Schema): ItemKeys | undefined {
   const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
   const rawKeys = keysOf(raw, names)
   const targetKeys = rawKeys && keysOf(target, names)
@@ -150,18 +155,18 @@ function keysOf(items: JsonValue[], names: readonly string[]): string[] | undefi
   for (const item of items) {
     if (!isObject(item)) return undefined
     const values = names.map((name) => getOwn(item, name))
-    if (values.every((value) => value === undefined)) return undefined
-    keys.push(canonicalJson(values.map((value) => value ?? null)))
+    // Only scalars are keys: what has items of its own is compared as they are.
+    if (values.every((value) => value === undefined) || values.some((value) => typeof value === 'object')) return undefined
+    keys.push(stringifyJson(values.map((value) => value ?? null)))
   }
   return new Set(keys).size === keys.length ? keys : undefined
 }
 
-/** Beyond this many comparisons, items between the equal ends are compared by position: still right, only longer. */
-const maxComparisons = 250_000
-
 /** Pairs of indexes of items that stayed, in order: the longest common subsequence, after equal ends are cut off. */
-function matchItems(raw: JsonValue[], target: JsonValue[], keys: ItemKeys | undefined): (readonly [number, number])[] {
-  const same = (i: number, j: number): boolean => (keys === undefined ? jsonEqual(raw[i], target[j]) : keys.raw[i] === keys.target[j])
+function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], work: Work): (readonly [number, number])[] {
+  const { numbers } = work
+  const same = (i: number, j: number): boolean =>
+    raw[i] === target[j] || (!differsAtOnce(raw[i]!, target[j]!) && numbers.of(raw[i]!) === numbers.of(target[j]!))
   const pairs: (readonly [number, number])[] = []
   let start = 0
   while (start < raw.length && start < target.length && same(start, start)) {
@@ -174,31 +179,39 @@ function matchItems(raw: JsonValue[], target: JsonValue[], keys: ItemKeys | unde
     rawEnd -= 1
     targetEnd -= 1
   }
-  const rows = rawEnd - start
-  const columns = targetEnd - start
-  if (rows > 0 && columns > 0 && rows * columns <= maxComparisons) {
-    pairs.push(...longestCommon(rows, columns, (i, j) => same(start + i, start + j)).map(([i, j]) => [start + i, start + j] as const))
+  const count = (rawEnd - start) * (targetEnd - start)
+  // A single pair is known to differ. Where there are too many, items are compared by position.
+  if (count > 1 && count <= work.pairsLeft) {
+    work.pairsLeft -= count
+    const common = longestCommon(
+      raw.slice(start, rawEnd).map((item) => numbers.of(item)),
+      target.slice(start, targetEnd).map((item) => numbers.of(item)),
+    )
+    for (const [i, j] of common) pairs.push([start + i, start + j])
   }
   for (let offset = 0; rawEnd + offset < raw.length; offset += 1) pairs.push([rawEnd + offset, targetEnd + offset])
   return pairs
 }
 
-function longestCommon(rows: number, columns: number, same: (i: number, j: number) => boolean): (readonly [number, number])[] {
-  const width = columns + 1
-  const lengths = new Uint32Array((rows + 1) * width)
-  const matches = new Uint8Array(rows * columns)
-  for (let i = rows - 1; i >= 0; i -= 1) {
-    for (let j = columns - 1; j >= 0; j -= 1) {
-      const match = same(i, j)
-      if (match) matches[i * columns + j] = 1
-      lengths[i * width + j] = match
-        ? lengths[(i + 1) * width + j + 1]! + 1
-        : Math.max(lengths[(i + 1) * width + j]!, lengths[i * width + j + 1]!)
+/** Whether one look tells that two items differ: mostly a field was added, and then there is no need to read all of them. */
+function differsAtOnce(before: JsonValue, after: JsonValue): boolean {
+  if (!isObject(before) || !isObject(after)) return false
+  for (const key of Object.keys(after)) if (getOwn(before, key) === undefined && after[key] !== undefined) return true
+  return false
+}
+
+function longestCommon(raw: readonly number[], target: readonly number[]): (readonly [number, number])[] {
+  const width = target.length + 1
+  const lengths = new Uint32Array((raw.length + 1) * width)
+  for (let i = raw.length - 1; i >= 0; i -= 1) {
+    for (let j = target.length - 1; j >= 0; j -= 1) {
+      lengths[i * width + j] =
+        raw[i] === target[j] ? lengths[(i + 1) * width + j + 1]! + 1 : Math.max(lengths[(i + 1) * width + j]!, lengths[i * width + j + 1]!)
     }
   }
   const pairs: (readonly [number, number])[] = []
-  for (let i = 0, j = 0; i < rows && j < columns;) {
-    if (matches[i * columns + j] === 1) pairs.push([i++, j++])
+  for (let i = 0, j = 0; i < raw.length && j < target.length;) {
+    if (raw[i] === target[j]) pairs.push([i++, j++])
     else if (lengths[(i + 1) * width + j]! >= lengths[i * width + j + 1]!) i += 1
     else j += 1
   }

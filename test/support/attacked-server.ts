@@ -108,7 +108,11 @@ async function serve(): Promise<void> {
   const certificate = servingCertificate({ ...leaf, caBundle: authority.cert }, undefined)
   const certificates = { current: () => certificate, onChange: () => () => undefined, start: () => Promise.resolve() }
   const own = defineWebhook(target, {
-    default: (object) => ({ ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, seen: 'yes' } } }),
+    default: ({ metadata, spec, ...object }) => ({
+      ...object,
+      metadata: { ...metadata, labels: { ...metadata.labels, seen: 'yes' } },
+      spec: spec.rules === undefined ? spec : { ...spec, rules: spec.rules.map((rule) => ({ ...rule, seen: true })) },
+    }),
     validate: ({ spec }) => (spec.labels?.bad === undefined ? [] : [forbidden('spec.labels.bad', 'is not wanted')]),
   })
   const server = createWebhookServer({

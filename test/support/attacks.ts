@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { mypod } from '../../src/operators/mypod/kind.ts'
-import { hostileReviews, reviewOfSpec } from './hostile-reviews.ts'
+import { hostileReviews, reviewOfSpec, rulesReview } from './hostile-reviews.ts'
 
 export interface Target {
   readonly port: number
@@ -98,6 +98,11 @@ export const attacks: readonly Attack[] = [
   },
   { name: 'MyPods with 12,000 bad labels', run: (target, signal) => sendAtATime(target, signal, 1, mypodPath, badLabels(12_000)) },
   { name: 'MyPods with 60,000 bad labels', run: (target, signal) => sendAtATime(target, signal, 1, mypodPath, badLabels(60_000)) },
+  {
+    name: 'rules of 1.4 MB that differ in their last fields alone',
+    run: (target, signal) => sendAtATime(target, signal, 1, hostilePath, rulesReview(1_400_000)),
+  },
+  { name: 'such rules of 5 MB', run: (target, signal) => sendAtATime(target, signal, 1, hostilePath, rulesReview(5_000_000)) },
   {
     name: 'twenty large answers that are not fetched',
     async run(target, signal) {

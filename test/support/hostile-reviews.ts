@@ -4,6 +4,14 @@ import { Type } from '../../src/api/type.ts'
 
 const item = Type.Object({ name: Type.String(), text: Type.Optional(Type.String()), weight: Type.Integer({ default: 1, maximum: 9 }) })
 
+/** It has no name, and so nothing that it is known by. */
+const rule = Type.Object({
+  match: Type.Record(Type.String()),
+  id: Type.Integer(),
+  protocol: Type.String({ default: 'TCP' }),
+  seen: Type.Optional(Type.Boolean()),
+})
+
 export const target = defineKind({
   group: 'hostile.example.com',
   kind: 'Target',
@@ -18,6 +26,7 @@ export const target = defineKind({
         names: Type.Optional(Type.Array(Type.String(), { listType: 'set' })),
         items: Type.Optional(Type.Array(item, { listType: 'map', listMapKeys: ['name'] })),
         plain: Type.Optional(Type.Array(item)),
+        rules: Type.Optional(Type.Array(rule)),
         open: Type.Optional(Type.Unknown()),
       }),
     },
@@ -45,6 +54,15 @@ export interface HostileReview {
 
 const list = (count: number, at: (index: number) => string): string => `[${Array.from({ length: count }, (_, i) => at(i)).join(',')}]`
 const fields = (count: number, at: (index: number) => string): string => `{${Array.from({ length: count }, (_, i) => at(i)).join(',')}}`
+
+/**
+ * The text of a review of so many bytes, more or less: of 500 rules that differ in their last fields alone. Their keys have quotes in
+ * them, so that a glance sees the same name everywhere.
+ */
+export function rulesReview(bytes: number): string {
+  const match = fields(Math.floor((bytes / 500 - 40) / 16), (i) => `"k${i.toString(36).padStart(2, '0')}\\"a":"vvv"`)
+  return reviewOfSpec(`{"rules":${list(500, (i) => `{"match":${match},${i % 499 > 0 ? '"protocol":"TCP",' : ''}"id":${i}}`)}}`)
+}
 
 export const hostileReviews: readonly HostileReview[] = [
   { name: 'a million keys', text: () => reviewOfSpec(`{"labels":${fields(1_000_000, () => '"":""')}}`), allowed: false, code: 413 },

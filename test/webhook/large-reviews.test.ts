@@ -71,8 +71,8 @@ t.test('a handler may fill in what a large object lacks, and see what is wrong w
   const mended = await ask(server, 'mutate', lacking.replace('aaA', 'aAa'))
   t.match(mended, { allowed: true })
   t.match(patchOf(mended), [
-    { path: '/spec/plain/0/weight', value: 1 },
     { op: 'add', path: '/spec/plain/0/name', value: 'filled' },
+    { op: 'add', path: '/spec/plain/0/weight', value: 1 },
   ])
   t.match(await ask(server, 'validate', lacking.replace('aaA', 'aAa')), { allowed: false })
 

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { jsonEqual } from '../../src/api/json.ts'
-import type { JsonValue } from '../../src/api/json.ts'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { createPatch } from '../../src/webhook/patch.ts'
 import { applyPatch } from '../support/webhook-apply-patch.ts'
 import { fc } from '../support/property.ts'
+import { processorTimeMs } from '../support/turns.ts'
 
 const named = (...names: string[]): JsonValue[] => names.map((name) => ({ name, image: `${name}:1` }))
 const many = Array.from({ length: 34 }, (_, index) => `c${index}`)
@@ -132,3 +133,75 @@ t.test('applied to the raw value, the patch gives the target', (t) => {
   t.doesNotThrow(() => fc.assert(property, { numRuns: 5000 }))
   t.end()
 })
+
+t.test('items without keys that stayed are found between those that did not, in whatever order their fields are', (t) => {
+  const rule = (id: number): JsonObject => ({ from: [{ labels: { app: `a${id}` }, ports: [id, 443] }], id })
+  const turned = ({ from, id }: JsonObject): JsonObject => ({ id: id!, from: structuredClone(from!) })
+  const raw = Array.from({ length: 300 }, (_, id) => rule(id))
+  const target = [rule(-1), ...raw.slice(0, 100).map(turned), rule(-2), ...raw.slice(101, 299).map(turned), { id: 299 }]
+  t.strictSame(createPatch({ rules: raw }, { rules: target }), [
+    { op: 'add', path: '/rules/0', value: rule(-1) },
+    { op: 'replace', path: '/rules/101/from/0/labels/app', value: 'a-2' },
+    { op: 'replace', path: '/rules/101/from/0/ports/0', value: -2 },
+    { op: 'replace', path: '/rules/101/id', value: -2 },
+    { op: 'remove', path: '/rules/300/from' },
+  ])
+  t.end()
+})
+
+t.test('a number beyond 2^53 is the integer as which it was read, wherever in a list it stands', (t) => {
+  t.strictSame(createPatch([[2n ** 53n]], [[2 ** 53]]), [])
+  t.strictSame(createPatch([2n ** 53n, 1], [2 ** 53, 2]), [{ op: 'replace', path: '/1', value: 2 }])
+  t.strictSame(createPatch([[1], [2n ** 53n], [2]], [[3], [2 ** 53], [2]]), [{ op: 'replace', path: '/0/0', value: 3 }])
+  t.strictSame(createPatch([['1'], [2]], [[1], [2]]), [{ op: 'replace', path: '/0/0', value: 1 }])
+  t.end()
+})
+
+/** What took the square of its size, or more: pairs of values of some 100 KB, or of `times` as many. */
+const hard: Readonly<Record<string, (times: number) => readonly [JsonValue, JsonValue]>> = {
+  'items without keys that differ in their last fields alone': (times) => {
+    const match = Object.fromEntries(Array.from({ length: 20 * times }, (_, index) => [`key-${index}`, 'value']))
+    const raw = Array.from({ length: 500 }, (_, id) => ({ match: { ...match }, id, ...(id % 499 > 0 && { protocol: 'TCP' }) }))
+    return [raw, raw.map((item) => ({ ...item, protocol: 'TCP' }))]
+  },
+  'such items, all of them copied': (times) => {
+    const match = Object.fromEntries(Array.from({ length: 20 * times }, (_, index) => [`key-${index}`, 'value']))
+    const raw = Array.from({ length: 500 }, (_, id) => ({ match, id }))
+    return [raw, raw.map((item) => ({ ...structuredClone(item), seen: true }))]
+  },
+  'many lists with other ends': (times) => {
+    const list = (end: number): JsonValue[] => [end, ...Array.from({ length: 498 }, (_, index) => index), end]
+    return [Array.from({ length: 60 * times }, () => list(-1)), Array.from({ length: 60 * times }, () => list(-2))]
+  },
+  'lists in lists': (times) => {
+    const lists = (leaf: number): JsonValue => {
+      let list: JsonValue = [leaf]
+      for (let level = 0; level < 800; level += 1) list = [Array.from({ length: 50 * times }, () => 1), list, [level]]
+      return list
+    }
+    return [lists(1), lists(2)]
+  },
+  'names with lists in them': (times) => {
+    const lists = (leaf: number): JsonValue => {
+      let list: JsonValue = [leaf]
+      for (let level = 0; level < 400; level += 1) list = [{ name: list, text: Array.from({ length: 50 * times }, () => 1) }, {}]
+      return list
+    }
+    return [lists(1), lists(2)]
+  },
+}
+
+for (const [name, pair] of Object.entries(hard)) {
+  t.test(`the time for a patch grows with the size of the values alone: ${name}`, (t) => {
+    for (const times of [1, 8]) {
+      const [raw, target] = pair(times)
+      const began = processorTimeMs()
+      const patch = createPatch(raw, target)
+      const took = processorTimeMs() - began
+      t.ok(took < 60 * times, `it takes ${took.toFixed(1)} ms of the processor for ${times} times as much`)
+      t.ok(jsonEqual(applyPatch(raw, patch), target))
+      t.comment(`${times}: ${took.toFixed(1)} ms, ${patch.length} operations`)
+    }
+    t.end()
+  })
+}

@@ -2,16 +2,16 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ErrorList } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
-import { isObject, stringifyJson } from '../../api/json.ts'
+import { isObject } from '../../api/json.ts'
 import { JsonReader } from '../../api/json-reader.ts'
 import type { Call } from '../handler.ts'
-import { createPatch } from '../patch.ts'
 import type { AdmissionRequest, AdmissionResponse, WrittenAnswer } from '../review.ts'
 import { encodeReview, peekRequest } from '../review.ts'
+import { writeDelta } from './delta.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 import type { ReviewThread, ReviewThreads } from './review-threads.ts'
 
-/** How many values are read in one turn of the event loop: about a millisecond. */
+/** How many values are read or written in one turn of the event loop: about a millisecond. */
 const valuesPerTurn = 5000
 
 interface OffloadOptions {
@@ -57,9 +57,11 @@ export class OffloadedEvaluation implements Evaluation {
   }
 
   async change(object: JsonObject): Promise<ErrorList> {
-    const operations = createPatch(this.#object!, object)
+    const delta = writeDelta(object, this.#object!, valuesPerTurn)
+    let written = delta.next()
+    for (; written.done !== true; written = delta.next()) await this.#nextTurn()
     this.#object = object
-    return await this.#openThread().call('change', stringifyJson(operations))
+    return await this.#openThread().call('change', written.value)
   }
 
   async answer(response: AdmissionResponse): Promise<WrittenAnswer> {
@@ -87,11 +89,13 @@ export class OffloadedEvaluation implements Evaluation {
   async #read(json: ArrayBuffer | undefined): Promise<JsonObject | undefined> {
     if (json === undefined) return undefined
     const reader = new JsonReader(Buffer.from(json).toString('utf8'), { freeze: true })
-    while (!reader.read(valuesPerTurn)) {
-      await turn()
-      this.#signal?.throwIfAborted()
-    }
+    while (!reader.read(valuesPerTurn)) await this.#nextTurn()
     return isObject(reader.value) ? reader.value : undefined
+  }
+
+  async #nextTurn(): Promise<void> {
+    await turn()
+    this.#signal?.throwIfAborted()
   }
 }
 

@@ -5,13 +5,11 @@ import type { ErrorList } from '../../api/error-list.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { stringifyJson } from '../../api/json.ts'
-import { parseJson } from '../../api/json-reader.ts'
 import { smallBytes } from '../body/budget.ts'
 import { BodyRefused } from '../body/refused.ts'
-import type { PatchOperation } from '../patch.ts'
 import type { AdmissionResponse } from '../review.ts'
 import { MalformedReview, readReview } from '../review.ts'
-import { applyPatch } from './apply-patch.ts'
+import { readDelta } from './delta.ts'
 import type { Found, Verb } from './evaluation.ts'
 import { excessOf } from './excess.ts'
 import { InlineEvaluation, rulesOf } from './inline.ts'
@@ -22,8 +20,8 @@ export interface WorkerCalls {
   begin(job: { readonly webhook: number; readonly verb: Verb; readonly bytes: ArrayBuffer }): Found
   /** As JSON. */
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
-  /** The argument is a JSON patch to what `objects` or the last `change` gave. */
-  change(operations: string): ErrorList
+  /** The argument is what `writeDelta` gives beside what `objects` or the last `change` gave. */
+  change(delta: string): ErrorList
   answer(response: AdmissionResponse): {
     readonly text: ArrayBuffer
     readonly patch: { readonly operations: number; readonly bytes: number } | undefined
@@ -66,9 +64,8 @@ const calls: WorkerCalls = {
     const { object, oldObject } = evaluation().objects()
     return { object: object && written(object), oldObject: oldObject && written(oldObject) }
   },
-  change(operations) {
-    const object = applyPatch(evaluation().objects().object!, parseJson(operations) as unknown as readonly PatchOperation[])
-    return evaluation().change(object)
+  change(delta) {
+    return evaluation().change(readDelta(delta, evaluation().objects().object!))
   },
   answer(response) {
     const { text, patch } = evaluation().answer(response)
