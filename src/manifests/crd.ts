@@ -37,7 +37,7 @@ export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
 }
 
 /** `spec.conversion` with a webhook. Like the webhook configurations it carries no `caBundle`. */
-export function webhookConversion(target: WebhookTarget): JsonObject {
+export function webhookConversion(target: WebhookTarget) {
   return {
     strategy: 'Webhook',
     webhook: { conversionReviewVersions: ['v1'], clientConfig: clientConfig(target, conversionPath) },

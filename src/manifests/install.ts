@@ -1,8 +1,10 @@
 /** Puts the kinds and webhook configurations of operators into an API server. */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
+import type { CustomResourceDefinition } from '../api/builtin.ts'
 import { sleep, systemClock, type Clock } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject } from '../api/json.ts'
+import { isObject } from '../api/json.ts'
 import { ApiError, isConflict, isForbidden } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -167,8 +169,7 @@ async function installConversions(
     if (kind.versions.length === 1) continue
     const name = groupResourceOf(kind)
     if (converted.has(name)) {
-      const crd = { metadata: { name }, spec: { conversion: webhookConversion(target) } }
-      await applyDefinition(client, crd, fieldManager, options)
+      await installConversion(client, name, target, fieldManager, options)
       continue
     }
     // Not by applying without it: the `caBundle`, which another manager owns, would stay behind.
@@ -177,6 +178,37 @@ async function installConversions(
     if (spec.conversion?.strategy === 'Webhook')
       await allowed(client.patch(customResourceDefinition, { name }, none, { fieldManager, signal }))
   }
+}
+
+/** Where another installation converts, it does so for all, and is left to it. */
+async function installConversion(
+  client: Client,
+  name: string,
+  target: WebhookTarget,
+  fieldManager: string,
+  options: InstallOptions,
+): Promise<void> {
+  const definition = await client.get(customResourceDefinition, { name }, { signal: options.signal })
+  if (options.forceConflicts !== true && isConvertedByOthers(definition, installationOf(fieldManager))) return
+  const conversion = webhookConversion(target)
+  const other = 'url' in target ? 'service' : 'url'
+  if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
+    // A webhook has one of both, and an apply takes nothing away that others have applied.
+    const { webhook } = conversion
+    const taken = {
+      spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },
+    }
+    await allowed(client.patch(customResourceDefinition, { name }, taken, { fieldManager, signal: options.signal }))
+  }
+  await applyDefinition(client, { metadata: { name }, spec: { conversion } }, fieldManager, { ...options, forceConflicts: true })
+}
+
+/** Whether the installer of another installation has applied the conversion. */
+function isConvertedByOthers({ metadata }: CustomResourceDefinition, installation: string): boolean {
+  return (metadata.managedFields ?? []).some(({ manager = '', fieldsV1 }) => {
+    const spec = (fieldsV1 as JsonObject | undefined)?.['f:spec']
+    return isInstaller(manager) && installationOf(manager) !== installation && isObject(spec) && 'f:conversion' in spec
+  })
 }
 
 /** Installing needs more rights than running: who lacks them is told the way around. */
