@@ -13,6 +13,7 @@ import { keptAnnotation, putKeptAnnotations, takeKeptAnnotations } from './kept-
 import { readKeptFields, restoreWhatFits, writeKeptFields } from './kept-text.ts'
 import { sharedFields } from './shared-fields.ts'
 import { ToldFields } from './told-fields.ts'
+import type { Turns } from './turns.ts'
 
 /** What comes with one conversion besides the object. */
 export interface ConversionCall {
@@ -22,6 +23,8 @@ export interface ConversionCall {
   unkept?(unkept: Unkept): void
   /** Told of fields that a converter gave and its version does not have, of each field once for an `ObjectConverter`. */
   dropped?(dropped: Dropped): void
+  /** The slices of the batch that the object belongs to: a large one takes several. */
+  readonly turns?: Turns
   /** Told when a converter throws, and the conversion fails by that. */
   readonly threw?: () => void
 }
@@ -122,12 +125,15 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   // What an object keeps for its own version has no meaning.
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
-  const source = deepFreeze(step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata }))
+  const defaulted = step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata })
+  await breathe(call)
+  const source = deepFreeze(defaulted)
   let result = await run({ ...step, converter: step.converter, call }, source)
   if (lossless) {
     let back: JsonObject | undefined
     if (kept !== undefined) ({ result, back } = await restoreInto(step, source, result, kept, call))
     else back = await convertBack(step, source, result, call)
+    await breathe(call)
     const text = back === undefined ? undefined : writeKeptFields(back, source, step.source.schema)
     if (text !== undefined) taken.texts.set(step.from, text)
   }
@@ -198,6 +204,7 @@ async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   const { converter, from, to, call, told } = way
   const { signal, logger } = call
   const given = source.spec === undefined ? deepFreeze({ ...source, spec: {} }) : source
+  await breathe(call)
   let result: unknown
   try {
     result = await converter(given, { from, to, signal, logger })
@@ -211,11 +218,17 @@ async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   }
   if (source.spec === undefined && isObject(result) && isObject(result.spec) && Object.keys(result.spec).length === 0)
     result = { ...result, spec: undefined }
+  await breathe(call)
   return completeResult(source, result, way.apiVersion, way.target, (dropped) => {
     const paths = told.news(to, dropped)
     if (paths.length > 0)
       call.dropped?.({ object: facts(source), paths, text: `the converter from ${from} to ${to} gave what ${to} does not have` })
   })
+}
+
+/** Lets the event loop have its turn, where the slice is used up. */
+async function breathe({ turns }: ConversionCall): Promise<void> {
+  if (turns?.due === true) await turns.give()
 }
 
 function contentOf({ spec, status }: JsonObject): JsonObject {

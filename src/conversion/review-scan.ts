@@ -2,7 +2,7 @@
  * Finds the objects in the text of a ConversionReview without reading them: `JSON.parse` of a long list would hold up everything else
  * for as long as it takes, whereas each object on its own can be read, converted and written in a slice.
  */
-import type { JsonValue } from '../api/json.ts'
+import type { JsonObject, JsonValue } from '../api/json.ts'
 import type { Turns } from './turns.ts'
 
 /** What was sent is no ConversionReview; the message says to its sender what is wrong with it. */
@@ -12,63 +12,132 @@ export class MalformedConversionReview extends Error {
 
 /** No object is larger: the API server takes requests up to 3 MiB, and etcd 1.5 MiB. Nothing longer is looked at in one go. */
 const maxObjectBytes = 8 * 1024 * 1024
+/** A review without its objects has a uid, a version and some names: it is parsed in one go. */
+const maxEnvelopeBytes = 64 * 1024
+/** In a row: even one that is indented has no more than some hundred. */
+const maxSpaces = 64 * 1024
 /** A review has three fields, its request as many. */
 const maxFields = 32
 
-/** Where an object is in the body. */
-export interface Span {
-  readonly start: number
-  readonly end: number
+/** An object as it was sent, and how much there is in it: values take ten times the memory of their text. */
+export interface ScannedObject {
+  /** Its place in the list. */
+  readonly index: number
+  readonly bytes: Buffer
+  /** Fields and items, at all levels: what opens and what commas part. */
+  readonly values: number
+  /** Of nesting. */
+  readonly levels: number
 }
 
 export interface ScannedReview {
   /** The review as JSON, with an empty list in place of the objects. */
   readonly envelope: JsonValue
-  readonly objects: readonly Span[]
+  readonly objects: ObjectList
+}
+
+/** The objects of a review. Where they are is found anew by each who goes over them: to note it for millions would take more than their text. */
+export class ObjectList implements Iterable<ScannedObject> {
+  readonly length: number
+  /** The most of each that one of them has: no object is heavier. */
+  readonly heaviest: { readonly values: number; readonly bytes: number }
+  readonly #body: Buffer
+  readonly #start: number
+
+  constructor(body: Buffer, start: number, length: number, heaviest: ObjectList['heaviest']) {
+    this.#body = body
+    this.#start = start
+    this.length = length
+    this.heaviest = heaviest
+  }
+
+  *[Symbol.iterator](): Generator<ScannedObject> {
+    const scan = new Scan(this.#body, this.#start)
+    for (let index = 0; index < this.length; index += 1) yield scan.item(index)
+  }
 }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
+/** The bytes at which a value may end, or a level begins. */
+const isMark = new Uint8Array(256)
+for (const mark of [quote, comma, openBrace, closeBrace, openBracket, closeBracket]) isMark[mark] = 1
+
 /** @throws {MalformedConversionReview} */
 export async function scanReview(body: Buffer, turns: Turns): Promise<ScannedReview> {
-  const scan = new Scan(body, turns)
+  const scan = new Scan(body)
+  let objects = new ObjectList(body, 0, 0, { values: 0, bytes: 0 })
+  let [start, end] = [0, 0]
   await scan.object(async (key) => {
-    if (key !== 'request' || scan.next() !== openBrace) return scan.skip()
-    return scan.object(async (inner) => (inner === 'objects' && scan.next() === openBracket ? scan.list() : scan.skip()))
+    if (key !== 'request' || scan.next() !== openBrace) return scan.skipField()
+    return scan.object(async (inner) => {
+      if (inner !== 'objects' || scan.next() !== openBracket) return scan.skipField()
+      start = scan.at
+      objects = await scan.list(turns)
+      end = scan.at
+    })
   })
-  if (!scan.atEnd()) throw notJson('more follows after the review')
-  const [start, end] = scan.listSpan
+  if (!Number.isNaN(scan.next())) throw notJson('more follows after the review')
+  if (body.length - (end - start) > maxEnvelopeBytes) throw largeEnvelope()
   try {
     const text = start === end ? body.toString() : `${body.toString('utf8', 0, start)}[]${body.toString('utf8', end)}`
-    return { envelope: JSON.parse(text) as JsonValue, objects: scan.objects }
+    return { envelope: JSON.parse(text) as JsonValue, objects }
   } catch (error) {
     throw notJson(error instanceof Error ? error.message : String(error))
   }
 }
 
-class Scan {
-  readonly objects: Span[] = []
-  listSpan: readonly [number, number] = [0, 0]
-  readonly #body: Buffer
-  readonly #turns: Turns
-  #at = 0
+/**
+ * The kind, version and name of an object, which is not read: for a message about one that holds too much. Empty where it has none, or
+ * what it has is malformed.
+ */
+export async function identityOf(bytes: Buffer): Promise<JsonObject> {
+  const scan = new Scan(bytes)
+  const found: JsonObject = {}
+  const metadata: JsonObject = {}
+  try {
+    await scan.object(async (key) => {
+      if (key === 'metadata' && scan.next() === openBrace) await scan.object((inner) => textOrSkip(inner, ['name', 'namespace'], metadata))
+      else textOrSkip(key, ['apiVersion', 'kind'], found)
+    })
+  } catch (error) {
+    if (!(error instanceof MalformedConversionReview)) throw error
+  }
+  return { ...found, metadata }
 
-  constructor(body: Buffer, turns: Turns) {
+  function textOrSkip(key: string, wanted: readonly string[], into: JsonObject): void {
+    if (wanted.includes(key)) into[key] = scan.text()
+    else scan.skip(maxObjectBytes)
+  }
+}
+
+class Scan {
+  /** How much there is in what was skipped last. */
+  values = 0
+  levels = 0
+  readonly #body: Buffer
+  #at: number
+
+  constructor(body: Buffer, at = 0) {
     this.#body = body
-    this.#turns = turns
+    this.#at = at
+  }
+
+  get at(): number {
+    return this.#at
   }
 
   /** The next byte that is no white space; NaN at the end. */
   next(): number {
     const body = this.#body
+    const limit = this.#at + maxSpaces
     let byte = body[this.#at]
-    while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = body[(this.#at += 1)]
+    while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+      byte = body[(this.#at += 1)]
+      if (this.#at > limit) throw new MalformedConversionReview(`There is more than ${maxSpaces} bytes of white space in a row.`)
+    }
     return byte ?? Number.NaN
-  }
-
-  atEnd(): boolean {
-    return Number.isNaN(this.next())
   }
 
   /** Calls `value` at the value of each field of the object that begins here; it goes past it. */
@@ -78,9 +147,7 @@ class Scan {
     if (this.#takes(closeBrace)) return
     do {
       if (this.next() !== quote) throw notJson('a field has no name')
-      const start = this.#at
-      this.skip()
-      const key = readKey(this.#body.toString('utf8', start, this.#at))
+      const key = this.text()
       if (seen.has(key) || seen.size === maxFields) throw notJson(`the field ${JSON.stringify(key).slice(0, 40)} is one too many`)
       seen.add(key)
       this.#expect(colon)
@@ -90,53 +157,98 @@ class Scan {
     this.#expect(closeBrace)
   }
 
-  /** Goes over the objects of the list that begins here and notes where they are. */
-  async list(): Promise<void> {
-    this.next()
-    const start = this.#at
+  /** Goes over the objects of the list that begins here. */
+  async list(turns: Turns): Promise<ObjectList> {
     this.#expect(openBracket)
+    const start = this.#at
+    let length = 0
+    const heaviest = { values: 0, bytes: 0 }
     if (!this.#takes(closeBracket)) {
       do {
         this.next()
         const from = this.#at
-        this.skip()
-        this.objects.push({ start: from, end: this.#at })
-        if (this.#turns.due) await this.#turns.give()
+        this.#skipItem(length)
+        heaviest.values = Math.max(heaviest.values, this.values)
+        heaviest.bytes = Math.max(heaviest.bytes, this.#at - from)
+        length += 1
+        if (turns.due) await turns.give()
       } while (this.#takes(comma))
       this.#expect(closeBracket)
     }
-    this.listSpan = [start, this.#at]
+    return new ObjectList(this.#body, start, length, heaviest)
   }
 
-  /** Goes past one value. Whether it is right, `JSON.parse` will tell: here only where it ends. */
-  skip(): void {
+  /** The object that comes next in a list that has been gone over. */
+  item(index: number): ScannedObject {
+    this.#takes(comma)
+    this.next()
+    const from = this.#at
+    this.skip(maxObjectBytes)
+    return { index, bytes: this.#body.subarray(from, this.#at), values: this.values, levels: this.levels }
+  }
+
+  /** Goes past a field of the envelope. */
+  skipField(): void {
+    if (!this.skip(maxEnvelopeBytes)) throw largeEnvelope()
+  }
+
+  /** Goes past one value, and counts what is in it; false when it is longer than that. Whether it is right, `JSON.parse` will tell. */
+  skip(maxBytes: number): boolean {
     const body = this.#body
-    const limit = Math.min(body.length, this.#at + maxObjectBytes)
+    const limit = Math.min(body.length, this.#at + maxBytes)
     let at = this.#at
-    let depth = 0
+    let [depth, levels, values] = [0, 0, 0]
     while (at < limit) {
       const byte = body[at]!
+      if (isMark[byte] === 0) {
+        at += 1
+        continue
+      }
       if (byte === quote) {
         at = endOfString(body, at, limit)
       } else if (byte === openBrace || byte === openBracket) {
+        values += 1
         depth += 1
+        if (depth > levels) levels = depth
         at += 1
-      } else if (byte === closeBrace || byte === closeBracket) {
+      } else if (byte === comma) {
+        if (depth === 0) break
+        values += 1
+        at += 1
+      } else {
         // The end of what this value, a number or the like, is in.
         if (depth === 0) break
         depth -= 1
         at += 1
-      } else if (depth === 0 && byte === comma) {
-        break
-      } else {
-        at += 1
-        continue
       }
       if (depth === 0) break
     }
-    if (at >= limit && limit < body.length) throw new MalformedConversionReview(`A value is larger than ${maxObjectBytes} bytes.`)
+    if (at >= limit && limit < body.length) return false
     if (at === this.#at || at > body.length) throw notJson('it ends too early')
     this.#at = at
+    this.values = values
+    this.levels = levels
+    return true
+  }
+
+  /** The text that begins here. */
+  text(): string {
+    const start = this.#at
+    if (this.next() !== quote || !this.skip(maxEnvelopeBytes)) throw notJson('the name of a field is malformed')
+    try {
+      return JSON.parse(this.#body.toString('utf8', start, this.#at)) as string
+    } catch {
+      throw notJson('the name of a field is malformed')
+    }
+  }
+
+  #skipItem(index: number): void {
+    const byte = this.next()
+    if (byte !== openBrace && byte !== closeBracket && !Number.isNaN(byte)) {
+      const found = JSON.stringify(this.#body.toString('utf8', this.#at, this.#at + 20))
+      throw new MalformedConversionReview(`request.objects[${index}] is no object: it begins with ${found}.`)
+    }
+    if (!this.skip(maxObjectBytes)) throw new MalformedConversionReview(`request.objects[${index}] is larger than ${maxObjectBytes} bytes.`)
   }
 
   #takes(byte: number): boolean {
@@ -161,12 +273,8 @@ function endOfString(body: Buffer, at: number, limit: number): number {
   return limit + 1
 }
 
-function readKey(text: string): string {
-  try {
-    return JSON.parse(text) as string
-  } catch {
-    throw notJson('the name of a field is malformed')
-  }
+function largeEnvelope(): MalformedConversionReview {
+  return new MalformedConversionReview(`The ConversionReview without its objects is larger than ${maxEnvelopeBytes} bytes.`)
 }
 
 function notJson(problem: string): MalformedConversionReview {

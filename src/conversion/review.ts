@@ -3,13 +3,13 @@ import { messageOf } from '../api/errors.ts'
 import { groupKindOf, parseApiVersion } from '../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject, shownInBrief, stringifyJson } from '../api/json.ts'
-import { parseJsonBytes } from '../api/json-reader.ts'
 import { formatKey } from '../api/object.ts'
 import { failure } from '../api/status.ts'
 import type { ConversionCall, ObjectConverter } from './converter.ts'
 import { facts } from './converter.ts'
-import type { ScannedReview, Span } from './review-scan.ts'
-import { MalformedConversionReview, scanReview } from './review-scan.ts'
+import { excessOf, readObject } from './review-object.ts'
+import type { ObjectList } from './review-scan.ts'
+import { MalformedConversionReview, identityOf, scanReview } from './review-scan.ts'
 import type { Turns } from './turns.ts'
 
 /** A review whose envelope has been read. */
@@ -17,7 +17,7 @@ export interface ConversionRequest {
   readonly uid: string
   readonly desiredAPIVersion: string
   readonly body: Buffer
-  readonly objects: readonly Span[]
+  readonly objects: ObjectList
 }
 
 /** An answer as JSON in pieces, to be written one after the other; bytes, for text would be in the JavaScript heap, which has less room. */
@@ -28,6 +28,10 @@ export interface ConversionAnswer {
 
 /** How many failed objects are named and logged as errors; the others are counted. */
 const maxNamed = 3
+/** Beyond that the others are not tried: to find out for millions what is wrong with each takes longer than to convert them. */
+const maxFailed = 1000
+/** A millisecond's worth. */
+const scannedAtOnce = 512 * 1024
 /** Pieces of an answer are joined up to this length, so that few of them are written. */
 const pieceLength = 64 * 1024
 
@@ -39,7 +43,9 @@ const pieceLength = 64 * 1024
 export async function decodeConversionReview(body: Buffer | undefined, turns: Turns): Promise<ConversionRequest> {
   if (body === undefined || body.length === 0)
     throw new MalformedConversionReview('The request has no body: a ConversionReview is expected.')
-  const { envelope, objects }: ScannedReview = await scanReview(body, turns)
+  // Several may have come in the same turn of the event loop, and to find the end of one object may take a slice.
+  if (body.length > scannedAtOnce) await turns.give()
+  const { envelope, objects } = await scanReview(body, turns)
   if (!isObject(envelope) || envelope.kind !== 'ConversionReview') throw new MalformedConversionReview('The body is no ConversionReview.')
   if (envelope.apiVersion !== 'apiextensions.k8s.io/v1') {
     const found = shownInBrief(envelope.apiVersion)
@@ -81,16 +87,18 @@ export async function answerConversion(
   let failed = 0
   let piece = `${beginningOf(request.uid)}"convertedObjects":[`
   let separator = ''
-  for (const span of request.objects) {
+  for (const scanned of request.objects) {
     // A converter may have taken until nobody waits any more.
     call.signal.throwIfAborted()
-    let object: JsonValue = null
-    let converter: ObjectConverter | undefined
+    // To find its end takes a slice, where it is large.
+    if (turns.due) await turns.give()
+    let object: JsonObject = {}
     try {
-      object = readObject(request.body, span)
-      converter = isObject(object) ? find(group, object.kind) : undefined
-      if (!isObject(object)) throw new TypeError('it is no object')
+      const excess = excessOf(scanned)
+      object = await (excess === undefined ? readObject(scanned, turns) : identityOf(scanned.bytes))
+      const converter = find(group, object.kind)
       if (converter === undefined) throw new TypeError(`its kind is not converted to ${request.desiredAPIVersion} here`)
+      if (excess !== undefined) throw new TypeError(`request.objects[${scanned.index}] ${excess}`)
       const result = await converter.convert(object, version, call)
       if (failed === 0) piece += separator + stringifyJson(result)
       converted(false)
@@ -99,18 +107,19 @@ export async function answerConversion(
       failed += 1
       converted(true)
       const level = failures.length < maxNamed ? 'error' : 'debug'
-      call.logger[level]({ ...facts(isObject(object) ? object : {}), to: request.desiredAPIVersion, err: error }, 'a conversion failed')
+      call.logger[level]({ ...facts(object), to: request.desiredAPIVersion, err: error }, 'a conversion failed')
       if (failures.length < maxNamed) failures.push(`${describe(object)}: ${messageOf(error)}`)
     }
+    if (failed === maxFailed) break
     separator = ','
     if (piece.length >= pieceLength) {
       pieces.push(Buffer.from(piece))
       piece = ''
     }
-    if (turns.due) await turns.give()
   }
   if (failed > 0) {
-    const others = failed > failures.length ? `; and ${failed - failures.length} more` : ''
+    const rest = failed === maxFailed ? ', after which no others were tried' : ''
+    const others = failed > failures.length ? `; and ${failed - failures.length} more${rest}` : ''
     return failedConversion(request.uid, `cannot convert to ${version}: ${failures.join('; ')}${others}`)
   }
   pieces.push(Buffer.from(`${piece}],"result":{"status":"Success"}}}`))
@@ -126,18 +135,8 @@ function beginningOf(uid: string): string {
   return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":${JSON.stringify(uid)},`
 }
 
-function readObject(body: Buffer, { start, end }: Span): JsonValue {
-  try {
-    return parseJsonBytes(body.subarray(start, end))
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    throw new MalformedConversionReview(`An object of the ConversionReview cannot be read: ${messageOf(error)}.`)
-  }
-}
-
 /** `CronTab.example.com "namespace/name" (v1beta1)`. */
-function describe(object: JsonValue): string {
-  if (!isObject(object)) return 'an entry'
+function describe(object: JsonObject): string {
   const { apiVersion, kind, metadata } = object
   const { group, version } = parseApiVersion(typeof apiVersion === 'string' ? apiVersion : '')
   const { name, namespace } = (isObject(metadata) ? metadata : {}) as JsonObject & { name?: string; namespace?: string }

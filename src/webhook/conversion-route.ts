@@ -10,15 +10,17 @@ import { createConverter } from '../conversion/converter.ts'
 import type { ConversionDefinition } from '../conversion/definition.ts'
 import type { ConversionAnswer, ConversionRequest } from '../conversion/review.ts'
 import { answerConversion, decodeConversionReview, failedConversion } from '../conversion/review.ts'
+import { maxObjectValues } from '../conversion/review-object.ts'
 import { LoopTurns, Turns } from '../conversion/turns.ts'
 import type { KindConversionMetrics } from '../telemetry/conversion-metrics.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { MemoryBudget } from './body/budget.ts'
+import type { Charge, MemoryBudget } from './body/budget.ts'
+import { costOfMarks } from './body/cost.ts'
 import { limitAdvice, receiveBodies, receivedOf } from './body/receive.ts'
 import { deadlineFrom, timeoutLeft, timedOut, withDeadline } from './deadline.ts'
 import type { HttpsApp } from './http.ts'
-import { conversionCost } from './memory.ts'
+import { batchCost, conversionCost, convertedCopies } from './memory.ts'
 import { conversionPath } from './paths.ts'
 import { refuse } from './refuse.ts'
 import { awaitFetching, whenSenderGoes } from './sender.ts'
@@ -71,7 +73,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
         const review = await decodeConversionReview(request.body as Buffer | undefined, turns)
         const { charge, began: headersAt } = receivedOf(request)!
         const timeout = timeoutLeft(request.query.timeout ?? defaultTimeout, clock.monotonicNow() - headersAt)
-        const { pieces } = await answer(entries, options, review, deadlineFrom(timeout), turns, onClose)
+        const { pieces } = await answer(entries, options, review, charge, deadlineFrom(timeout), turns, onClose)
         whole.answered(200)
         const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
         // As much as the review has is counted already.
@@ -89,8 +91,9 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
 
 async function answer(
   entries: ReadonlyMap<string, Entry>,
-  { clock, logger, metrics }: ConversionRouteOptions,
+  { clock, logger, metrics, budget }: ConversionRouteOptions,
   review: ConversionRequest,
+  charge: Charge,
   ms: number,
   turns: Turns,
   onClose: (listener: () => void) => void,
@@ -118,18 +121,17 @@ async function answer(
   }
   const dropped = ({ object, paths, text }: Dropped): void => child.warn(object, `${text}, and it is dropped: ${paths.join(', ')}`)
   let threw = false
-  const call = { signal, logger: child, unkept, dropped, threw: () => void (threw = true) }
+  const call = { signal, logger: child, turns, unkept, dropped, threw: () => void (threw = true) }
   const converted = (failed: boolean): void => {
     done += 1
     kind?.converted(failed ? 'failure' : 'success')
   }
-  const result = await withDeadline(clock, ms, controller, answerConversion(review, find, call, turns, converted)).catch(
-    (error: unknown) => {
-      if (!signal.aborted) throw error
-      logger.debug({ uid, err: error }, 'a conversion was given up: its sender has gone')
-      return failedConversion(uid, `nobody waits for this answer any more: ${messageOf(error)}`, 499, 'Aborted')
-    },
-  )
+  const work = roomFor(review, charge, budget, signal).then(() => answerConversion(review, find, call, turns, converted))
+  const result = await withDeadline(clock, ms, controller, work).catch((error: unknown) => {
+    if (!signal.aborted) throw error
+    logger.debug({ uid, err: error }, 'a conversion was given up: its sender has gone')
+    return failedConversion(uid, `nobody waits for this answer any more: ${messageOf(error)}`, 499, 'Aborted')
+  })
   const seconds = (performance.now() - began) / 1000
   // One for a review, however many of its objects it fails for: the list of a LIST would count as many otherwise.
   if (threw) metrics.conversion.panicked()
@@ -142,6 +144,30 @@ async function answer(
   const text = `${done} of ${review.objects.length} objects were converted to ${review.desiredAPIVersion} within ${Math.round(ms)} ms`
   logger.warn({ uid, code: 504 }, text)
   return failedConversion(uid, `the deadline has passed: ${text}`, 504, 'Timeout')
+}
+
+/**
+ * Waits for the memory that the heaviest object takes beyond what is counted for a batch: no more than the reserve in all, with which a
+ * review can always finish.
+ *
+ * @throws the reason of the signal once it has aborted.
+ */
+async function roomFor(
+  { body, objects }: ConversionRequest,
+  charge: Charge,
+  { reserve }: MemoryBudget,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted()
+  const { bytes, values } = objects.heaviest
+  // Each value has a bracket or a comma, and may have a colon.
+  const cost = costOfMarks(bytes, convertedCopies * 2 * Math.min(values, maxObjectValues))
+  const more = Math.min(Math.ceil(cost - batchCost * body.length), reserve - charge.bytes)
+  if (more <= 0 || charge.grow(more)) return
+  await new Promise<void>((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    charge.growLater(more, resolve)
+  })
 }
 
 function entriesOf({ conversions, metrics }: ConversionRouteOptions): ReadonlyMap<string, Entry> {

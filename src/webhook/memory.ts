@@ -50,6 +50,10 @@ const reserveShare = 0.8
 const maxConversionBytes = 128 * mebibyte
 /** What a ConversionReview takes while it is converted, as a multiple of its size: its bytes, those of the answer, and a batch in between. */
 export const conversionCost = 2.5
+/** The part of that which is for the batch; an object with very many values takes more. */
+export const batchCost = 0.5
+/** By measurement: while an object is converted there are its values, and as many of what comes of it. */
+export const convertedCopies = 2
 /** By measurement, with its TLS state; the connections may have 8 % of the limit. */
 const connectionBytes = 66 * 1024
 

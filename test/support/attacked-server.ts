@@ -1,6 +1,7 @@
 /**
  * A webhook server in a process of its own, to be attacked: `startAttackedServer` starts it, with the heap that V8 has in a container of
- * the shipped memory limit. It serves the kind of the hostile reviews, with handlers of its own, and MyPods; its probes are those of `run`.
+ * the shipped memory limit. It serves the kind of the hostile reviews, with handlers of its own, MyPods, and a kind with a conversion; its probes
+ * are those of `run`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,8 +21,9 @@ import { mypodOperator } from '../../src/operators/mypod/index.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
-import { shippedLimitBytes } from './shipped-limit.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
+import { jobConversion } from './conversion-fixture.ts'
+import { shippedLimitBytes } from './shipped-limit.ts'
 import { target } from './hostile-reviews.ts'
 import { Turns } from './turns.ts'
 
@@ -117,6 +119,7 @@ async function serve(): Promise<void> {
   })
   const server = createWebhookServer({
     webhooks: [own, ...mypodOperator.webhooks],
+    conversions: [jobConversion],
     client: {} as Client,
     certificates,
     host: '127.0.0.1',

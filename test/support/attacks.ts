@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { mypod } from '../../src/operators/mypod/kind.ts'
+import { hostileConversions } from './hostile-conversions.ts'
 import { hostileReviews, reviewOfSpec, rulesReview } from './hostile-reviews.ts'
 
 export interface Target {
@@ -13,6 +14,8 @@ export interface Target {
 
 export interface Attack {
   readonly name: string
+  /** In milliseconds of the processor: what no turn of the event loop may take, some times what the longest takes on an idle machine. */
+  readonly longestTurn?: number
   /** What came of it, in some words. */
   readonly run: (target: Target, signal: AbortSignal) => Promise<string>
 }
@@ -140,6 +143,11 @@ export const attacks: readonly Attack[] = [
       return `${opened} sent`
     },
   },
+  ...hostileConversions.map(({ name, text, atATime }) => ({
+    name,
+    longestTurn: 300,
+    run: (target: Target, signal: AbortSignal) => sendAtATime(target, signal, atATime, '/convert?timeout=10s', text()),
+  })),
 ]
 
 function textOf(name: string): string {

@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import type { Socket } from 'node:net'
-import { setTimeout as after } from 'node:timers'
 import type { JsonObject } from '../../src/api/json.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { limitAdvice } from '../../src/webhook/body/receive.ts'
 import { shareMemory } from '../../src/webhook/memory.ts'
+import type { ConversionResponse } from '../support/conversion-fixture.ts'
 import { conversionServer, jobConversion, jobOf, reviewOf } from '../support/conversion-fixture.ts'
 import { until } from '../support/process.ts'
 import { processorTimeMs, Turns } from '../support/turns.ts'
@@ -76,8 +76,6 @@ t.test('what is not converted here fails the review', async (t) => {
     [[cron('1 2')], 'other.com/v1', /its kind is not converted to other\.com\/v1 here/],
     [[{ ...cron('1 2'), kind: 'Pod' }], 'example.com/v1', /Pod\.example\.com "test\/a" \(v1beta1\): its kind is not converted/],
     [[{ ...cron('1 2'), apiVersion: 'other.com/v1beta1' }], 'example.com/v1', /Job\.other\.com "test\/a"/],
-    [[5], 'example.com/v1', /an entry: it is no object/],
-    [[[]], 'example.com/v1', /an entry: it is no object/],
     [[{}], 'example.com/v1', /its kind is not converted/],
     [[{ ...cron('1 2'), metadata: 'x', kind: '__proto__' }], 'example.com/v1', /not converted/],
     [[cron('1 2')], '', /not converted/],
@@ -101,12 +99,20 @@ t.test('what is no review is refused with a sentence', async (t) => {
     ['{}', /The body is no ConversionReview\./],
     [`${valid}x`, /more follows/],
     [valid.slice(0, -10), /no JSON/],
-    [valid.replace('"cron":"1 2"', '"cron":1 2'), /An object of the ConversionReview cannot be read/],
+    [valid.replace('"cron":"1 2"', '"cron":1 2'), /request\.objects\[0\] of the ConversionReview cannot be read/],
     [valid.replace('"spec":{', '"spec":['), /cannot be read/],
     ['{"a":1,"a":2}', /"a\\*" is one too many/],
     ['{"request":{"objects":[],"objects":[]}}', /one too many/],
     ['{"\\x":1}', /the name of a field is malformed/],
-    ['{"request":{"objects":[1,]}}', /no JSON/],
+    ['{"request":{"objects":[{},]}}', /no JSON/],
+    ['{"request":{"objects":[{},', /no JSON/],
+    ['{"request":{"objects":[{}  {}]}}', /"\]\\*" is expected at byte/],
+    [JSON.stringify(reviewOf([{}, 5])), /request\.objects\[1\] is no object: it begins with "5\]\}\}"/],
+    [JSON.stringify(reviewOf([[]])), /request\.objects\[0\] is no object/],
+    [JSON.stringify(reviewOf(['{}'])), /request\.objects\[0\] is no object/],
+    [review(request, { note: 'x'.repeat(64 * 1024) }), /^The ConversionReview without its objects is larger than 65536 bytes\./],
+    [review(request, { a: 'x'.repeat(40_000), b: 'x'.repeat(40_000) }), /without its objects is larger than 65536 bytes/],
+    [valid.replace('[{', `[${' '.repeat(64 * 1024 + 1)}{`), /^There is more than 65536 bytes of white space in a row\./],
     ['{5:1}', /a field has no name/],
     [review(undefined), /has no request/],
     [review([]), /has no request/],
@@ -115,10 +121,7 @@ t.test('what is no review is refused with a sentence', async (t) => {
     [review({ ...request, objects: {} }), /has no list of objects/],
     [review({ ...request, objects: undefined }), /has no list of objects/],
     [review(request, { apiVersion: 'apiextensions.k8s.io/v1beta1' }), /only apiextensions\.k8s\.io\/v1 is served/],
-    [
-      review(request).replace('"apiextensions.k8s.io/v1"', `${'['.repeat(200_000)}${']'.repeat(200_000)}`),
-      /the ConversionReview is no text/,
-    ],
+    [review(request).replace('"apiextensions.k8s.io/v1"', `${'['.repeat(30_000)}${']'.repeat(30_000)}`), /the ConversionReview is no text/],
   ]
   for (const [payload, message] of bodies) {
     const headers = { 'content-type': 'application/json' }
@@ -330,11 +333,87 @@ t.test('a connection with a long answer expects the next request before that has
   t.strictSame([await listenersAfter(10), await listenersAfter(20_000)], [0, 1])
 })
 
+t.test('an object that holds too much fails the review, which names it', async (t) => {
+  const { ask, metrics } = await conversionServer(t)
+  const values = [cron('1 2'), jobOf('v1beta1', { cron: '1 2', tasks: Array(100_001).fill(1) })]
+  t.match((await ask(t, reviewOf(values))).result, {
+    status: 'Failure',
+    message: 'cannot convert to v1: Job.example.com "test/a" (v1beta1): request.objects[1] has more than 100000 values (fields and items)',
+  })
+  const levels = JSON.stringify(reviewOf([cron('1 2')])).replace('"1 2"', `${'['.repeat(1000)}${']'.repeat(1000)}`)
+  t.match((await ask(t, levels)).result.message, /"test\/a" \(v1beta1\): request\.objects\[0\] has more than 1000 levels of nesting$/)
+  t.match(await metrics.registry.metrics(), /proreus_conversion_objects_total\{kind="Job\.example\.com",result="failure"\} 2/)
+})
+
+t.test('an object of 99,000 values is converted, with the event loop free in between', async (t) => {
+  const { ask } = await conversionServer(t)
+  const tasks = Array.from({ length: 33_000 }, (_, index) => ({ name: String(index), command: 'x' }))
+  const body = reviewOf([cron('1 2'), jobOf('v1beta1', { cron: '3 4', tasks })])
+  let turn = 0
+  let stopped = false
+  const count = (): void => {
+    turn += 1
+    if (!stopped) setImmediate(count)
+  }
+  setImmediate(count)
+  const { convertedObjects } = await ask(t, body)
+  stopped = true
+  t.match(convertedObjects?.[0], { spec: { schedule: { minute: '1' } } })
+  const { spec } = convertedObjects![1] as { spec: { tasks: object[] } }
+  t.strictSame([spec.tasks.length, spec.tasks.at(-1)], [33_000, { name: '32999', command: 'x', retries: 3 }])
+  t.ok(turn > 5, `${turn} turns`)
+})
+
+t.test('a dense object waits for the memory that it takes beyond an ordinary one', async (t) => {
+  const clock = new FakeClock(0)
+  const started: string[] = []
+  const first = Promise.withResolvers<undefined>()
+  const spokes = new Map(jobConversion.spokes)
+  spokes.set('v1beta1', {
+    toHub: async (object) => {
+      started.push(String((object.metadata as { name?: string }).name))
+      if (started.length === 1) await first.promise
+      return { spec: { schedule: {} } }
+    },
+    fromHub: () => ({ spec: { cron: 'x' } }),
+  })
+  const mebibyte = 2 ** 20
+  const shares = shareMemory({ limitBytes: 300 * mebibyte, idleBytes: 160 * mebibyte, heapLimitBytes: 512 * mebibyte, processors: 2 })
+  const { ask, server } = await conversionServer(t, { ...jobConversion, spokes, lossless: false }, { clock, memory: shares })
+  const dense = (name: string): JsonObject =>
+    jobOf('v1beta1', { cron: '1 2', tasks: Array(49_000).fill({}) }, { metadata: { name, namespace: 'test' } })
+  const one = ask(t, reviewOf([dense('one')]))
+  await until('the first is being converted', () => started.length === 1)
+  const taken = server.inFlightBytes
+  t.ok(taken > 10 * mebibyte, `it takes ${taken}`)
+  const two = ask(t, reviewOf([dense('two')]), '?timeout=10h')
+  let answer: ConversionResponse | undefined
+  void ask(t, reviewOf([dense('three')]), '?timeout=3s').then((response) => (answer = response))
+  await until('both have come', () => server.inFlightBytes > taken + 2 * 300_000)
+  await ask(t, reviewOf([cron('1 2', 'ordinary')]))
+  const three = await until('the deadline of one has passed', async () => {
+    await clock.advance(1000)
+    return answer
+  })
+  t.match(three.result, { status: 'Failure', code: 504, message: /0 of 1 objects were converted/ })
+  t.strictSame(started, ['one', 'ordinary'])
+  first.resolve(undefined)
+  t.strictSame([(await one).result.status, (await two).result.status], ['Success', 'Success'])
+  await until('nothing is taken', () => server.inFlightBytes === 0)
+})
+
+t.test('after a thousand objects that fail the others are not tried', async (t) => {
+  const { ask, metrics } = await conversionServer(t)
+  const { result } = await ask(t, reviewOf(Array.from({ length: 1500 }, () => ({}))))
+  t.match(result.message, /; and 997 more, after which no others were tried$/)
+  t.match(await metrics.registry.metrics(), /controller_runtime_conversion_webhook_panics_total 0\n/)
+})
+
 t.test('a value that is longer than any object is not looked at to its end', async (t) => {
   const { server } = await conversionServer(t)
   const payload = JSON.stringify(reviewOf([cron('x'.repeat(9 * 1024 * 1024))]))
   const answer = await server.app.inject({ method: 'POST', url: '/convert', payload, headers: { 'content-type': 'application/json' } })
-  t.strictSame([answer.statusCode, answer.body], [400, 'A value is larger than 8388608 bytes.\n'])
+  t.strictSame([answer.statusCode, answer.body], [400, 'request.objects[0] is larger than 8388608 bytes.\n'])
 })
 
 t.test('without a conversion the path is not served', async (t) => {

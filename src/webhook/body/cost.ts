@@ -17,7 +17,12 @@ for (const mark of '{[,:') isMark[mark.charCodeAt(0)] = 1
 export function costOf(bytes: Uint8Array, random: () => number = Math.random): number {
   const { length } = bytes
   const marks = length <= places * width ? marksIn(bytes, 0, length) : (sampledMarks(bytes, random) / (places * width)) * length
-  return Math.ceil(Math.min(maxReviewCost, costOfByte * length + costOfMark * marks))
+  return Math.min(maxReviewCost, costOfMarks(length, marks))
+}
+
+/** The estimate for so many bytes with so many brackets, commas and colons. */
+export function costOfMarks(length: number, marks: number): number {
+  return Math.ceil(costOfByte * length + costOfMark * marks)
 }
 
 function sampledMarks(bytes: Uint8Array, random: () => number): number {
