@@ -286,7 +286,7 @@ t.test('after that makes new connections: those that are kept may be as dead', a
 
 t.test('while it still connects, a request ends when its time is up or it is aborted, and closing takes a second', async (t) => {
   const sockets = new Set<Socket>()
-  const mute = createServer((socket) => void sockets.add(socket.on('error', () => undefined)))
+  const mute = createServer((socket) => void sockets.add(socket.on('error', () => undefined).resume()))
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     for (const socket of sockets) socket.destroy()
@@ -314,6 +314,7 @@ t.test('while it still connects, a request ends when its time is up or it is abo
   await clock.advance(1000)
   await closed
   t.match(await running, { code: 'PRO_ABORTED' })
+  await eventually(() => [...sockets].every((socket) => socket.readableEnded))
 })
 
 t.test('rejects with the reason of the abort', async (t) => {
