@@ -45,9 +45,10 @@ export async function selectOperators(options: {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
+  if (items.length === 0) refuse()
   const operators: Operator[] = []
   for (const item of items) operators.push(...(await operatorsNamed(item)))
-  const onlyShipped = items.length > 0 && items.every((item) => item === 'all')
+  const onlyShipped = items.every((item) => item === 'all')
   // The project's name is that of the project's operators.
   const given = options.name ?? (options.operators === undefined ? project.name : undefined)
   return { operators: [...new Set(operators)], name: given ?? (onlyShipped ? shippedInstallation : undefined) }

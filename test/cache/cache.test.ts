@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
@@ -37,6 +38,15 @@ t.test('keeps one informer for each type, and starts those that come later', asy
   abort.abort()
   await running
   t.ok(script.watches.every((watch) => watch.ended))
+})
+
+t.test('who waits for the types to sync may give up', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger })
+  cache.informer(widget)
+  const abort = new AbortController()
+  const synced = cache.whenSynced(abort.signal)
+  abort.abort(new Error('enough'))
+  t.equal(await Promise.race([synced.catch((error: Error) => error.message), setImmediate('it waits on')]), 'enough')
 })
 
 t.test('does not call an object missing whose type is not watched', async (t) => {

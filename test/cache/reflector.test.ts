@@ -320,15 +320,17 @@ t.test('tells of a forbidden watch once, and lists no more for it', async (t) =>
   t.match(log.told()[0], /^error: Not allowed to watch widgets\.example\.com in all namespaces/)
 })
 
-t.test('waits as long as a busy server asks', async (t) => {
-  const busy = new ApiError(failure(429, 'TooManyRequests', 'too many requests', { retryAfterSeconds: 12 }))
-  const { script, clock } = setUp(t)
-  await eventually(() => script.watches.length === 1)
-  script.lastWatch.fail(busy)
-  await eventually(() => clock.nextDue === clock.now() + 12_000)
-  await clock.advance(12_000)
-  await eventually(() => script.watches.length === 2)
-  t.equal(script.lists.length, 1)
+t.test('waits as long as a server asks that is busy, or not available', async (t) => {
+  const busy = failure(429, 'TooManyRequests', 'too many requests', { retryAfterSeconds: 12 })
+  const unavailable = failure(503, 'ServiceUnavailable', 'starting', { retryAfterSeconds: 12 })
+  for (const status of [busy, unavailable]) {
+    const { script, clock } = setUp(t)
+    script.watchErrors.push(new ApiError(status))
+    await eventually(() => clock.nextDue === clock.now() + 12_000)
+    await clock.advance(12_000)
+    await eventually(() => script.watches.length === 2)
+    t.equal(script.lists.length, 1)
+  }
 })
 
 t.test('notices a connection that is silent for longer than the watch may last', async (t) => {

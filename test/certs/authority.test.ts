@@ -65,6 +65,10 @@ t.test('publishes what it signs with, what comes next and what came before, unti
     current: b,
     previous: [a.cert],
   })
+  t.strictSame(replaceAuthority({ current: a, next: b, previous: [] }, c, start + 300 * day), {
+    current: c,
+    previous: [a.cert, b.cert],
+  })
 })
 
 t.test('says why a leaf has to be replaced', async (t) => {
@@ -75,6 +79,8 @@ t.test('says why a leaf has to be replaced', async (t) => {
   t.match(leafProblem(leaf, state, { names: ['localhost', 'x.svc'], ips: ['::1'] }, start), /not for x\.svc, ::1/)
   t.match(leafProblem(leaf, await stateAt(start), names, start), /not signed by the current/)
   t.match(leafProblem({ ...leaf, key: state.current.key }, state, names, start), /does not belong/)
+  const nameless = await issueLeaf(state.current, { names: [], ips: names.ips, now: start })
+  t.match(leafProblem(nameless, state, { names: ['proreus-webhook'], ips: [] }, start), /not for proreus-webhook/, 'its subject is no name')
   const wild = { names: ['*.example.com'], ips: [] }
   t.equal(leafProblem(await issueLeaf(state.current, { ...wild, now: start }), state, wild, start), undefined, 'a wildcard is for itself')
   t.notOk(isRenewalDue(leaf, start + 4.6 * day))

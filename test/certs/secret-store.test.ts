@@ -1,6 +1,8 @@
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
+import { writeAuthority } from '../../src/certs/authority-data.ts'
 import { isSignedBy, readBundle, readCertificate } from '../../src/certs/certificate.ts'
+import { issueAuthority } from '../../src/certs/issue.ts'
 import { openSecretCertificates } from '../../src/certs/secret-store.ts'
 import type { RefreshingCertificateSource, ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -69,6 +71,24 @@ t.test('fills a Secret that was made beforehand, and leaves entries of others', 
   await open()
   t.strictSame(Object.keys(data()).sort(), ['ca.crt', 'ca.key', 'note'])
   t.match(server.objects.get(id), { metadata: { labels: { a: 'b' } } })
+})
+
+t.test('an authority that takes over leaves nothing in the Secret of one that was to come next', async (t) => {
+  const { server, clock, open, data } = cluster()
+  const [old, next] = [await issueAuthority(clock.now()), await issueAuthority(clock.now())]
+  const stored = writeAuthority({ current: old, next, previous: [] }, clock.now())
+  const entries = Object.entries(stored).map(([name, text]) => [name, Buffer.from(text!).toString('base64')])
+  server.put('Secret', 'proreus-webhook-ca', { metadata: {}, data: Object.fromEntries(entries) as JsonObject })
+  await clock.advance(244 * day)
+  const { caBundle } = (await open()).current()
+  t.strictSame(Object.keys(data()).sort(), ['ca.crt', 'ca.key'])
+  t.strictSame(
+    readBundle(caBundle)
+      .slice(1)
+      .map(({ pem }) => pem),
+    [old.cert, next.cert],
+    'but both stay trusted',
+  )
 })
 
 t.test('a damaged Secret at start is replaced with one warning', async (t) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { finished, proreus, repository } from '../support/process.ts'
+import { finished, proreus, repository, startProreus } from '../support/process.ts'
 
 t.test('prints its version', async (t) => {
   const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { version: string }
@@ -35,4 +35,22 @@ t.test('the reference pages are up to date', async (t) => {
 
 t.test('the generated manifests are up to date', async (t) => {
   t.strictSame(await proreus(['generate', '--check'], { cwd: repository }), { code: 0, stdout: '', stderr: '' })
+})
+
+t.test('after an exception that nobody caught the exit code is 1, although the command ends in order', async (t) => {
+  const cwd = t.testdir({
+    'late.ts': `import { core, defineController, defineOperator } from 'proreus'
+
+const reconcile = async () => {
+  setImmediate(() => {
+    throw new Error('too late')
+  })
+}
+export const operator = defineOperator({ name: 'late', kinds: [], controllers: [defineController(core.namespace, { reconcile })] })
+`,
+  })
+  const dev = startProreus(['dev', '--operators', './late.ts', '--port', '0', '--log-format', 'json'], { cwd })
+  t.teardown(() => dev.stop())
+  t.equal(await dev.ended, 1)
+  t.match(dev.output(), /"level":"fatal".*an exception that nobody caught: too late/)
 })

@@ -18,6 +18,11 @@ t.test("other operators do not take the project's name", async (t) => {
   t.strictSame(await selectOperators({ operators: 'none' }), { operators: [], name: undefined })
 })
 
+t.test('a list without an operator in it, such as that of a variable that is not set, says nothing; "none" does', async (t) => {
+  for (const operators of ['', ' ', ','])
+    await t.rejects(selectOperators({ operators }), { code: 'PRO_CONFIG_INVALID', message: /^Nothing says which operators: / })
+})
+
 t.test('all shipped operators together are the installation proreus', async (t) => {
   t.equal((await selectOperators({ operators: 'all' })).name, 'proreus')
   t.equal((await selectOperators({ operators: `all,mypod` })).name, undefined)

@@ -20,6 +20,10 @@ t.test('what is wrong there is named', async (t) => {
     ['{ "proreus": 1 }', /"proreus" must be an object such as .*, found 1\.$/],
     ['{ "proreus": { "operator": "./a.ts" } }', /"proreus" has no field "operator": it may have "operators" and "name"\.$/],
     ['{ "proreus": { "operators": [1] } }', /"proreus\.operators" must be a string or a list of strings, found \[1\]\.$/],
+    [
+      '{ "proreus": { "operators": ["./a.ts", 1] } }',
+      /"proreus\.operators" must be a string or a list of strings, found \["\.\/a\.ts",1\]\.$/,
+    ],
     ['{ "proreus": { "name": 7 } }', /"proreus\.name" must be a string, found 7\.$/],
   ]
   for (const [text, message] of cases) {

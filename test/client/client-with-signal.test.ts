@@ -35,10 +35,13 @@ t.test('every verb carries the signal, and closing closes nothing', async (t) =>
 t.test("a call's own signal counts as well, and its other options stay", async (t) => {
   let given: { signal?: AbortSignal | undefined; dryRun?: boolean } = {}
   const inner = { create: (_type: unknown, _object: unknown, options: typeof given) => (given = options) } as unknown as Client
-  const [outer, own] = [new AbortController(), new AbortController()]
-  void clientWithSignal(inner, outer.signal).create(pod, { metadata: { name: 'a' } }, { dryRun: true, signal: own.signal })
-  t.equal(given.dryRun, true)
-  t.notOk(given.signal?.aborted)
-  own.abort()
-  t.ok(given.signal?.aborted)
+  for (const which of ['outer', 'own'] as const) {
+    const signals = { outer: new AbortController(), own: new AbortController() }
+    const { outer, own } = signals
+    void clientWithSignal(inner, outer.signal).create(pod, { metadata: { name: 'a' } }, { dryRun: true, signal: own.signal })
+    t.equal(given.dryRun, true)
+    t.notOk(given.signal?.aborted)
+    signals[which].abort()
+    t.ok(given.signal?.aborted, which)
+  }
 })

@@ -12,6 +12,7 @@ import type { Connection } from '../../src/client/connection.ts'
 import type { RequestReport, Transport, TransportOptions } from '../../src/client/transport.ts'
 import { createTransport } from '../../src/client/transport.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { until } from '../../src/testing/until.ts'
 import { testCertificate } from '../support/client-certificates.ts'
 import type { Handler, TestServer } from '../support/client-server.ts'
 import { startTestServer } from '../support/client-server.ts'
@@ -286,7 +287,7 @@ t.test('after that makes new connections: those that are kept may be as dead', a
 
 t.test('while it still connects, a request ends when its time is up or it is aborted, and closing takes a second', async (t) => {
   const sockets = new Set<Socket>()
-  const mute = createServer((socket) => void sockets.add(socket.on('error', () => undefined)))
+  const mute = createServer((socket) => void sockets.add(socket.on('error', () => undefined).resume()))
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     for (const socket of sockets) socket.destroy()
@@ -314,6 +315,8 @@ t.test('while it still connects, a request ends when its time is up or it is abo
   await clock.advance(1000)
   await closed
   t.match(await running, { code: 'PRO_ABORTED' })
+  // A connection attempt that is left alone ends by itself, after ten seconds.
+  await until('the connections are gone', () => [...sockets].every((socket) => socket.readableEnded), 5000)
 })
 
 t.test('rejects with the reason of the abort', async (t) => {

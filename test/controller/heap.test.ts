@@ -24,6 +24,18 @@ t.test('items come out in order, also after any of them were taken out', async (
   )
 })
 
+t.test('what takes the place of an item that is taken out may have to come out earlier than what is above it', async (t) => {
+  const heap = new Heap<Numbered>((a, b) => a.value < b.value)
+  // Below 10 are 11 and 12, below 1 are 2 and 3: the last one, 3, takes the place of 11.
+  const items = [0, 10, 1, 11, 12, 2, 3].map((value) => ({ value, position: -1 }))
+  for (const item of items) heap.push(item)
+  heap.remove(items[3]!)
+  heap.push({ value: 20, position: -1 })
+  const values: number[] = []
+  while (heap.first !== undefined) values.push(heap.pop()!.value)
+  t.strictSame(values, [0, 1, 2, 3, 10, 12, 20])
+})
+
 t.test('an empty heap has nothing first and gives nothing', async (t) => {
   const heap = new Heap<Numbered>((a, b) => a.value < b.value)
   t.equal(heap.first, undefined)

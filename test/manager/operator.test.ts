@@ -2,7 +2,8 @@ import t from 'tap'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import { defineController } from '../../src/controller/builder.ts'
-import { checkOperators, defineOperator, isOperator } from '../../src/manager/operator.ts'
+import { defineConversion } from '../../src/conversion/definition.ts'
+import { checkOperators, convertedDefinitions, defineOperator, isOperator } from '../../src/manager/operator.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 
 const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
@@ -53,4 +54,15 @@ t.test('operators of one name, or with controllers of one name, do not run toget
   t.doesNotThrow(() => checkOperators([a]))
   t.throws(() => checkOperators([a, b]), { code: 'PRO_CONFIG_INVALID', message: /two controllers are called "thing"/ })
   t.throws(() => checkOperators([a, a]), { message: /two operators are called "a"/ })
+})
+
+t.test('a kind whose versions have the same fields is converted without a webhook, also with a conversion', async (t) => {
+  const versions = [
+    { name: 'v1', storage: true, spec: Type.Object({}) },
+    { name: 'v2', spec: Type.Object({}) },
+  ] as const
+  const [plain, converted] = ['Plain', 'Converted'].map((kind) => defineKind({ group: 'example.com', kind, versions }))
+  const keep = { toHub: () => ({ spec: {} }), fromHub: () => ({ spec: {} }) }
+  const conversions = [defineConversion(plain!, { converters: {} }), defineConversion(converted!, { converters: { v2: keep } })]
+  t.strictSame(convertedDefinitions([defineOperator({ name: 'a', kinds: [plain!, converted!], conversions })]), ['converteds.example.com'])
 })

@@ -5,8 +5,8 @@ import { defineOperator, type Operator } from '../../src/manager/operator.ts'
 import { checkSharedKinds, kindsOf } from '../../src/manager/shared-kinds.ts'
 import { generatedFiles } from '../../src/manifests/tree.ts'
 
-const thing = (maxLength: number, kind = 'Thing') =>
-  defineKind({ group: 'example.com', kind, versions: [{ name: 'v1', spec: Type.Object({ text: Type.String({ maxLength }) }) }] })
+const thing = (maxLength: number, kind = 'Thing', group = 'example.com') =>
+  defineKind({ group, kind, versions: [{ name: 'v1', spec: Type.Object({ text: Type.String({ maxLength }) }) }] })
 const operator = (name: string, ...kinds: ReturnType<typeof thing>[]): Operator => defineOperator({ name, kinds })
 
 t.test('operators may share a kind that they define alike', async (t) => {
@@ -19,6 +19,15 @@ t.test('operators may share a kind that they define alike', async (t) => {
   )
   const files = generatedFiles(operators, 'together')
   t.equal(files.get('crd/kustomization.yaml')!.match(/bases\//g)?.length, 2)
+})
+
+t.test('kinds of one name in two groups are two', async (t) => {
+  const operators = [operator('a', thing(1)), operator('b', thing(2, 'Thing', 'example.org'))]
+  checkSharedKinds(operators)
+  t.strictSame(
+    kindsOf(operators).map(({ group }) => group),
+    ['example.com', 'example.org'],
+  )
 })
 
 t.test('two that define one kind differently are refused, by name', async (t) => {

@@ -58,3 +58,20 @@ t.test('an exception that nobody caught ends in order, with exit code 1', async 
   t.match({ code, stdout }, { code: 1, stdout: 'ended in order' })
   t.match(stderr, /"level":"fatal".*an exception that nobody caught: broken/)
 })
+
+t.test('after the release a signal or an exception ends the process as it does without Proreus', async (t) => {
+  const abort = "process.kill(process.pid, 'SIGTERM')"
+  const deadline = 'await new Promise((resolve) => setTimeout(resolve, 5000))'
+  for (const [event, happens] of [
+    ['SIGTERM', "process.kill(process.pid, 'SIGTERM')"],
+    ['SIGINT', "process.kill(process.pid, 'SIGINT')"],
+    ['an exception', "setImmediate(() => { throw new Error('broken') })"],
+    ['a rejection', "void Promise.reject(new Error('broken'))"],
+  ] as const) {
+    const { code, stderr } = await run(t, abort, `release()\n${happens}\n${deadline}`)
+    const isSignal = event.startsWith('SIG')
+    t.equal(code, isSignal ? null : 1, event)
+    t.equal(stderr.split('\n').filter((line) => line.startsWith('{')).length, 1, `${event} is not logged`)
+    if (!isSignal) t.match(stderr, /^Error: broken$/m)
+  }
+})

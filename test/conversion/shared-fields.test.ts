@@ -1,0 +1,32 @@
+import t from 'tap'
+import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import { sharedFields } from '../../src/conversion/shared-fields.ts'
+
+const object = (properties: Record<string, StructuralSchema>): StructuralSchema => ({ type: 'object', properties })
+const text: StructuralSchema = { type: 'string' }
+const number: StructuralSchema = { type: 'integer' }
+const list = (items: StructuralSchema, ...keys: string[]): StructuralSchema => ({
+  type: 'array',
+  items,
+  ...(keys.length > 0 && { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys }),
+})
+const shared = (value: unknown, from: StructuralSchema, to: StructuralSchema): unknown =>
+  sharedFields({ field: value as never }, object({ field: from }), object({ field: to })).field
+
+t.test('fields of one shape in both versions are shared, of objects that differ those within', async (t) => {
+  const [from, to] = [object({ a: text, b: text, c: text }), object({ a: text, b: number, d: text })]
+  t.strictSame(sharedFields({ a: '1', b: '2', c: '3', d: '4' }, from, to), { a: '1' })
+  t.strictSame(shared({ a: '1', b: '2', c: '3' }, from, to), { a: '1' })
+})
+
+t.test('items of a list map are shared in part where both versions tell them apart by the same keys', async (t) => {
+  const [from, to] = [object({ name: text, host: text, size: text }), object({ name: text, host: text, size: number })]
+  const items = [{ name: 'a', host: 'b', size: '1' }]
+  const part = [{ name: 'a', host: 'b' }]
+  t.strictSame(shared(items, list(from, 'name'), list(to, 'name')), part)
+  t.strictSame(shared(items, list(from, 'name', 'host'), list(to, 'name', 'host')), part)
+  t.equal(shared(items, list(from, 'name'), list(to, 'host')), undefined, 'by other keys: an item would be another one')
+  t.equal(shared(items, list(from, 'name'), list(to, 'name', 'host')), undefined, 'by more keys')
+  t.equal(shared(items, list(from, 'name'), list(to)), undefined, 'by none')
+  t.equal(shared(items, list(from), list(to)), undefined, 'by their places')
+})
