@@ -31,6 +31,10 @@ interface Wanted {
   readonly isPart?: boolean
 }
 
+/** Who waits for whom: a request for those of its own rank and of lower ones. */
+const Rank = { small: 0, smallPart: 1, large: 2 } as const
+type Rank = (typeof Rank)[keyof typeof Rank]
+
 interface Waiting extends Wanted {
   readonly charge: Charge
   readonly onRoom: () => void
@@ -82,8 +86,8 @@ export class MemoryBudget {
   /** Takes `bytes` more for a charge, when there is room and nobody has waited for longer. */
   take(charge: Charge, wanted: Wanted): boolean {
     if (charge !== this.#holder) {
-      const small = isSmall(charge, wanted)
-      if (!this.#fits(wanted.bytes, small) || this.#waiting.some((other) => !small || isSmall(other.charge, other))) return false
+      const rank = rankOf(charge, wanted)
+      if (!this.#fits(wanted.bytes, rank) || this.#waiting.some((other) => rankOf(other.charge, other) <= rank)) return false
       this.#used += wanted.bytes
     }
     return true
@@ -116,8 +120,8 @@ export class MemoryBudget {
     this.#watchPeers()
   }
 
-  #fits(bytes: number, small: boolean): boolean {
-    return this.#used + bytes <= (small ? this.#shared : this.#shared * (3 / 4))
+  #fits(bytes: number, rank: Rank): boolean {
+    return this.#used + bytes <= (rank === Rank.small ? this.#shared : this.#shared * (3 / 4))
   }
 
   #admit(): void {
@@ -130,17 +134,15 @@ export class MemoryBudget {
       first.charge.add(first.bytes)
       first.onRoom()
     }
-    let largeWaits = false
-    let smallWaits = false
+    // Nobody overtakes one of the same rank, or of a lower one.
+    let blocked = Infinity
     for (const waiting of [...this.#waiting]) {
-      const small = isSmall(waiting.charge, waiting)
-      if (smallWaits && largeWaits) return
+      const rank = rankOf(waiting.charge, waiting)
       // It may have gone meanwhile.
       const index = this.#waiting.indexOf(waiting)
-      if (index < 0 || (small ? smallWaits : largeWaits || smallWaits)) continue
-      if (!this.#fits(waiting.bytes, small)) {
-        if (small) smallWaits = true
-        else largeWaits = true
+      if (index < 0 || rank >= blocked) continue
+      if (!this.#fits(waiting.bytes, rank)) {
+        blocked = rank
         continue
       }
       this.#waiting.splice(index, 1)
@@ -153,7 +155,7 @@ export class MemoryBudget {
   /** Counts its holder to the shared part as soon as there is room: it may be a small request that lasts, and the reserve is for large ones, too. */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity
-    if (this.#waiting.length === 0 || !this.#fits(bytes, bytes <= smallCost)) return
+    if (this.#waiting.length === 0 || !this.#fits(bytes, Rank.large)) return
     this.#used += bytes
     this.#holder = undefined
   }
@@ -174,8 +176,9 @@ export class MemoryBudget {
   }
 }
 
-function isSmall(charge: Charge, { bytes, isPart = false }: Wanted): boolean {
-  return !isPart && charge.bytes + bytes <= smallCost
+function rankOf(charge: Charge, { bytes, isPart = false }: Wanted): Rank {
+  if (charge.bytes + bytes > smallCost) return Rank.large
+  return isPart ? Rank.smallPart : Rank.small
 }
 
 /** What one request takes. */
