@@ -129,6 +129,20 @@ t.test('refuses what the API server would refuse', async (t) => {
   }
 })
 
+t.test('an autoscaler may have as many replicas at most as at least, and not fewer', async (t) => {
+  const f = await fixture()
+  const scaling = (name: string, minReplicas: number, maxReplicas: number): JsonObject => ({
+    metadata: { name },
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, minReplicas, maxReplicas },
+  })
+  t.match(await f.create('horizontalpodautoscalers', scaling('x', 3, 3)), { spec: { minReplicas: 3, maxReplicas: 3 } })
+  const { message } = await refusal(() => f.create('horizontalpodautoscalers', scaling('y', 3, 2)))
+  t.equal(
+    message,
+    'HorizontalPodAutoscaler.autoscaling "y" is invalid: spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`',
+  )
+})
+
 t.test('keeps what is immutable', async (t) => {
   const f = await fixture()
   const put = async (plural: string, object: JsonObject, change: JsonObject) => {
