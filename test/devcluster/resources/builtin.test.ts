@@ -143,6 +143,15 @@ t.test('an autoscaler may have as many replicas at most as at least, and not few
   )
 })
 
+t.test('an autoscaler names the group of what it scales, but for ReplicationControllers', async (t) => {
+  const f = await fixture()
+  const scaling = (scaleTargetRef: JsonObject): JsonObject => ({ metadata: { name: 'x' }, spec: { maxReplicas: 3, scaleTargetRef } })
+  const { message } = await refusal(() => f.create('horizontalpodautoscalers', scaling({ kind: 'Deployment', name: 'd' })))
+  t.match(message, /spec\.scaleTargetRef\.apiVersion: Invalid value: "": apiVersion must specify API group$/)
+  const target = { kind: 'ReplicationController', name: 'd' }
+  t.match(await f.create('horizontalpodautoscalers', scaling(target)), { spec: { scaleTargetRef: target } })
+})
+
 t.test('keeps what is immutable', async (t) => {
   const f = await fixture()
   const put = async (plural: string, object: JsonObject, change: JsonObject) => {
