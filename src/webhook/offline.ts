@@ -196,13 +196,10 @@ function inNamespace(type: ResourceType, object: JsonObject): JsonObject {
     : object
 }
 
-function contextOf(
-  { group, version, plural }: ResourceType,
-  object: JsonObject,
-  logger: Logger,
-  warnings: Set<string>,
-): ReviewContext<JsonObject> {
-  const { namespace, name } = isObject(object.metadata) ? object.metadata : noMetadata
+function contextOf(type: ResourceType, object: JsonObject, logger: Logger, warnings: Set<string>): ReviewContext<JsonObject> {
+  const { group, version, plural } = type
+  const { metadata } = inNamespace(type, object)
+  const { namespace, name } = isObject(metadata) ? metadata : noMetadata
   return {
     operation: 'CREATE',
     dryRun: true,

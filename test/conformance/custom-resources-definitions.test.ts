@@ -133,6 +133,8 @@ t.test('CustomResourceDefinitions', async (t) => {
       column('Bool', 'boolean', '.spec.size'),
       column('Last', 'string', '.spec.list[-1].a'),
       column('Label', 'string', '.metadata.labels.example\\.com/x'),
+      column('Quoted', 'string', ".metadata.labels['example\\.com/x']"),
+      column('Dotted', 'string', ".spec['inner.a']"),
       column('Since', 'date', '.spec.since'),
       column('Missing', 'date', '.spec.never'),
     ]
@@ -150,9 +152,24 @@ t.test('CustomResourceDefinitions', async (t) => {
     }
     t.strictSame(columnDefinitions[1], { name: 'Size', type: 'integer', format: '', description: 'How big', priority: 0 })
     t.match(columnDefinitions[2], { description: 'Custom resource definition column (in JSONPath format): .status.conditions[?(@.type=="Ready")].status' }) // prettier-ignore
-    const [age] = rows[0]!.cells.splice(11, 1)
+    const [age] = rows[0]!.cells.splice(13, 1)
     t.match(age, /^2\dy$/)
-    t.strictSame(rows[0]!.cells, ['a', 2, null, '1', '[{"a":"1"},{"a":"2"}]', '{"a":"x"}', null, 2, null, '2', 'labelled', null])
+    t.strictSame(rows[0]!.cells, [
+      'a',
+      2,
+      null,
+      '1',
+      '[{"a":"1"},{"a":"2"}]',
+      '{"a":"x"}',
+      null,
+      2,
+      null,
+      '2',
+      'labelled',
+      'labelled',
+      'x',
+      null,
+    ])
     t.strictSame(rows[1]!.cells, ['b', ...columns.map(() => null)])
     t.match(rows[0]!.object, { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' }, spec: undefined })
     const names = async (selector: string): Promise<unknown> => {

@@ -69,6 +69,11 @@ t.test('structure', async (t) => {
       ['x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true'],
     ],
     [
+      'int-or-string is no resource with fields',
+      { type: 'object', properties: { a: text }, 'x-kubernetes-int-or-string': true, 'x-kubernetes-embedded-resource': true },
+      ['x-kubernetes-embedded-resource: Invalid value: true: must be false if x-kubernetes-int-or-string is true'],
+    ],
+    [
       'a rule',
       { ...text, 'x-kubernetes-validations': [{ rule: ' ' }] },
       ['x-kubernetes-validations[0].rule: Required value: rule is not specified'],

@@ -183,7 +183,23 @@ const namespaced: Readonly<Record<string, readonly (readonly [JsonObject, string
     ],
   ],
   'autoscaling/v2/horizontalpodautoscalers': [
-    [{ spec: {} }, 'spec.maxReplicas: Required value: must be set and greater than 0', 'spec.scaleTargetRef.kind: Required value'],
+    [
+      { spec: {} },
+      'spec.maxReplicas: Required value: must be set and greater than 0',
+      'spec.scaleTargetRef.kind: Required value',
+      'spec.scaleTargetRef.name: Required value',
+      'spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group',
+    ],
+    [
+      { spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: 'v1', kind: 'De/x', name: 'd/e' } } },
+      'spec.scaleTargetRef.kind: Invalid value: "De/x": may not contain \'/\'',
+      'spec.scaleTargetRef.name: Invalid value: "d/e": may not contain \'/\'',
+      'spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group',
+    ],
+    [
+      { spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: 'a/b/c', kind: 'Deployment', name: 'd' } } },
+      'spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+    ],
     ...['scaleUp', 'scaleDown'].map((direction): readonly [JsonObject, string] => [
       { spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' }, behavior: { [direction]: { selectPolicy: '' } } } },
       `spec.behavior.${direction}.selectPolicy: Unsupported value: "": supported values: "Disabled", "Max", "Min"`,

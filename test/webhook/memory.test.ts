@@ -86,3 +86,12 @@ t.test('a limit that is given goes before that of the container', (t) => {
   t.ok(processMemory().limitBytes > 0)
   t.end()
 })
+
+t.test('what the process takes before it is sent anything is measured, and no less than that of an idle one', (t) => {
+  const resident = t.intercept(process.memoryUsage, 'rss', { value: () => 500 * mebibyte })
+  t.equal(processMemory().idleBytes, 500 * mebibyte)
+  resident.restore()
+  t.intercept(process.memoryUsage, 'rss', { value: () => 50 * mebibyte })
+  t.equal(processMemory().idleBytes, 160 * mebibyte)
+  t.end()
+})

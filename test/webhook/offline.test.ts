@@ -1,9 +1,11 @@
 import t from 'tap'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
-import { pod } from '../../src/api/builtin.ts'
+import { node, pod } from '../../src/api/builtin.ts'
 import { formatFieldError, forbidden, invalid } from '../../src/api/field-error.ts'
+import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import type { JsonObject } from '../../src/api/json.ts'
+import type { ReviewContext } from '../../src/webhook/context.ts'
 import type { WebhookDefinition } from '../../src/webhook/definition.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 import { reviewOffline } from '../../src/webhook/offline.ts'
@@ -158,6 +160,39 @@ t.test('types without a schema', async (t) => {
   t.match(await reviewOffline(pods, { ...object, spec: {} }), { known: true, valid: true })
   const broken = [defineWebhook(pod, { default: () => Promise.reject(new Error('boom')) })]
   t.match(await reviewOffline(broken, object), { valid: false, errors: [{ message: /validation failed: boom/ }] })
+})
+
+interface Namespaced {
+  readonly metadata: { readonly namespace?: string }
+}
+
+t.test('an object is in the namespace default unless it names another, and only where it can be in one', async (t) => {
+  const seen: unknown[] = []
+  const validate = ({ metadata }: Namespaced, _old: unknown, { namespace }: Pick<ReviewContext<JsonObject>, 'namespace'>): [] => {
+    seen.push([metadata.namespace, namespace])
+    return []
+  }
+  const spec = Type.Object({})
+  const house = defineKind({ group: 'example.com', kind: 'House', versions: [{ name: 'v1', spec }] })
+  const town = defineKind({ group: 'example.com', kind: 'Town', scope: 'Cluster', versions: [{ name: 'v1', spec }] })
+  const definitions = [house, town, pod, node].map((type) => defineWebhook(type as ResourceType, { validate }))
+  for (const [apiVersion, kind] of [
+    ['example.com/v1', 'House'],
+    ['example.com/v1', 'Town'],
+    ['v1', 'Pod'],
+    ['v1', 'Node'],
+  ] as const) {
+    const { valid } = await reviewOffline(definitions, { apiVersion, kind, metadata: { name: 'x' }, spec: {} })
+    t.ok(valid, kind)
+  }
+  await reviewOffline(definitions, { apiVersion: 'example.com/v1', kind: 'House', metadata: { name: 'x', namespace: 'far' }, spec: {} })
+  t.strictSame(seen, [
+    ['default', 'default'],
+    [undefined, ''],
+    ['default', 'default'],
+    [undefined, ''],
+    ['far', 'far'],
+  ])
 })
 
 t.test('other kinds and versions', async (t) => {

@@ -61,6 +61,13 @@ t.test('a delete is allowed unless validateDelete objects', async (t) => {
   })
 })
 
+t.test("a deletion that shows no object is nobody's to refuse", async (t) => {
+  let called = 0
+  const { ask } = await fixture(t, { validateDelete: () => ((called += 1), failure(403, 'Forbidden', 'is kept')) })
+  t.match(await ask('validate', { operation: 'DELETE', name: 'w', object: null, oldObject: null }), { allowed: true })
+  t.equal(called, 0)
+})
+
 t.test('handlers are told everything about the request', async (t) => {
   let seen: AdmissionContext | undefined
   const { ask } = await fixture(t, {

@@ -14,8 +14,8 @@ type Operator = '==' | '!=' | '<' | '<=' | '>' | '>='
 export type JsonPath = (object: JsonObject) => readonly JsonValue[]
 
 /**
- * Compiles `.spec.size`, `.spec.containers[0].image`, `.spec.hosts[*]`, `.metadata.annotations.example\.com/a`, `['a.b']`
- * and `.status.conditions[?(@.type=="Ready")].status`.
+ * Compiles `.spec.size`, `.spec.containers[0].image`, `.spec.hosts[*]`, `.metadata.annotations.example\.com/a`
+ * and `.status.conditions[?(@.type=="Ready")].status`. `['a.b']` is `.a.b`: a dot is escaped within quotes, too.
  *
  * @throws {SyntaxError} for anything else.
  */
@@ -37,7 +37,8 @@ export function plainFields(text: string): readonly string[] | undefined {
 }
 
 const fieldStep = /\.((?:\\.|[^\s.[\]\\'"])+)/y
-const quotedStep = /\[(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)")\]/y
+/** A comma would make a union of it (k8s.io/client-go `util/jsonpath`: parseArray). */
+const quotedStep = /\['([^',]*)'\]/y
 const indexStep = /\[(-?\d+)\]/y
 const allStep = /\[\*\]|\.\*/y
 const filterStep = /\[\?\(\s*@((?:\\.|[^\s=!<>'"()])*)\s*(?:(==|!=|<=|>=|<|>)\s*('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s()'"]+)\s*)?\)\]/y
@@ -55,7 +56,7 @@ function parsePath(text: string): readonly Step[] {
     let found: RegExpExecArray | null
     if (match(allStep)) steps.push({ kind: 'all' })
     else if ((found = match(fieldStep))) steps.push({ kind: 'field', name: unescape(found[1]!) })
-    else if ((found = match(quotedStep))) steps.push({ kind: 'field', name: unescape(found[1] ?? found[2] ?? '') })
+    else if ((found = match(quotedStep))) steps.push(...parsePath(`.${found[1]!}`))
     else if ((found = match(indexStep))) steps.push({ kind: 'index', index: Number(found[1]) })
     else if ((found = match(filterStep))) steps.push(filter(found))
     else throw new SyntaxError(`unrecognized character in json path at ${JSON.stringify(text.slice(at))}`)

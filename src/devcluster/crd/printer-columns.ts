@@ -26,7 +26,7 @@ function columnOf({ name, type, jsonPath, format, description, priority }: Defin
   }
 }
 
-/** A stored definition was validated; one that was not shows an empty column rather than no table. */
+/** A definition is accepted with a path that cannot be parsed: its column is empty. */
 function pathOrNothing(text: string): JsonPath {
   try {
     return compileJsonPath(text)

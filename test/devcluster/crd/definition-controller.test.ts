@@ -97,6 +97,14 @@ t.test('a definition is established, and then served', async (t) => {
   t.strictSame(Object.keys(info.subresources), ['status', 'scale'])
 })
 
+t.test('a definition may say that a map has any values, without a schema for them', async (t) => {
+  const server = start(t)
+  const free: JsonObject = { type: 'object', additionalProperties: true }
+  const openAPIV3Schema: JsonObject = { type: 'object', properties: { spec: free } }
+  await server.create(widgetDefinition({ versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }] }))
+  t.match(server.get(), { spec: { versions: [{ schema: { openAPIV3Schema: { properties: { spec: free } } } }] } })
+})
+
 t.test('columns, selectable fields and scale come from the definition', async (t) => {
   const server = start(t)
   await server.create(widgetDefinition())

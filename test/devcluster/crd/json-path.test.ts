@@ -34,7 +34,10 @@ const cases: [string, unknown[]][] = [
   ['.status.conditions[?(@.n<=2)].type', ['Ready']],
   ['.status.conditions[?(@.reason)].type', []],
   ['.metadata.annotations.example\\.com/a', ['x']],
-  [".metadata.annotations['example.com/a']", ['x']],
+  [".metadata.annotations['example\\.com/a']", ['x']],
+  [".metadata.annotations['example.com/a']", []],
+  [".spec['hosts'][0]", ['a']],
+  [".metadata['labels.none']", []],
   ['.constructor', []],
   ['.metadata.labels.__proto__', []],
 ]
@@ -45,7 +48,18 @@ for (const [path, expected] of cases) {
   })
 }
 
-for (const path of ['', '.', 'spec.size', '.spec..size', '.spec[', '.spec[a]', '.spec size', '{.spec.size}']) {
+for (const path of [
+  '',
+  '.',
+  'spec.size',
+  '.spec..size',
+  '.spec[',
+  '.spec[a]',
+  '.spec["hosts"]',
+  ".spec['a,b']",
+  '.spec size',
+  '{.spec.size}',
+]) {
   t.test(`${JSON.stringify(path)} is refused`, async (t) => {
     t.throws(() => compileJsonPath(path), SyntaxError)
   })

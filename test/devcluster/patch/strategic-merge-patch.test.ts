@@ -71,6 +71,11 @@ const cases: readonly (readonly [name: string, patch: JsonObject, expected: Json
   ['leaves out what is a directive alone', { metadata: { annotations: { $patch: 'replace', a: 'b' } } }, { metadata: { name: 'p' } }],
   ['leaves out nulls of what is new', { metadata: { annotations: { a: null, b: '1' } } }, { metadata: { annotations: { b: '1' } } }],
   ['keeps named fields alone', { metadata: { labels: { $retainKeys: ['b'], b: '3' } } }, { metadata: { labels: { b: '3' } } }],
+  [
+    'keeps named fields alone, also where it says of others that they go',
+    { metadata: { labels: { $retainKeys: ['b'], a: null, b: '3' } } },
+    { metadata: { labels: { b: '3' } } },
+  ],
 ]
 
 for (const [name, patch, expected] of cases) {

@@ -129,6 +129,29 @@ t.test('refuses what the API server would refuse', async (t) => {
   }
 })
 
+t.test('an autoscaler may have as many replicas at most as at least, and not fewer', async (t) => {
+  const f = await fixture()
+  const scaling = (name: string, minReplicas: number, maxReplicas: number): JsonObject => ({
+    metadata: { name },
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, minReplicas, maxReplicas },
+  })
+  t.match(await f.create('horizontalpodautoscalers', scaling('x', 3, 3)), { spec: { minReplicas: 3, maxReplicas: 3 } })
+  const { message } = await refusal(() => f.create('horizontalpodautoscalers', scaling('y', 3, 2)))
+  t.equal(
+    message,
+    'HorizontalPodAutoscaler.autoscaling "y" is invalid: spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`',
+  )
+})
+
+t.test('an autoscaler names the group of what it scales, but for ReplicationControllers', async (t) => {
+  const f = await fixture()
+  const scaling = (scaleTargetRef: JsonObject): JsonObject => ({ metadata: { name: 'x' }, spec: { maxReplicas: 3, scaleTargetRef } })
+  const { message } = await refusal(() => f.create('horizontalpodautoscalers', scaling({ kind: 'Deployment', name: 'd' })))
+  t.match(message, /spec\.scaleTargetRef\.apiVersion: Invalid value: "": apiVersion must specify API group$/)
+  const target = { kind: 'ReplicationController', name: 'd' }
+  t.match(await f.create('horizontalpodautoscalers', scaling(target)), { spec: { scaleTargetRef: target } })
+})
+
 t.test('keeps what is immutable', async (t) => {
   const f = await fixture()
   const put = async (plural: string, object: JsonObject, change: JsonObject) => {

@@ -167,6 +167,12 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
       ].join('\n')}`,
     ],
   ],
+  'a map that is formatted has nothing in it that cannot be': [
+    { ...text, ...rules("'%s'.format([{'a': quantity('1')}]) == ''") },
+    [
+      `properties[spec].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"'%s'.format([{'a': quantity('1')}]) == ''","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:28: error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given kubernetes.Quantity\n | '%s'.format([{'a': quantity('1')}]) == ''\n | ...........................^`,
+    ],
+  ],
   'types are told as far as they are known by then': [
     { ...text, ...rules('[[0], []].missing') },
     [

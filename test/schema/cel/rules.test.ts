@@ -46,6 +46,28 @@ const evaluations: Record<string, Case> = {
     value: 'a',
     problems: [],
   },
+  'the zero of every other type is one': {
+    spec: {
+      ...text,
+      ...rules(
+        ...['0', '0u', '0.0', "''", "b''", 'false', 'null', '[]', '{}', "duration('0s')", "timestamp('0001-01-01T00:00:00Z')"].map(
+          (zero) => `!optional.ofNonZeroValue(${zero}).hasValue()`,
+        ),
+      ),
+    },
+    value: 'a',
+    problems: [],
+  },
+  'numbers of other types are found in a constant list': {
+    spec: { ...text, ...rules('dyn(1u) in [1, 2]', 'dyn(2.0) in [1, 2]', '!(dyn(3u) in [1, 2])', "!(dyn(1u) in ['1', 'a'])") },
+    value: 'a',
+    problems: [],
+  },
+  'quoted text has its control characters escaped': {
+    spec: { ...text, ...rules(String.raw`strings.quote('\a\b\f\n\r\t\v\\"') == r'"\a\b\f\n\r\t\v\\\""'`) },
+    value: 'a',
+    problems: [],
+  },
   'data of the wrong type fail who reads them': {
     spec: { ...text, ...rules("true || self == 'x'", "self == 'x'") },
     value: 5,

@@ -14,18 +14,19 @@ import { Dice } from '../../support/dice.ts'
 import { reviewOfSpec, target } from '../../support/hostile-reviews.ts'
 import type { Handlers } from '../../support/hostile-server.ts'
 import { seed } from '../../support/seed.ts'
-import { changeableSource } from '../../support/webhook-fixture.ts'
+import type { ReviewAnswer } from '../../support/webhook-fixture.ts'
+import { changeableSource, patchOf } from '../../support/webhook-fixture.ts'
 import { gadget, gadgetHandlers } from '../../support/webhook-gadget.ts'
 import { reviewText } from '../../support/webhook-reviews.ts'
 
 t.setTimeout(600_000)
 
 /** A server that evaluates all reviews inline, and one that offloads all of them. */
-async function bothServers(t: Test, webhook: WebhookDefinition): Promise<WebhookServer[]> {
+async function bothServers(t: Test, ...webhooks: readonly WebhookDefinition[]): Promise<WebhookServer[]> {
   const certificates = await changeableSource()
   return [true, false].map((inline) => {
     const server = createWebhookServer({
-      webhooks: [webhook],
+      webhooks,
       client: {} as Client,
       certificates,
       logger: silentLogger(),
@@ -116,6 +117,27 @@ for (const [name, handlers] of Object.entries(targetHandlers)) {
 function updated(created: string, oldObject: string): string {
   return created.replace('"CREATE"', '"UPDATE"').replace('"oldObject":null', () => `"oldObject":${oldObject}`)
 }
+
+t.test('each of several defaults changes what the ones before made of the object', async (t) => {
+  const prepending = (name: string): WebhookDefinition =>
+    defineWebhook(target, {
+      default: (object) => ({ ...object, spec: { ...object.spec, plain: [{ name, weight: 2 }, ...(object.spec.plain ?? [])] } }),
+    })
+  const servers = await bothServers(t, prepending('first'), prepending('second'), prepending('third'))
+  const body = await same(
+    t,
+    servers,
+    '/mutate-hostile-example-com-v1-target',
+    reviewOfSpec('{"plain":[{"name":"x","weight":1}]}'),
+    'three defaults',
+  )
+  const { response } = JSON.parse(body) as { response: ReviewAnswer }
+  t.match(
+    patchOf(response),
+    ['third', 'second', 'first'].map((name, index) => ({ op: 'add', path: `/spec/plain/${index}`, value: { name } })),
+    'each is added once',
+  )
+})
 
 t.test('the answers to odd reviews are the same', async (t) => {
   const seen = new Set<string>()

@@ -1,8 +1,10 @@
 /** What limits and ranks Pods: limit ranges, quotas, disruption budgets, autoscalers, priority classes. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../../api/field-error.ts'
+import { parseApiVersion } from '../../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
+import { pathSegmentName } from '../../../api/names.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import {
   ageColumn,
@@ -189,12 +191,29 @@ function validateAutoscaler(spec: JsonValue | undefined): FieldError[] {
   if (max === 0) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'))
   if (max < 0) errors.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to 1'))
   if (max < min) errors.push(invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`'))
-  for (const field of ['kind', 'name'])
-    if (textAt(spec, 'scaleTargetRef', field) === '') errors.push(required(`spec.scaleTargetRef.${field}`))
+  errors.push(...validateTarget(at(spec, 'scaleTargetRef')))
   for (const direction of ['scaleUp', 'scaleDown']) {
     const rules = at(spec, 'behavior', direction)
     if (isObject(rules))
       errors.push(...validateOptionalEnum(rules, 'selectPolicy', `spec.behavior.${direction}`, ['Disabled', 'Max', 'Min']))
+  }
+  return errors
+}
+
+/** k8s.io/kubernetes `pkg/apis/autoscaling/validation`: ValidateCrossVersionObjectReference. */
+function validateTarget(target: JsonValue | undefined): FieldError[] {
+  const path = 'spec.scaleTargetRef'
+  const errors: FieldError[] = []
+  for (const field of ['kind', 'name']) {
+    const text = textAt(target, field)
+    if (text === '') errors.push(required(`${path}.${field}`))
+    errors.push(...pathSegmentName(text).map((message) => invalid(`${path}.${field}`, text, message)))
+  }
+  const apiVersion = textAt(target, 'apiVersion')
+  if (apiVersion.split('/').length > 2) {
+    errors.push(invalid(`${path}.apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`))
+  } else if (parseApiVersion(apiVersion).group === '' && textAt(target, 'kind') !== 'ReplicationController') {
+    errors.push(invalid(`${path}.apiVersion`, apiVersion, 'apiVersion must specify API group'))
   }
   return errors
 }
