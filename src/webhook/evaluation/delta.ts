@@ -46,8 +46,8 @@ class DeltaWriter {
       const value = object[key]
       if (value === undefined) continue
       const before = isObject(base) ? getOwn(base, key) : undefined
-      const written = isContainer(value) ? yield* this.container(value, before) : scalar(value)
-      isSame &&= value === before || written === same
+      const written = isContainer(value) ? yield* this.container(value, before) : value === before ? same : scalar(value)
+      isSame &&= written === same
       fields += 1
       text += `,${JSON.stringify(key)},${written}`
       if (this.#isTurnOver()) yield
@@ -63,14 +63,14 @@ class DeltaWriter {
     for (let index = 0; index < list.length; index += 1) {
       const item = list[index]!
       let written: string
-      if (!isContainer(item)) written = scalar(item)
-      else if (item === known?.[index]) written = same
+      if (known !== undefined && index < known.length && item === known[index]) written = same
+      else if (!isContainer(item)) written = scalar(item)
       else {
         places ??= yield* this.#placesOf(known ?? [])
         const place = places.get(item)
         written = place === undefined ? yield* this.container(item, known?.[index]) : `[0,${place}]`
       }
-      isSame &&= item === known?.[index] || written === same
+      isSame &&= written === same
       text += `,${written}`
       if (this.#isTurnOver()) yield
     }

@@ -12,7 +12,7 @@ t.test('the kubeconfig appears complete, for its owner alone', async (t) => {
   await writeKubeconfig(path, { ...fields, token: 'old' })
   await writeKubeconfig(path, fields)
   t.equal(statSync(path).mode & 0o777, 0o600)
-  t.strictSame(readdirSync(directory), ['kubeconfig'])
+  t.strictSame(readdirSync(directory).sort(), ['.gitignore', 'kubeconfig'])
   t.strictSame(parse(readFileSync(path, 'utf8')), {
     apiVersion: 'v1',
     kind: 'Config',

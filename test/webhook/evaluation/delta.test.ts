@@ -62,8 +62,8 @@ t.test('what is the same is not sent, and is shared', (t) => {
   }
   const cases: [string, JsonObject, string][] = [
     ['a changed field', { ...base, n: 2 }, '[2,"a",[0],"list",[0],"n",2]'],
-    ['a removed field', { a: base.a, n: 1 }, '[2,"a",[0],"n",1]'],
-    ['a field that is undefined', { a: base.a, list: undefined, n: 1 }, '[2,"a",[0],"n",1]'],
+    ['a removed field', { a: base.a, n: 1 }, '[2,"a",[0],"n",[0]]'],
+    ['a field that is undefined', { a: base.a, list: undefined, n: 1 }, '[2,"a",[0],"n",[0]]'],
     ['an item inserted', { list: [{ z: 0 }, ...base.list] }, '[2,"list",[1,[2,"z",0],[0,0],[0,1],[0,2]]]'],
     ['an item removed', { list: base.list.slice(1) }, '[2,"list",[1,[0,1],[0,2]]]'],
     ['an item changed', { list: base.list.with(1, { ...base.list[1], n: null }) }, '[2,"list",[1,[0],[2,"b",[0],"n",null],[0]]]'],
@@ -72,6 +72,12 @@ t.test('what is the same is not sent, and is shared', (t) => {
     ['an empty object where there was none', { new: {}, other: [] }, '[2,"new",[2],"other",[1]]'],
   ]
   for (const [name, value, text] of cases) t.equal(written(value, base).text, text, name)
+  const unreadable = deepFreeze({ ratio: Infinity, list: [-Infinity, {}], n: 1 }) as JsonObject & { list: JsonValue[] }
+  t.strictSame(sent({ ...unreadable, list: [...unreadable.list, 2], n: 2 }, unreadable), {
+    ratio: Infinity,
+    list: [-Infinity, {}, 2],
+    n: 2,
+  })
   const result = sent({ ...structuredClone(base), list: [...base.list, 1n] }, base) as typeof base
   t.equal(result.a, base.a)
   t.equal(result.list[2], base.list[2])
