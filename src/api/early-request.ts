@@ -1,7 +1,7 @@
 /** Connections whose next request comes before their last answer has left. */
 import type { Socket } from 'node:net'
 
-/** What is longer, in UTF-16 units, may not fit into the buffer of a socket. */
+/** The length in UTF-16 units up to which an answer fits into the buffer of a socket, whatever its characters. */
 export const longAnswer = 16 * 1024
 
 /**

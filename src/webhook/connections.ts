@@ -135,7 +135,7 @@ export class Connections {
     }
     const connection = new Connection(tcp, address, this.#clock.monotonicNow())
     this.#open.set(address, connection)
-    this.#addUnused(connection)
+    addTo(this.#unused, connection)
     tcp.once('close', () => this.#forget(connection))
     const { handshakeMs } = this.#limits
     if (handshakeMs === undefined) return this.#secured(tcp)
@@ -192,7 +192,7 @@ export class Connections {
     return true
   }
 
-  /** Of those that never carried a request the first, and better one without a handshake, of the sender that has most of them. */
+  /** The first connection without a handshake, else the first one, of the sender with the most connections that never carried a request. */
   #leastUnused(): Connection | undefined {
     const unused = largest(this.#unused)
     if (unused === undefined) return undefined
@@ -200,7 +200,7 @@ export class Connections {
     return unused.values().next().value
   }
 
-  /** Of those whose requests have been coming for long the one that takes longest, of the sender that has most of them. */
+  /** The connection whose request has been coming for longest, of the sender with the most requests that have been coming for long. */
   #slowestSender(): Connection | undefined {
     const since = this.#clock.monotonicNow() - longRequestMs
     const slow = new Map<string, Set<Connection>>()
@@ -212,10 +212,6 @@ export class Connections {
 
   #longestIdle(): Connection | undefined {
     return oldest([...this.#open.values()].filter(({ busy }) => !busy))
-  }
-
-  #addUnused(connection: Connection): void {
-    addTo(this.#unused, connection)
   }
 
   #removeUnused(connection: Connection): void {

@@ -24,10 +24,10 @@ const patienceMs = 500
 const bytesPerMs = 1024
 const checkMs = 250
 
-/** What a charge wants more. */
+/** The memory that a charge asks for, beyond what it has. */
 interface Wanted {
   readonly bytes: number
-  /** For a part of a body: whoever sends parts may leave it at that. */
+  /** Whether it is for a part of a body, the rest of which may never come. */
   readonly isPart?: boolean
 }
 

@@ -40,8 +40,7 @@ const maxRequestLength = smallBytes
 const port = parentPort
 if (port === null) throw new Error('worker.ts is the code of a thread')
 
-// A large review may wait for the small ones on the main thread. Only on Linux does each thread have a priority of its own.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+giveWay()
 
 const webhooks = readThreadWebhooks(workerData as string)
 let current: InlineEvaluation | undefined
@@ -71,6 +70,16 @@ const calls: WorkerCalls = {
     const { text, patch } = evaluation().answer(response)
     return { text: bufferOf(text as string), patch }
   },
+}
+
+/** Lets the small reviews on the main thread go first. Only Linux has a priority for each thread; elsewhere it would be that of the process. */
+function giveWay(): void {
+  if (process.platform !== 'linux') return
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // A sandbox may forbid it; the reviews matter more.
+  }
 }
 
 function evaluation(): InlineEvaluation {
