@@ -29,7 +29,11 @@ const habits: readonly Habit[] = [
 ]
 
 /** A comment opens with a noun, not with these. */
-const opening: Habit = { write: 'a subject first', not: 'What, Who, Whether, Of … first', pattern: /^(?:What|Who|Whose|Whether|How|Where|Of|As)\b/g }
+const opening: Habit = {
+  write: 'a subject first',
+  not: 'What, Who, Whether, Of … first',
+  pattern: /^(?:What|Who|Whose|Whether|How|Where|Of|As)\b/g,
+}
 
 interface Passage {
   readonly kind: 'comments' | 'messages' | 'docs'
