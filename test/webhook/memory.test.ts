@@ -16,7 +16,7 @@ t.test('the shipped limit is that of the Deployment and of the page about limits
   const shares = shareMemory({ ...process256, limitBytes: shippedLimitBytes })
   const rows: readonly (readonly [string, string])[] = [
     ['Memory limit', `${shippedLimitBytes / mebibyte}Mi`],
-    ['Memory of all requests that wait for an answer', `${Math.floor(shares.requestBytes / mebibyte)} MiB`],
+    ['Memory of all requests in flight', `${Math.floor(shares.requestBytes / mebibyte)} MiB`],
     ['Body of a ConversionReview', `${Math.floor(shares.conversionBytes / mebibyte)} MiB`],
     ['Connections', String(shares.connections)],
   ]
