@@ -1,4 +1,4 @@
-/** "May the requester do this?": SubjectAccessReviews, whose answers are remembered for some seconds. */
+/** SubjectAccessReviews of the requester for `context.requesterCan`, with a cache of some seconds. */
 import { createHash } from 'node:crypto'
 import { subjectAccessReview } from '../api/builtin.ts'
 import type { Clock } from '../api/clock.ts'
@@ -11,16 +11,16 @@ import { isForbidden } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 import type { UserInfo } from './context.ts'
 
-/** What somebody would do. */
+/** The action to check; see `resourceAttributes` of a SubjectAccessReview. */
 export interface AccessAttributes {
-  /** `get`, `list`, `create`, `update`, `patch`, `delete`, … or one that only your own rules know, such as `use`. */
+  /** `get`, `list`, `create`, `update`, `patch`, `delete`, …, or a verb of your own RBAC rules, such as `use`. */
   readonly verb: string
-  /** To what: a kind of yours, one like `core.secret`, or what `resourceType({ … })` gives. */
+  /** The type to act on: a kind of yours, one like `core.secret`, or the result of `resourceType({ … })`. */
   readonly type: ResourceType
   readonly subresource?: string
-  /** Default: that of the request; empty: all namespaces. Of no meaning for cluster-scoped types: what a namespace allows is not asked about these. */
+  /** Default: the namespace of the request; empty: all namespaces. Ignored for cluster-scoped types. */
   readonly namespace?: string
-  /** Default: any. */
+  /** Default: any name. */
   readonly name?: string
 }
 
@@ -34,7 +34,7 @@ interface ResourceAttributes {
   readonly name?: string
 }
 
-/** What `context.requesterCan` needs to be allowed; goes into the `rbac` of the webhook. */
+/** The RBAC rule that `context.requesterCan` needs; add it to the `rbac` of the webhook. */
 export const accessReviewRule: PolicyRule = Object.freeze({
   apiGroups: Object.freeze(['authorization.k8s.io']),
   resources: Object.freeze(['subjectaccessreviews']),
@@ -43,9 +43,9 @@ export const accessReviewRule: PolicyRule = Object.freeze({
 
 /** Long enough for one `kubectl apply` of many objects. */
 const allowedMs = 5_000
-/** Who was refused asks somebody for the right, and tries again. */
+/** Short, so that a newly granted right takes effect when the user tries again. */
 const deniedMs = 1_000
-/** A digest and an answer each: about 200 KiB. */
+/** Each entry is a digest and a boolean: about 200 KiB for all. */
 const maxEntries = 1_000
 
 interface Answer {
@@ -53,10 +53,10 @@ interface Answer {
   readonly until: number
 }
 
-/** The answers of one process. */
+/** The cache of SubjectAccessReview results of one process. */
 export class AccessReviews {
   readonly #clock: Clock
-  /** Oldest first. */
+  /** In insertion order, the oldest first. */
   readonly #answers = new Map<string, Answer>()
 
   constructor(clock: Clock) {
@@ -64,9 +64,9 @@ export class AccessReviews {
   }
 
   /**
-   * Whether the user may do that, where no namespace is named in `namespace`.
+   * Returns whether the user has the right; the namespace of `attributes` defaults to `namespace`.
    *
-   * @throws {ProreusError} `PRO_API` or `PRO_PERMISSION` when the API server does not say.
+   * @throws {ProreusError} `PRO_API` or `PRO_PERMISSION` when the SubjectAccessReview fails.
    */
   async allows(
     client: Pick<Client, 'create'>,
@@ -86,14 +86,14 @@ export class AccessReviews {
   }
 
   #remember(key: string, answer: Answer): void {
-    // Behind all others, also when it was there.
+    // Deleted first, so that a renewed entry moves to the end.
     this.#answers.delete(key)
     if (this.#answers.size >= maxEntries) this.#answers.delete(this.#answers.keys().next().value!)
     this.#answers.set(key, answer)
   }
 }
 
-/** A digest: users have as many groups and extra values as their identity provider likes. */
+/** A digest, because the number of a user's groups and extra values is unlimited. */
 function keyOf({ username, uid, groups, extra }: UserInfo, attributes: ResourceAttributes): string {
   const { verb, group, resource, subresource, namespace, name } = attributes
   return createHash('sha256')

@@ -1,4 +1,4 @@
-/** The cache of the process, for the handlers of all webhooks: it never says "not found" of what has not arrived yet. */
+/** The informers' cache for webhook handlers: limited to the types in `reads`, and never read before it has synced. */
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
@@ -7,18 +7,18 @@ import type { DeepReadonly } from '../api/json.ts'
 import type { ObjectKey } from '../api/object.ts'
 import type { CacheListOptions, CacheReader } from '../cache/cache.ts'
 
-/** What handlers need of the cache of a process. */
+/** The parts of the process's cache that handlers use. */
 export interface ProcessCache extends CacheReader {
-  /** Follows the type from now on, if it does not yet. */
+  /** Starts watching the type, if the process does not watch it yet. */
   informer(type: ResourceType): { readonly synced: boolean; whenSynced(signal?: AbortSignal): Promise<void> }
-  /** The namespaces that it is limited to; empty: all. */
+  /** Namespaces that the cache is limited to; empty: all. */
   readonly namespaces: readonly string[]
 }
 
 export class AdmissionCache implements CacheReader {
   readonly #cache: ProcessCache | undefined
 
-  /** @param cache of the process; without one nothing can be read. */
+  /** @param cache of the process; without one every read throws. */
   constructor(cache: ProcessCache | undefined) {
     this.#cache = cache
   }
@@ -27,7 +27,7 @@ export class AdmissionCache implements CacheReader {
     return this.#filled(type).get(type, key)
   }
 
-  /** A controller may take "all" for those that it is responsible for; a rule about all objects would be one about some. */
+  /** A list of all namespaces throws in a limited process: a rule about all objects would silently become one about some. */
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     const cache = this.#filled(type)
     if (type.namespaced && cache.namespaces.length > 0 && (options?.namespace ?? '') === '') {
@@ -37,7 +37,7 @@ export class AdmissionCache implements CacheReader {
     return cache.list(type, options)
   }
 
-  /** Resolves when all objects of these types have arrived; rejects with the signal's reason. */
+  /** Resolves when the caches of these types have synced; rejects with the signal's reason. */
   async whenFilled(types: readonly ResourceType[], signal: AbortSignal): Promise<void> {
     const cache = this.#cache
     if (cache !== undefined) await Promise.all(types.map((type) => cache.informer(type).whenSynced(signal)))

@@ -1,4 +1,4 @@
-/** One admission request from its body to what is sent as its answer, and what logs, metrics and traces tell of it. */
+/** Handles one admission request, from its body to the response, with its log line, metrics and span. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../api/clock.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
@@ -30,17 +30,17 @@ interface RouteOptions extends Stages {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: WebhookMetrics
-  /** Which allowed reviews are logged, by the request's uid. */
+  /** Decides by the request's uid whether an allowed review is logged. */
   readonly sampled: (uid: string) => boolean
 }
 
-/** As JSON. */
+/** Serialized JSON. */
 type Answer = string | Buffer
 
 /**
- * Answers the body of a request; `onClose` tells when the sender has gone.
+ * Handles the body of a request and returns the response; `onClose` registers a callback for a closed connection.
  *
- * @throws {MalformedReview} when the body is no AdmissionReview of this kind.
+ * @throws {MalformedReview} when the body is not an AdmissionReview for this type.
  */
 export type Route = (body: Buffer | undefined, timeout: unknown, onClose: OnClose, headers: IncomingHttpHeaders) => Answer | Promise<Answer>
 
@@ -59,7 +59,7 @@ export function admissionRoute(options: RouteOptions): Route {
     headers: IncomingHttpHeaders,
     span?: ReviewSpan,
   ): ReturnType<Route> {
-    // Not the clock's time: that one may be set, and counts whole milliseconds.
+    // Monotonic and finer than a millisecond, unlike the clock's wall time.
     const began = performance.now()
     let evaluation: Evaluation | undefined
     const ended = (): void => {
@@ -118,7 +118,7 @@ function count(
   deadlineMs: number,
 ): void {
   metrics.reviewed(operation, outcome, ms / 1000)
-  // A handler that does not wait for anything cannot be cut off: it answers, but too late.
+  // A handler that blocks the event loop cannot be interrupted; it returns after the deadline.
   if (outcome === 'timed_out' || ms > deadlineMs) metrics.overran()
   if (outcome === 'errored') metrics.panicked()
   metrics.warned(response.warnings?.length ?? 0)

@@ -1,4 +1,4 @@
-/** All handlers about the same objects as one webhook: one entry in the configurations, one path, one answer. */
+/** Combines all webhooks of the same objects into one: one entry in the configurations, one path, one response. */
 import { ProreusError } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupKindOf, groupResourceOf } from '../api/group-version-kind.ts'
@@ -14,26 +14,26 @@ import type { WebhookFilters, WebhookSettings } from './settings.ts'
 
 /** A webhook of one of the operators of a process. */
 export interface OperatorWebhook extends WebhookDefinition {
-  /** What its handlers act with, under the name of their operator. Default: that of the server. */
+  /** The client of its handlers, with the operator's field manager and user agent. Default: the client of the server. */
   readonly client?: Client
 }
 
-/** Webhooks with handlers, in declared order. */
+/** Webhooks that have handlers, in declared order. */
 export type Handlers = readonly OperatorWebhook[]
 
-/** A webhook as the server and the manifests see it: for one version of a type, or for one subresource. */
+/** A webhook as the server and the manifests need it: for one version of a type, or for one subresource. */
 export interface CombinedWebhook {
   readonly type: ResourceType
-  /** Where the object has a schema: neither for a type that is not ours, nor for a subresource. */
+  /** The kind, when its schema applies; undefined for other types and for subresources. */
   readonly schemaKind: Kind | undefined
   readonly version: string
   readonly subresource: string
-  /** Empty unless the handlers gave one. */
+  /** The `name` that the webhooks declare; empty by default. */
   readonly name: string
   readonly filters: WebhookFilters
-  /** For each operation those handlers that want to be asked about it. */
+  /** The webhooks with a handler, by operation. */
   readonly handlers: Readonly<Record<Operation, Handlers>>
-  /** About which operations the mutating webhook is asked, and where; none: there is no such entry. */
+  /** Path and operations of the mutating webhook; without operations it is not registered. */
   readonly mutating: { readonly path: string; readonly operations: readonly Operation[] }
   readonly validating: { readonly path: string; readonly operations: readonly Operation[] }
   readonly refuseInvalidEarly: boolean
@@ -41,24 +41,24 @@ export interface CombinedWebhook {
   readonly timeoutSeconds: number
   readonly failurePolicy: 'Fail' | 'Ignore'
   readonly sideEffects: 'None' | 'NoneOnDryRun'
-  /** Undefined when nobody said one. */
+  /** Undefined when no webhook declares one. */
   readonly reinvocationPolicy: 'Never' | 'IfNeeded' | undefined
 }
 
 const allOperations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const
-/** The API server takes no patch for what is deleted. */
+/** The API server accepts no patch for a DELETE. */
 const mutable: ReadonlySet<Operation> = new Set<Operation>(['CREATE', 'UPDATE', 'CONNECT'])
 
 /**
- * Combines the webhooks of all operators of a process. A kind with several served versions gives one for each: its handlers are written for
- * the stored one, those of `versionOf` for theirs; with `matchPolicy: Equivalent` the API server also sends them the objects of the other versions, converted, and the paths
- * of these apply their schema alone.
+ * Combines the webhooks of all operators of a process. A kind with several served versions results in one webhook for each: the handlers of
+ * the kind belong to the stored version, those of `versionOf` to theirs. With `matchPolicy: Equivalent` the API server converts objects of
+ * other versions for the stored version's webhook, too; the other versions' webhooks validate against their schema.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when handlers of one type are to be asked about different requests and have no `name`.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when webhooks of one type select different requests and have no `name`.
  */
 export function combineWebhooks(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   const groups = new Map<string, OperatorWebhook[]>()
-  // The versions of a kind are combined together, each with its own handlers.
+  // All versions of a kind are combined together, each with its own handlers.
   const kinds = new Set(definitions.filter(({ type }) => schemaKindOf(type) !== undefined).map(({ type }) => groupResourceOf(type)))
   for (const definition of definitions) {
     const { group, version, plural } = definition.type
@@ -88,7 +88,7 @@ function combine(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
       (definition) => operationsOf(definition).includes(operation) && functions.some((name) => definition.handlers[name] !== undefined),
     )
   const judgesContent = schemaKind !== undefined
-  // The API server is not to ask, and to depend on, who has nothing to say.
+  // Registers no webhook without handlers: it would be an availability risk for nothing.
   const mutates = (operation: Operation): boolean =>
     mutable.has(operation) && (judgesContent || refuseInvalidEarly || isAnswered(operation, 'default'))
   const validates = (operation: Operation): boolean =>
@@ -119,14 +119,17 @@ function combine(definitions: readonly OperatorWebhook[]): CombinedWebhook[] {
   })
 }
 
-/** The kind with its schema, where one of the definitions knows it. */
+/** The kind with its schema, if one of the definitions has it. */
 function oneKind(definitions: readonly WebhookDefinition[]): Kind | undefined {
   const [kind, another] = new Set(definitions.map(({ type }) => schemaKindOf(type)).filter((one) => one !== undefined))
   if (kind === undefined || another === undefined) return kind
   throw new ProreusError('PRO_CONFIG_INVALID', `There are two definitions of ${groupKindOf(kind)}: define its webhooks with the same one.`)
 }
 
-/** An error of the schema is the user's, an error of one handler no reason to keep the others' from them. */
+/**
+ * Default: true with a schema, whose errors the user would otherwise get without those of the handlers. One `false` applies to all
+ * webhooks.
+ */
 function refusesEarly(settings: readonly WebhookSettings[], hasSchema: boolean): boolean {
   const said = settings.map(({ refuseInvalidEarly }) => refuseInvalidEarly).filter((one) => one !== undefined)
   return said.length === 0 ? hasSchema : said.every((one) => one)
@@ -137,7 +140,7 @@ function handlersByOperation(definitions: Handlers): Readonly<Record<Operation, 
   return { CREATE: of('CREATE'), UPDATE: of('UPDATE'), DELETE: of('DELETE'), CONNECT: of('CONNECT') }
 }
 
-/** What all handlers of an entry have to agree on: the API server evaluates it before it asks any of them. */
+/** Returns the filters, which must be equal in all webhooks of an entry, because the API server evaluates them before it calls any. */
 function sameFilters(definitions: readonly WebhookDefinition[]): WebhookFilters {
   const [first, ...others] = definitions.map(({ settings }) => filtersOf(settings))
   const fields = ['matchConditions', 'objectSelector', 'namespaceSelector', 'scope', 'matchPolicy'] as const
@@ -161,7 +164,7 @@ function filtersOf({ matchConditions, objectSelector, namespaceSelector, scope, 
   }
 }
 
-/** Two groups may have one path: `a.b` and `a-b` do not differ in it. */
+/** Two groups may result in the same path: `a.b` and `a-b`. */
 function refuseDuplicates(combined: readonly CombinedWebhook[]): void {
   const paths = new Map<string, ResourceType>()
   for (const { type, validating } of combined) {

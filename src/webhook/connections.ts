@@ -1,53 +1,53 @@
-/** The open connections of a server: how many there may be, how long their senders may take, and how to end them all without losing a request. */
+/** The open connections of a server: their number, time limits for their peers, and a graceful shutdown. */
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '../api/clock.ts'
 
 /**
- * How long a connection that carries no request may stay when the server stops. Node closes those that have carried one;
- * those that never did, and those still shaking hands, it would wait for.
+ * Time that a connection without a request may stay open after the server stops. Node.js closes idle connections that have carried a request;
+ * it would wait for those that never did, and for unfinished handshakes.
  */
 const quietMs = 1000
 
 interface ConnectionLimits {
   /**
-   * How many there may be. For another, one has to go: one that never carried a request, of the sender that has most of these, for a flood
-   * comes from somewhere, and the API server from elsewhere; else one of which the request has been coming for long, in the same way; else
-   * the one that has been idle longest.
+   * Maximum number of connections. Beyond it one is closed: first a connection that never carried a request, of the sender that has most of
+   * these, since a flood and the API server come from different addresses; else the slowest request, by the same rule; else the connection
+   * that has been idle longest.
    */
   readonly connections: number
   /**
-   * How long a sender may take from the TCP connection to the end of the TLS handshake. Node's own default, of two minutes, starts again with
-   * each byte. Undefined for a server without TLS.
+   * Time limit from the TCP connection to the end of the TLS handshake. The default of Node.js is two minutes and restarts with each byte.
+   * Undefined for a server without TLS.
    */
   readonly handshakeMs?: number
-  /** How many requests may wait for their answers on one connection: the API server sends the next one after the answer. Another ends the connection. */
+  /** Maximum number of unanswered requests on one connection; a further one closes it. The API server does not pipeline. */
   readonly pipelined: number
-  /** How long a request may be there, from its headers until its sender has fetched the answer. The API server waits no longer than 30 s. */
+  /** Time limit of a request, from its headers until the peer has read the response. The API server waits at most 30 s. */
   readonly requestMs: number
 }
 
 export const usualConnectionLimits: Omit<ConnectionLimits, 'connections'> = { handshakeMs: 10_000, pipelined: 4, requestMs: 60_000 }
 
 const checkMs = 5000
-/** From then on a request has been coming for long: the API server sends one in some milliseconds. */
+/** Age from which an incomplete request counts as slow: the API server sends a request within milliseconds. */
 const longRequestMs = 1000
 
-/** One connection, of TCP first and of TLS after the handshake. */
+/** One connection, first of TCP and after the handshake of TLS. */
 class Connection {
   readonly tcp: Socket
-  /** Its address and port. */
+  /** Remote address and port. */
   readonly address: string
-  /** Its address alone. */
+  /** Remote address. */
   readonly sender: string
   tls: Socket | undefined
   /**
-   * The answers that it waits for: in a list, and in no set or map. The tables that these have outgrown refer to their successors, so that
-   * all that was ever in them would survive until the next full garbage collection.
+   * Unanswered requests. An array, not a Set or a Map: when these grow, their old tables keep references to the new ones, so that
+   * everything that was ever in them would survive until the next full garbage collection.
    */
   readonly answers: ServerResponse[] = []
-  /** When its oldest request began, or its last one ended. */
+  /** When its oldest request began or, without a request, when the last one ended. */
   since: number
 
   constructor(tcp: Socket, address: string, now: number) {
@@ -61,7 +61,7 @@ class Connection {
     return this.answers.length > 0
   }
 
-  /** Whether it has a request that is not all there. */
+  /** True while a request is incomplete. */
   get receiving(): boolean {
     return this.answers.some(({ req }) => !req.complete)
   }
@@ -82,9 +82,9 @@ export class Connections {
   readonly #server: HttpServer | HttpsServer
   readonly #clock: Clock
   readonly #limits: ConnectionLimits
-  /** By the sender's address and port, which both ends of a TLS connection in this process have: that of TCP and its own. */
+  /** By remote address and port, which the TCP socket and its TLS socket have in common. */
   readonly #open = new Map<string, Connection>()
-  /** Those of them that have never carried a request, by sender, in the order of their coming. */
+  /** The connections that never carried a request, by sender, in the order in which they were opened. */
   readonly #unused = new Map<string, Set<Connection>>()
   #inFlight = 0
   #check: Timer | undefined
@@ -95,21 +95,21 @@ export class Connections {
     this.#limits = limits
     server.on('connection', (socket: Socket) => this.#opened(socket))
     server.on('secureConnection', (socket) => this.#secured(socket))
-    // Before fastify hears of them.
+    // Prepended, to run before fastify's listener.
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => this.#requested(request.socket, response))
   }
 
-  /** Requests that wait for an answer. */
+  /** Number of unanswered requests. */
   get inFlight(): number {
     return this.#inFlight
   }
 
-  /** How many there are now. */
+  /** Number of open connections. */
   get size(): number {
     return this.#open.size
   }
 
-  /** Stops accepting, lets requests in flight finish, and ends what is left after `deadlineMs`. */
+  /** Stops accepting connections, lets requests in flight finish, and closes what is left after `deadlineMs`. */
   stop(deadlineMs: number): Promise<void> {
     if (!this.#server.listening) return Promise.resolve()
     return new Promise((resolve) => {
@@ -151,13 +151,13 @@ export class Connections {
     connection.tls = tls
     tls[connectionField] = connection
     tls.once('close', () => {
-      // Node closes the response that has the connection; those behind it in the row would never be closed, and their requests never given up.
+      // Node.js closes only the current response of the connection; pipelined ones would never be closed, nor their requests aborted.
       for (const response of [...connection.answers]) if (!response.closed) response.emit('close')
     })
   }
 
   #requested({ [connectionField]: connection, destroyed }: KnownSocket, response: ServerResponse): void {
-    // The parser goes on with what has come already.
+    // Otherwise the parser continues with bytes that were received already.
     if (destroyed) return
     this.#inFlight += 1
     response.once('close', () => {
@@ -174,7 +174,7 @@ export class Connections {
     else this.#check ??= this.#clock.after(checkMs, () => this.#endSlow())
   }
 
-  /** Ends what takes too long; goes on as long as there are requests. */
+  /** Closes connections that exceed their time limits; scheduled as long as there are requests. */
   #endSlow(): void {
     this.#check = undefined
     if (this.#inFlight === 0) return
@@ -183,7 +183,7 @@ export class Connections {
     this.#check = this.#clock.after(checkMs, () => this.#endSlow())
   }
 
-  /** Ends the connection that will be missed least; false where all carry requests. */
+  /** Closes the least important connection; returns false when all carry requests. */
   #makeRoom(): boolean {
     const least = this.#leastUnused() ?? this.#slowestSender() ?? this.#longestIdle()
     if (least === undefined) return false
@@ -192,7 +192,9 @@ export class Connections {
     return true
   }
 
-  /** The first connection without a handshake, else the first one, of the sender with the most connections that never carried a request. */
+  /**
+   * Returns a connection of the sender with the most connections that never carried a request: one without a handshake, else the oldest.
+   */
   #leastUnused(): Connection | undefined {
     const unused = largest(this.#unused)
     if (unused === undefined) return undefined
@@ -200,7 +202,7 @@ export class Connections {
     return unused.values().next().value
   }
 
-  /** The connection whose request has been coming for longest, of the sender with the most requests that have been coming for long. */
+  /** Returns the connection with the slowest request, of the sender with the most slow requests. */
   #slowestSender(): Connection | undefined {
     const since = this.#clock.monotonicNow() - longRequestMs
     const slow = new Map<string, Set<Connection>>()
@@ -221,9 +223,9 @@ export class Connections {
     if (unused?.size === 0) this.#unused.delete(sender)
   }
 
-  /** One that is closed, or is going to be. */
+  /** Removes a connection that is closed or about to be. */
   #forget(connection: Connection): void {
-    // Another may have its address by now.
+    // Its address may already be in use again.
     if (this.#open.get(connection.address) !== connection) return
     this.#open.delete(connection.address)
     this.#removeUnused(connection)
@@ -240,7 +242,7 @@ function addTo(bySender: Map<string, Set<Connection>>, connection: Connection): 
   else known.add(connection)
 }
 
-/** The connections of the sender that has most of them. */
+/** Returns the connections of the sender that has most of them. */
 function largest(bySender: ReadonlyMap<string, Set<Connection>>): Set<Connection> | undefined {
   let most: Set<Connection> | undefined
   for (const connections of bySender.values()) if (most === undefined || connections.size > most.size) most = connections
@@ -253,7 +255,7 @@ function oldest(connections: Iterable<Connection>): Connection | undefined {
   return first
 }
 
-/** Undefined for a connection that has gone already. */
+/** Undefined for a connection that is closed already. */
 function addressOf({ remoteAddress, remotePort }: Socket): string | undefined {
   return remoteAddress === undefined ? undefined : `${remoteAddress} ${remotePort}`
 }

@@ -1,4 +1,4 @@
-/** What handlers are told about a request, and what they may ask and say. */
+/** The context of a webhook handler. */
 import type { DeepReadonly } from '../api/json.ts'
 import type { CacheReader } from '../cache/cache.ts'
 import type { Client } from '../client/client.ts'
@@ -7,7 +7,7 @@ import type { AccessAttributes } from './access.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** Who asked for the change, as the API server authenticated them. */
+/** The authenticated requester. */
 export interface UserInfo {
   readonly username: string
   readonly uid?: string
@@ -20,82 +20,82 @@ export interface GroupVersionResource {
   /** Empty for the core group. */
   readonly group: string
   readonly version: string
-  /** The plural, without a subresource. */
+  /** The plural name, without a subresource. */
   readonly resource: string
 }
 
-/** The `CreateOptions`, `UpdateOptions`, `PatchOptions` or `DeleteOptions` of `meta/v1` that the requester sent; none with CONNECT. */
+/** The `CreateOptions`, `UpdateOptions`, `PatchOptions` or `DeleteOptions` of `meta/v1` that the requester sent; undefined for CONNECT. */
 export interface OperationOptions {
   readonly apiVersion?: string
   readonly kind?: string
   readonly dryRun?: readonly string[]
   readonly fieldManager?: string
   readonly fieldValidation?: string
-  /** Of a server-side apply. */
+  /** For server-side apply only. */
   readonly force?: boolean
   readonly gracePeriodSeconds?: number
   readonly propagationPolicy?: string
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** What is known about a request without asking the cluster; also offline, for `proreus validate`. */
+/** The parts of the context that need no cluster; also available offline, to `proreus validate`. */
 export interface ReviewContext<T = unknown> {
   readonly operation: Operation
   readonly dryRun: boolean
   readonly user: UserInfo
   /** Empty for a cluster-scoped object. */
   readonly namespace: string
-  /** Empty while the API server has still to generate it. */
+  /** Empty until the API server has generated it. */
   readonly name: string
-  /** What the request is about, in the version that the webhook is registered for. */
+  /** The resource, in the version that the webhook is registered for. */
   readonly resource: GroupVersionResource
   /** `status`, `scale`, `exec`, …; empty for the object itself. */
   readonly subResource: string
   readonly options: OperationOptions
   /** The object before an update or a delete. */
   readonly oldObject: DeepReadonly<T> | undefined
-  /** Aborts when nobody waits for the answer any more: deadline passed, API server gone, process ending. */
+  /** Aborts when the response is no longer needed: deadline passed, API server gone, process stopping. */
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** Shown to the user by kubectl; keep it below 120 characters. */
+  /** Adds a warning, which kubectl prints; keep it below 120 characters. */
   warn(text: string): void
   /**
-   * Adds an annotation to the API server's audit event of the request, whether it is allowed or not; there the key stands after the name
-   * of the webhook: `validate-memcached-v1.cache.example.com/KEY`. What is there stays: a key that comes again with another value is logged
-   * and changes nothing, as the API server does it.
+   * Adds an annotation to the API server's audit event of the request, whether it is allowed or denied. The API server prefixes the key
+   * with the name of the webhook: `validate-memcached-v1.cache.example.com/KEY`. The first value of a key wins: as in the API server,
+   * another value is logged and ignored.
    *
-   * @throws {ProreusError} `PRO_INPUT` for a key that the API server would drop: one is up to 63 letters, digits, `-`, `_` and `.`,
-   * with a letter or digit at both ends, and no `/`.
+   * @throws {ProreusError} `PRO_INPUT` for a key that the API server would drop: a key has up to 63 letters, digits, `-`, `_` and `.`,
+   * begins and ends with a letter or digit, and contains no `/`.
    */
   audit(key: string, value: string): void
 }
 
-/** A review that may ask the cluster. */
+/** The context of handlers that may read the cluster. */
 export interface AdmissionContext<T = unknown> extends ReviewContext<T> {
   /**
-   * Goes to the API server. Its requests are aborted with `signal`. Handlers that write with it say `sideEffects: 'NoneOnDryRun'`,
-   * and write nothing while `dryRun`.
+   * A client for the API server, whose requests are aborted with `signal`. A webhook whose handlers write with it declares `sideEffects:
+   * 'NoneOnDryRun'`, and they write nothing when `dryRun` is true.
    */
   readonly client: Client
   /**
-   * What the informers of this process hold: no request, objects are frozen, and may be a moment behind the API server. Reads the types
-   * that the webhook names in its `reads`; these have arrived before the handler is called.
+   * Reads from the informers of this process, without a request; objects are frozen, and may be older than those of the API server. It
+   * serves the types in the webhook's `reads`, which are synced before the handler is called.
    *
-   * A read of another type throws (`PRO_INPUT`), also where a controller of this process watches it: not every process that serves the
-   * webhook need have that controller. So does a read of a namespace that the process does not watch, of all namespaces when it watches
-   * some, or without the namespace that objects of the type have: there "not found" would mean nothing.
+   * A read of any other type throws (`PRO_INPUT`), even if a controller of this process watches it, because the webhook would break in a
+   * process without that controller. So does a read without a namespace where the type is namespaced and, in a process that is limited to
+   * some namespaces, a read in another namespace or of all: there the cache cannot know whether the object exists.
    */
   readonly cache: CacheReader
   /**
-   * Whether who sent the request may do something else as well: a SubjectAccessReview, whose answer is used again for some seconds.
-   * Takes the rule `accessReviewRule` in `rbac`.
+   * Checks whether the requester has another right, with a SubjectAccessReview that is cached for some seconds. Add the rule
+   * `accessReviewRule` to `rbac`.
    *
    * ```ts
    * const allowed = await context.requesterCan({ verb: 'create', type: core.pod })
    * return allowed ? [] : [forbidden('spec.template', `user "${context.user.username}" cannot create pods`)]
    * ```
    *
-   * @throws {ProreusError} `PRO_API` or `PRO_PERMISSION` when the API server does not say; never for a plain no.
+   * @throws {ProreusError} `PRO_API` or `PRO_PERMISSION` when the SubjectAccessReview fails; a denied right is not an error.
    */
   requesterCan(attributes: AccessAttributes): Promise<boolean>
 }

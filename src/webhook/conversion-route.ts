@@ -1,4 +1,4 @@
-/** `POST /convert`: where the API server has objects of every kind with a conversion carried from one version to another. */
+/** Serves `POST /convert`, the conversion webhook of all kinds that define a conversion. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../api/clock.ts'
@@ -25,7 +25,7 @@ import { conversionPath } from './paths.ts'
 import { refuse } from './refuse.ts'
 import { awaitFetching, whenSenderGoes } from './sender.ts'
 
-/** What the API server's client waits for a conversion; it says so itself. */
+/** Timeout of the API server for conversion webhooks, which it also sends as `?timeout=`. */
 const defaultTimeout = '30s'
 
 interface ConversionRouteOptions {
@@ -34,21 +34,23 @@ interface ConversionRouteOptions {
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'webhook' | 'conversion'>
   readonly budget: MemoryBudget
-  /** Of one review. */
+  /** Size limit of one review. */
   readonly maxBytes: number
 }
 
-/** A list may have the same to say about each of its objects, and clients list again and again: more is logged as `debug`. */
+/**
+ * Errors logged for a review: a list may have the same error for each object, and clients repeat lists. Further ones are logged as `debug`.
+ */
 const maxTold = 3
 
-/** One kind's part. */
+/** The conversion of one kind. */
 interface Entry {
   readonly converter: ObjectConverter
   readonly metrics: KindConversionMetrics
 }
 
 /**
- * Serves the path on an app; nothing where there is no conversion. The body is taken as bytes, apart from the app's other paths.
+ * Registers the path on an app, unless there is no conversion. Bodies are received as bytes, separately from the app's other routes.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when a kind has two conversions.
  */
@@ -76,7 +78,7 @@ export function serveConversions(app: HttpsApp, options: ConversionRouteOptions)
         const { pieces } = await answer(entries, options, review, charge, deadlineFrom(timeout), turns, onClose)
         whole.answered(200)
         const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
-        // As much as the review has is counted already.
+        // The memory of the request's body is charged already.
         awaitFetching(charge, bytes - review.body.length, bytes, reply.raw)
         if (bytes > longAnswer) expectEarlyRequest(reply.raw.socket)
         reply.type('application/json').header('content-length', bytes)
@@ -102,10 +104,10 @@ async function answer(
   onClose(() => controller.abort(new DOMException('the connection of the request was closed', 'AbortError')))
   const { signal } = controller
   const { uid } = review
-  // Not the clock's time: that one may be set, and counts whole milliseconds.
+  // Monotonic and finer than a millisecond, unlike the clock's wall time.
   const began = performance.now()
   let done = 0
-  // A review is about one kind.
+  // All objects of a review are of one kind.
   let kind: KindConversionMetrics | undefined
   const find = (group: string, name: unknown): ObjectConverter | undefined => {
     const entry = entries.get(groupKindOf({ group, kind: String(name) }))
@@ -133,7 +135,7 @@ async function answer(
     return failedConversion(uid, `nobody waits for this answer any more: ${messageOf(error)}`, 499, 'Aborted')
   })
   const seconds = (performance.now() - began) / 1000
-  // One for a review, however many of its objects it fails for: the list of a LIST would count as many otherwise.
+  // Counted once for a review: a LIST would otherwise count once for each object.
   if (threw) metrics.conversion.panicked()
   if (result !== timedOut) {
     kind?.answered(result.failed ? 'failure' : 'success', seconds)
@@ -147,10 +149,10 @@ async function answer(
 }
 
 /**
- * Waits for the memory that the heaviest object takes beyond what is counted for a batch: no more than the reserve in all, with which a
- * review can always finish.
+ * Waits for the memory that the largest object needs beyond what is charged for a batch, at most the reserve, with which a review can
+ * always finish.
  *
- * @throws the reason of the signal once it has aborted.
+ * @throws the reason of the signal when it aborts.
  */
 async function roomFor(
   { body, objects }: ConversionRequest,

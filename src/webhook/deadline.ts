@@ -1,14 +1,14 @@
-/** How long a handler has: what the API server says it waits, less what the answer needs to get there. */
+/** Deadlines of handlers: the timeout of the API server less the time that the response needs. */
 import type { Clock } from '../api/clock.ts'
 
-/** Without `?timeout=`: what the API server itself uses when a webhook names none. */
+/** Default of `timeoutSeconds` in a webhook configuration. */
 const defaultMs = 10_000
-/** For the way back: an answer that comes late is lost, and the user reads of a failed call. */
+/** Time for the response to arrive: after its timeout the API server reports a failed call instead. */
 const marginMs = 100
 
 const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** A duration as Go writes it (`10s`, `1m30s`, `500ms`) in milliseconds; undefined when it is none. */
+/** Parses a duration of Go (`10s`, `1m30s`, `500ms`) to milliseconds; returns undefined for an invalid one. */
 function parseDuration(text: string): number | undefined {
   if (!/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined
   let ms = 0
@@ -16,23 +16,23 @@ function parseDuration(text: string): number | undefined {
   return ms
 }
 
-/** The last text that was asked for, and what it means: the API server always says the same. */
+/** The last parsed text: the API server sends the same one with every call. */
 let last: { readonly text: unknown; readonly ms: number } = { text: undefined, ms: defaultMs }
 
-/** The time for a handler, from the query parameter `timeout`. */
+/** Returns the time limit in milliseconds for the query parameter `timeout`. */
 export function deadlineFrom(timeout: unknown): number {
   if (timeout !== last.text) {
     const ms = typeof timeout === 'string' ? parseDuration(timeout) : undefined
-    // Of a very short time, half: a margin of all of it would leave nothing to try with.
+    // At least half of a very short timeout, which the margin would use up.
     last = { text: timeout, ms: ms === undefined ? defaultMs : Math.max(ms - marginMs, ms / 2) }
   }
   return last.ms
 }
 
-/** The time that counts as none: below it, what a request has waited is within the margin. */
+/** A request that has waited for less is not charged for it: that is within the margin. */
 const noticeableMs = 10
 
-/** The query parameter `timeout`, less what has passed since the request began to arrive. */
+/** Returns the query parameter `timeout`, reduced by the time since the request began to arrive. */
 export function timeoutLeft(timeout: unknown, passedMs: number): unknown {
   if (passedMs < noticeableMs) return timeout
   const ms = (typeof timeout === 'string' ? parseDuration(timeout) : undefined) ?? defaultMs
@@ -42,8 +42,8 @@ export function timeoutLeft(timeout: unknown, passedMs: number): unknown {
 export const timedOut = Symbol('timed out')
 
 /**
- * What `work` gives, or `timedOut` when it takes more than another `ms`; the controller aborts at that moment.
- * Work that goes on regardless is left alone: its result, or its error, is nobody's any more.
+ * Resolves to the result of `work`, or to `timedOut` after `ms`, when it also aborts the controller. The result or error of work that goes
+ * on is ignored.
  */
 export function withDeadline<T>(
   clock: Clock,

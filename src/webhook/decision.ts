@@ -1,4 +1,4 @@
-/** The stages of one review: within its deadline, for as long as its sender waits; and what becomes of one that fails. */
+/** Runs the stages of one review within its deadline, aborts them when the API server disconnects, and turns errors into a response. */
 import type { Clock } from '../api/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import { failure } from '../api/status.ts'
@@ -16,18 +16,18 @@ import { MalformedReview } from './review.ts'
 import type { Answered, Stages } from './stages.ts'
 import { runStages } from './stages.ts'
 
-/** How a review ended, and what its sender is told. */
+/** The outcome of a review, and its response. */
 export interface Decision {
   readonly outcome: ReviewOutcome
   readonly response: AdmissionResponse
-  /** The answer with this response; undefined where the stages gave none. */
+  /** The serialized response; undefined when the stages returned none. */
   readonly written: WrittenAnswer | undefined
-  /** What a stage threw. */
+  /** The error that a stage threw. */
   readonly error: unknown
 }
 
 interface DecideOptions extends Stages {
-  /** What is reviewed, as messages name it: `Widget.apps.example.com`. */
+  /** The reviewed resource for messages: `Widget.apps.example.com`. */
   readonly reviewed: string
   readonly client: Client
   readonly cache: AdmissionCache
@@ -37,10 +37,10 @@ interface DecideOptions extends Stages {
 }
 
 /**
- * Runs the stages. The API server gets an answer, and its user reads why there was no better one.
- * One that is decided at once costs no promise, no timer and no listener.
+ * Runs the stages. The API server always gets a response; for a failed review it names the cause, which kubectl prints to the user. A
+ * review that is decided synchronously creates no promise, timer or listener.
  *
- * @throws {MalformedReview} when the request is none for this path.
+ * @throws {MalformedReview} when the request does not belong to this path.
  */
 export function decide(
   options: DecideOptions,
@@ -82,7 +82,7 @@ function failed({ reviewed }: DecideOptions, error: unknown): Decision {
   return refused('errored', 500, 'InternalError', `the webhook for ${reviewed} failed: ${messageOf(error)}`, error)
 }
 
-/** What comes with one call. The signal is made when it is asked for: most handlers look at the object alone. */
+/** The data of one call. Its signal is created on first use, because most handlers read the object alone. */
 class ReviewCall implements Call {
   readonly client: Client
   readonly cache: AdmissionCache

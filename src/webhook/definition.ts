@@ -1,4 +1,4 @@
-/** `defineWebhook(type, handlers)`: what an operator has to say about objects before they are stored. */
+/** `defineWebhook(type, handlers)`: declares admission webhooks. */
 import { ProreusError } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -20,31 +20,31 @@ export type { WebhookSettings } from './settings.ts'
 type Awaitable<T> = T | Promise<T>
 
 /**
- * An object on its way to the API server's storage. On a create it has neither `uid`, `creationTimestamp` nor `resourceVersion` yet, and
- * with `generateName` not even a name; the namespace is there.
+ * An object of an admission request. On a create it has neither `uid`, `creationTimestamp` nor `resourceVersion` yet and, with
+ * `generateName`, no name; the namespace is set.
  */
 export type Incoming<T> = T extends { metadata: ObjectMeta }
   ? Omit<T, 'metadata'> & { metadata: Partial<ObjectMeta> & Pick<T['metadata'], 'namespace'> }
   : T
 
-/** Empty means allowed. A failure `Status` refuses with exactly that, e.g. `failure(403, 'Forbidden', …)`. */
+/** An empty list admits. A failure `Status` rejects with exactly that status, e.g. `failure(403, 'Forbidden', …)`. */
 export type Verdict = readonly FieldError[] | Status
 
 /**
  * Handlers; `T` is the object as stored, with the schema's defaults. Objects are frozen: return a changed copy.
  *
- * Several webhooks of one type, of one operator or of many, are asked in the order in which they are declared: each `default` sees what the
- * ones before it made of the object; errors add up, and what one refuses no later one can allow.
+ * The handlers of several webhooks of one type, of one operator or of many, are called in the order in which they are declared: each
+ * `default` receives the result of the one before; errors are collected, and a rejection is final.
  */
 export interface WebhookHandlers<T> {
   /**
-   * Fills in what depends on more than the schema's defaults, which are there already; gives the changed copy, or the same object.
-   * Fields that the schema requires may still be missing, so that they can be filled in here. Not called when a value has the wrong type.
+   * Applies defaults beyond those of the schema, which are applied already; returns a changed copy, or the same object. Required fields may
+   * still be missing, so that they can be set here. Not called when a value has the wrong type.
    */
   default?(object: DeepReadonly<Incoming<T>>, context: ReviewContext<T>): Awaitable<DeepReadonly<Incoming<T>>>
   /**
-   * What must hold beyond the schema, and can be said without the cluster. `old` is there on an update.
-   * Also asked about an object that the schema refuses, so that the user gets all errors at once; what it throws then is ignored.
+   * Validates beyond the schema, without reading the cluster. `old` is defined for an update. Also called for an object that the schema
+   * rejects, so that the user gets all errors at once; an error that it throws for such an object is ignored.
    */
   validate?(
     object: DeepReadonly<Incoming<T>>,
@@ -52,43 +52,43 @@ export interface WebhookHandlers<T> {
     context: ReviewContext<T>,
   ): Awaitable<readonly FieldError[]>
   /**
-   * What only the cluster can tell. Asked about the final object, in the validating webhook;
-   * and about one that `validate` already refuses, so that the user gets all errors at once.
+   * Validates with the help of the cluster. Called by the validating webhook with the final object, also when `validate` has rejected it,
+   * so that the user gets all errors at once.
    */
   validateInCluster?(object: DeepReadonly<T>, old: DeepReadonly<T> | undefined, context: AdmissionContext<T>): Awaitable<Verdict>
-  /** Whether the object may be deleted; without it every delete is allowed. */
+  /** Validates a deletion; without it every deletion is allowed. */
   validateDelete?(object: DeepReadonly<T>, context: AdmissionContext<T>): Awaitable<Verdict>
 }
 
-/** Handlers for one type or subresource, types erased, with what was declared beside them. */
+/** The handlers for one type or subresource, types erased, and their settings. */
 export interface WebhookDefinition {
   readonly type: ResourceType
-  /** Empty: the object itself. */
+  /** Empty for the object itself. */
   readonly subresource: string
   readonly handlers: WebhookHandlers<JsonObject>
   readonly settings: WebhookSettings
 }
 
 /**
- * Defines admission webhooks: for a kind, whose schema then fills in defaults and validates before the handlers are asked; or for any other
- * type, where there are the handlers alone.
+ * Defines admission webhooks. For a kind, its schema applies defaults and validates before the handlers are called; for any other type only
+ * the handlers run.
  *
- * With a `subresource` it is about that: `scale`, `status`, `exec`, … The object then is what the API server is sent for it, a `Scale` or
- * `PodExecOptions` for example.
+ * With a `subresource` (`scale`, `status`, `exec`, …) the webhook is called for that subresource alone. The object is then the body of the
+ * subresource's request, for example a `Scale` or `PodExecOptions`.
  *
  * @example
  * defineWebhook(memcached, {
- *   default: (object) => (object.spec.image === '' ? { ...object, spec: { ...object.spec, image: 'memcached:1.6' } } : object),
- *   validate: (object, old) => (old && object.spec.size < old.spec.size ? [forbidden('spec.size', 'may not shrink')] : []),
+ * default: (object) => (object.spec.image === '' ? { ...object, spec: { ...object.spec, image: 'memcached:1.6' } } : object),
+ * validate: (object, old) => (old && object.spec.size < old.spec.size ? [forbidden('spec.size', 'may not shrink')] : []),
  * })
  *
  * @example
  * defineWebhook(core.pod, {
- *   subresource: 'exec',
- *   validateInCluster: ({ command }) => (command[0] === 'rm' ? failure(403, 'Forbidden', 'nothing is removed by hand') : []),
+ * subresource: 'exec',
+ * validateInCluster: ({ command }) => (command[0] === 'rm' ? failure(403, 'Forbidden', 'nothing is removed by hand') : []),
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all that is wrong: a match condition that does not compile, a malformed selector, …
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all errors: a match condition that does not compile, a malformed selector, …
  */
 export function defineWebhook<R extends ResourceType, const Subresource extends string = ''>(
   type: R,
@@ -113,7 +113,7 @@ export function defineWebhook<R extends ResourceType, const Subresource extends 
   return Object.freeze(webhook)
 }
 
-/** The operations that the handlers want to be asked about. */
+/** Returns the operations for which there is a handler. */
 export function operationsOf({ type, subresource, handlers, settings }: WebhookDefinition): readonly Operation[] {
   if (settings.operations !== undefined) return settings.operations
   if (subresource !== '') return [operationOf(subresource)]
@@ -121,7 +121,7 @@ export function operationsOf({ type, subresource, handlers, settings }: WebhookD
   return handlers.validateDelete === undefined ? aboutContent : [...aboutContent, 'DELETE']
 }
 
-/** The kind, where the type was defined with a schema. */
+/** Returns the kind, if the type was defined with a schema. */
 export function schemaKindOf(type: ResourceType): Kind | undefined {
   return kindOf(type)
 }
@@ -130,7 +130,7 @@ function hasHandlers(handlers: WebhookHandlers<JsonObject>): boolean {
   return handlesContent(handlers) || handlers.validateDelete !== undefined
 }
 
-/** Whether they have a say in what an object is, and not only in its end. */
+/** Returns whether a handler defaults or validates objects, as opposed to deletions only. */
 function handlesContent({ default: fill, validate, validateInCluster }: WebhookHandlers<JsonObject>): boolean {
   return (fill ?? validate ?? validateInCluster) !== undefined
 }

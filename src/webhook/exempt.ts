@@ -1,11 +1,11 @@
-/** Requests about an object whose content the schema and handlers have no say in. */
+/** Requests to which neither the schema nor the handlers apply. */
 import type { JsonObject } from '../api/json.ts'
 import { isObject, jsonEqual } from '../api/json.ts'
 import type { DecodedReview } from './review.ts'
 
 /**
- * Subresources, for `/status` must stay writable whatever the spec is; and changes to the metadata of an object that is being deleted, for
- * an object that was valid once must be able to lose its finalizers.
+ * True for subresources, because `/status` must stay writable whatever the spec contains; and for metadata changes of an object that is
+ * being deleted, because removing a finalizer must never fail, even when the rules have become stricter.
  */
 export function isExempt({ request: { operation, subResource }, object, oldObject }: DecodedReview): boolean {
   if (subResource !== '' || operation === 'CONNECT') return true
@@ -16,7 +16,7 @@ function isBeingDeleted(object: JsonObject | undefined): boolean {
   return isObject(object?.metadata) && object.metadata.deletionTimestamp !== undefined
 }
 
-/** What an object says beside its metadata; finalizers may still act on it, so a change of it is never let through unseen. */
+/** Returns the object without its metadata. Finalizers may still act on the rest, so changes of it are always reviewed. */
 function content(object: JsonObject | undefined): object {
   return { ...object, metadata: undefined }
 }

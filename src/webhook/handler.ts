@@ -1,4 +1,4 @@
-/** What the mutating and the validating handler share: what they are called with, and how they respond. */
+/** Types and functions that the mutating and the validating webhook share. */
 import type { ErrorList } from '../api/error-list.ts'
 import { isEmpty, omission } from '../api/error-list.ts'
 import { invalidStatus, sortFieldErrors } from '../api/field-error.ts'
@@ -13,9 +13,9 @@ import type { WebhookHandlers } from './definition.ts'
 import type { Awaitable, Evaluation, Found } from './evaluation/evaluation.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 
-/** What comes with one call besides the request. */
+/** The data of one call besides the request. */
 export interface Call {
-  /** For handlers whose operator has none of its own. */
+  /** For handlers whose operator has no client of its own. */
   readonly client: Client
   readonly cache: AdmissionCache
   readonly access: AccessReviews
@@ -23,10 +23,10 @@ export interface Call {
   readonly signal: AbortSignal
 }
 
-/** The stages of handlers, about an object that is the webhook's business. Answers at once where nobody has to be waited for. */
+/** Runs the handlers for an object to which the webhook applies. Returns a plain value when nothing has to be awaited. */
 export type AdmissionHandler = (evaluation: Evaluation, found: Found, call: Call) => Awaitable<AdmissionResponse>
 
-/** For each operation those webhooks whose handlers have one of these functions. */
+/** Returns, by operation, the webhooks that define one of these handlers. */
 export function handlersWith(
   handlers: CombinedWebhook['handlers'],
   ...functions: readonly (keyof WebhookHandlers<JsonObject>)[]
@@ -36,10 +36,10 @@ export function handlersWith(
   return { CREATE: have(CREATE), UPDATE: have(UPDATE), DELETE: have(DELETE), CONNECT: have(CONNECT) }
 }
 
-/** All errors of a review, or the `Status` that a handler refuses with. */
+/** All errors of a review, or the failure `Status` of a handler. */
 export type CombinedVerdict = ErrorList | Status
 
-/** The response for a verdict: errors as the API server's own validation would give them, sorted by their fields. */
+/** Builds the response for a verdict: errors in the format of the API server's own validation, sorted by field. */
 export function respond(
   { kind, name }: AdmissionRequest,
   verdict: CombinedVerdict,

@@ -1,4 +1,4 @@
-/** The HTTP side of the webhook server: limits, content types, and clear texts for what is no admission request. */
+/** The HTTP layer of the webhook server: limits, content types, and error texts for requests that are not reviews. */
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import type { Server } from 'node:https'
@@ -13,11 +13,13 @@ import type { TlsLimits } from './tls.ts'
 /** Two objects of 3 MiB, the API server's own limit for a request, and 1 MiB for the envelope. */
 export const maxReviewBytes = 7 * 1024 * 1024
 
-/** The API server keeps idle connections for 90 s; closing one later than it does avoids a request that meets a closing socket. */
+/**
+ * The API server keeps idle connections for 90 s. Closing them later than it does avoids that it sends a request to a closing connection.
+ */
 const keepAliveMs = 120_000
 /** The API server sends some twenty headers. */
 const maxHeaderBytes = 16 * 1024
-/** How long a sender may take for the headers and for the whole request, and how often Node looks for those that take longer. */
+/** Time limits for receiving the headers and the whole request, and the interval of Node.js for checking them. */
 const slowSenders = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5_000 }
 
 export type HttpsApp = FastifyInstance<Server>
@@ -28,13 +30,13 @@ interface HttpOptions {
   readonly budget: MemoryBudget
   readonly clock: Clock
   readonly logger: Logger
-  /** Asked for each answer: whether the connection is to end with it. */
+  /** Checked for each response: true closes the connection after it. */
   readonly draining: () => boolean
-  /** The paths that are served, with POST alone. */
+  /** The served paths, with POST alone. */
   readonly paths: ReadonlySet<string>
-  /** Told of each request to a path that is served that is not reviewed: why, as an HTTP status, and with which one it is answered. */
+  /** Called for each request to a served path that is not reviewed, with the cause as an HTTP status, and the status of the response. */
   readonly onRefused?: (path: string, code: number, status: number) => void
-  /** Other limits for slow senders than the usual ones; for tests. */
+  /** Other time limits, for tests. */
   readonly limits?: typeof slowSenders
 }
 
@@ -52,16 +54,16 @@ export function createHttpApp(options: HttpOptions): HttpsApp {
     keepAliveTimeout: keepAliveMs,
     requestTimeout: limits.requestMs,
     exposeHeadRoutes: false,
-    // A request that arrives on an open connection while the server closes is answered like any other.
+    // A request on an open connection is served while the server closes.
     return503OnClosing: false,
   }) as unknown as HttpsApp
 
-  // What a connection carried beside the request that ended it is for nobody.
+  // Ignores further requests that arrived on a connection after one that closed it.
   app.addHook('onRequest', (request, reply, next) => {
     if (request.raw.socket.destroyed) reply.hijack()
     else next()
   })
-  // In this hook, not in a handler for unknown paths, so that their bodies are never read.
+  // In this hook rather than in a handler for unknown paths, so that their bodies are never read.
   app.addHook('onRequest', (request, reply, next) => {
     if (!request.is404) return next()
     const path = pathOf(request.url)

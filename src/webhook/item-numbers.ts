@@ -1,10 +1,10 @@
-/** Numbers instead of items of lists: equal items have the same number, so that two of them are compared in no time, whatever is in them. */
+/** Numbers the items of lists, so that equal items have equal numbers and comparing two of them takes constant time. */
 import type { JsonValue } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 
 /**
- * Each item is read once, also where it is within items of other lists, so that all numbers together take time in proportion to the size of
- * the values. Items are equal as `jsonEqual` has it.
+ * Each item is visited once, even within items of other lists, so that all numbers together take linear time. Equality is that of
+ * `jsonEqual`.
  */
 export class ItemNumbers {
   readonly #ofItems = new Map<JsonValue, number>()
@@ -20,7 +20,10 @@ export class ItemNumbers {
     return number
   }
 
-  /** Equal values have equal texts, others have others: each part says where it ends. In place of what has parts itself is its number. */
+  /**
+   * Returns a text that is equal for equal values only: every part is delimited, and nested lists and objects are replaced by their
+   * numbers.
+   */
   #textOf(value: JsonValue): string {
     if (Array.isArray(value)) {
       let text = '['

@@ -1,16 +1,16 @@
-/** Binding the webhook server to its address. */
+/** Binds the webhook server to its address. */
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { listenError } from '../api/listen-error.ts'
 
 /**
- * As many connections may wait to be accepted as the kernel lets wait (net.core.somaxconn), as in Go's net package: beyond Node's 511 a flood
- * of connections would have those of others wait for a second, until their first packet is sent again.
+ * Length of the queue of connections to accept. The kernel caps it at net.core.somaxconn, as in Go's net package. With Node's default of
+ * 511, a flood of connections fills the queue, and other clients wait a second for the retransmission of their first packet.
  */
 const backlog = 65_535
 
 /**
- * Listens on `host`; without one on all addresses, of IPv6 and IPv4 where the machine has both.
+ * Listens on `host`, or without one on all addresses, of IPv6 and IPv4 where the machine has both.
  *
  * @throws {ProreusError} `PRO_PORT_IN_USE`, `PRO_PERMISSION` or `PRO_CONFIG_INVALID`.
  */

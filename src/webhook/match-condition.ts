@@ -1,20 +1,20 @@
-/** `matchConditions`: what must be true of a request for the API server to ask a webhook about it. */
+/** `matchConditions`: CEL expressions that must be true for the API server to call a webhook. */
 import type { JsonObject } from '../api/json.ts'
 import { qualifiedName } from '../api/names.ts'
 import { dynamicValue } from '../schema/cel/dynamic-value.ts'
 import { compileMatchCondition } from '../schema/cel/match-conditions.ts'
 
 export interface MatchCondition {
-  /** A qualified name, for logs and metrics of the API server; unique in its webhook. */
+  /** A qualified name, unique in its webhook, for logs and metrics of the API server. */
   readonly name: string
-  /** CEL, true or false: `request.userInfo.username != "system:kube-scheduler"`. */
+  /** A CEL expression of type bool: `request.userInfo.username != "system:kube-scheduler"`. */
   readonly expression: string
 }
 
-/** As many as the API server takes. */
+/** The API server's limit. */
 const maxConditions = 64
 
-/** All that the API server would refuse in conditions. */
+/** Returns all errors for which the API server would reject the conditions. */
 export function matchConditionProblems(conditions: readonly MatchCondition[]): string[] {
   const names = new Set<string>()
   const problems = conditions.length > maxConditions ? [`matchConditions: must be ${maxConditions} at most`] : []
@@ -33,13 +33,13 @@ function expressionProblem(expression: string): string | undefined {
   if (expression.trim() === '') return 'must not be empty'
   const compiled = compileMatchCondition(expression.trim())
   if ('problem' in compiled) return compiled.problem
-  // The API server takes it, and then finds that it is null.
+  // The API server accepts the variable, but it is always null for webhooks.
   return compiled.expression.used.has('namespaceObject') ? 'namespaceObject is not known to webhooks: use namespaceSelector' : undefined
 }
 
 const ofTheObject: ReadonlySet<string> = new Set(['object', 'oldObject'])
 
-/** Whether a condition that only looks at the object keeps a create of it from the webhook; the others take a cluster to tell. */
+/** Returns whether a condition that uses the object alone excludes the creation of it; conditions that need a cluster are not evaluated. */
 export function isRuledOut(conditions: readonly MatchCondition[], object: JsonObject): boolean {
   return conditions.some(({ expression }) => {
     const compiled = compileMatchCondition(expression.trim())

@@ -1,65 +1,68 @@
-/** What the memory of the process is used for: every limit of the webhook server follows from the memory limit of its container. */
+/** Derives all memory limits of the webhook server from the memory limit of its container. */
 import { availableParallelism, totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { requestCost } from './body/budget.ts'
 
 const mebibyte = 1024 * 1024
 
-/** What a share is made of. */
+/** The input of `shareMemory`. */
 interface ProcessMemory {
-  /** What the process may take in all. */
+  /** Memory limit of the process. */
   readonly limitBytes: number
-  /** What it takes before it is sent anything. */
+  /** Memory of the process when it is idle. */
   readonly idleBytes: number
-  /** How large the JavaScript heap may become. */
+  /** Maximum size of the JavaScript heap. */
   readonly heapLimitBytes: number
   readonly processors: number
 }
 
-/** How the memory that an idle process leaves is shared. */
+/** The division of the memory that an idle process leaves. */
 export interface MemoryShares {
   readonly limitBytes: number
-  /** For all requests that wait for an answer. */
+  /** For all requests in flight. */
   readonly requestBytes: number
-  /** The part of it that is kept for the request that has waited longest, so that it can always be finished. */
+  /** The part of `requestBytes` reserved for the request that has waited longest, so that it can always finish. */
   readonly reserveBytes: number
-  /** The largest ConversionReview that can be converted in that. */
+  /** Maximum size of a ConversionReview. */
   readonly conversionBytes: number
-  /** How many connections may be open. */
+  /** Maximum number of open connections. */
   readonly connections: number
-  /** For the threads that large reviews are offloaded to. */
+  /** Number and heap size of the worker threads for large reviews. */
   readonly threads: { readonly count: number; readonly heapMegabytes: number }
 }
 
-/** Without a limit, no more than this, and no more than half of the machine: all stated limits hold with it. */
+/** Without a container limit: at most this, and at most half of the machine's memory. All stated limits hold with 1 GiB. */
 const unlimitedBytes = 1024 * mebibyte
-/** An idle process with all shipped operators, by measurement; of its heap, a third. */
+/** Measured for an idle process with all shipped operators; a third of it is heap. */
 const idleBytes = 160 * mebibyte
 const idleHeapBytes = 64 * mebibyte
-/** For connections and what the allocator cannot use: a tenth. */
+/** A tenth is for connections and the allocator's overhead. */
 const usable = 0.9
-/** With less the process works, and cannot be kept within its limit. */
+/** With less memory for requests the process works, but may exceed its limit. */
 const leastAvailableBytes = 32 * mebibyte
-/** By measurement: a thread with the bytes of a review, and the heap in which it can review the hardest 7 MiB (`test/support/hostile-reviews.ts`). */
+/**
+ * Measured: memory of a thread with the bytes of a review, and the heap that the most expensive review of 7 MiB needs
+ * (`test/support/hostile-reviews.ts`).
+ */
 const threadBytes = 40 * mebibyte
 const threadHeapBytes = 96 * mebibyte
-/** What the threads may have of the memory that an idle process leaves, and of the rest the reserve. */
+/** Part of the available memory that threads may use, and part of the rest that is reserved. */
 const threadShare = 0.6
 const reserveShare = 0.8
-/** A ConversionReview has a whole list: the API server sends all objects of a LIST that need it at once. */
+/** The API server sends all objects of a LIST that need conversion in one ConversionReview. */
 const maxConversionBytes = 128 * mebibyte
-/** What a ConversionReview takes while it is converted, as a multiple of its size: its bytes, those of the answer, and a batch in between. */
+/** Memory for converting a ConversionReview, as a multiple of its size: its bytes, those of the response, and a batch of objects. */
 export const conversionCost = 2.5
-/** The part of that which is for the batch; an object with very many values takes more. */
+/** The part of `conversionCost` that is for the batch; an object with very many values needs more. */
 export const batchCost = 0.5
-/** By measurement: while an object is converted there are its values, and as many of what comes of it. */
+/** Measured: during its conversion an object takes the memory of its values and that of the result's values. */
 export const convertedCopies = 2
-/** By measurement, with its TLS state; the connections may have 8 % of the limit. */
+/** Measured, with TLS state; all connections together may use 8 % of the limit. */
 const connectionBytes = 66 * 1024
 
 /** @param limitBytes Default: the memory limit of the container; without one, half of the machine's memory, at most 1 GiB. */
 export function processMemory(limitBytes?: number): ProcessMemory {
-  // Huge where there is no limit.
+  // A huge number when there is no limit.
   const constrained = process.constrainedMemory()
   const machine = totalmem()
   return {
@@ -70,18 +73,18 @@ export function processMemory(limitBytes?: number): ProcessMemory {
   }
 }
 
-/** The least limit with which `shareMemory` keeps to it. */
+/** Returns the smallest limit that `shareMemory` can keep. */
 export function leastLimitBytes({ idleBytes }: Pick<ProcessMemory, 'idleBytes'>): number {
   return Math.ceil((idleBytes + leastAvailableBytes) / usable)
 }
 
 export function shareMemory({ limitBytes, idleBytes, heapLimitBytes, processors }: ProcessMemory): MemoryShares {
   const available = Math.max(leastAvailableBytes, limitBytes * usable - idleBytes)
-  // One leaves a processor to the event loop.
+  // A single thread leaves a processor for the event loop.
   const count = processors > 2 && available * threadShare >= 2 * (threadBytes + threadHeapBytes) ? 2 : 1
   const heapBytes = Math.max(threadHeapBytes / 6, Math.min(threadHeapBytes, available * threadShare - threadBytes))
   const left = Math.max(leastAvailableBytes / 2, available - count * (threadBytes + heapBytes))
-  // What is read of bodies is in the heap.
+  // Parsed bodies are on the heap.
   const requestBytes = Math.floor(Math.min(left, Math.max(leastAvailableBytes / 2, heapLimitBytes - idleHeapBytes)))
   const reserveBytes = Math.floor(Math.min(requestBytes * reserveShare, requestCost + maxConversionBytes * conversionCost))
   return {

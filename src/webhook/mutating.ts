@@ -1,7 +1,4 @@
-/**
- * The handlers' part of a mutating webhook: they fill in more than the schema does; and an invalid object is refused here already, with
- * everything that is wrong with it.
- */
+/** Runs the handlers of a mutating webhook: `default`, and the early rejection of an invalid object with all its errors. */
 import type { ErrorList } from '../api/error-list.ts'
 import { isEmpty, joinErrors, noErrors } from '../api/error-list.ts'
 import { messageOf } from '../api/errors.ts'
@@ -16,7 +13,7 @@ import { RequestContext } from './request-context.ts'
 import type { AdmissionResponse } from './review.ts'
 import { admissionVerdict, ownErrors } from './verdict.ts'
 
-/** An object with its defaults, and what the schema has against it. */
+/** An object with its defaults, and the schema's errors. */
 export interface Completed {
   readonly object: JsonObject
   readonly errors: ErrorList
@@ -24,7 +21,7 @@ export interface Completed {
 
 export function mutatingHandler(webhook: CombinedWebhook): AdmissionHandler {
   const { refuseInvalidEarly } = webhook
-  // `validateInCluster` has nothing to add to an object that `validate` of no handler refuses.
+  // `validateInCluster` is called only when `validate` rejects the object, so a webhook with that handler alone has nothing to do here.
   const called = handlersWith(webhook.handlers, 'default', ...(refuseInvalidEarly ? (['validate'] as const) : []))
 
   return (evaluation, found, call) => {
@@ -49,7 +46,7 @@ async function callHandlers(
   return respond(request, verdict, context.said())
 }
 
-/** Fills in what the handlers do, one after the other, as long as they can be trusted with the object. */
+/** Calls the `default` handlers one after the other, as long as the object has no errors that they must not see. */
 export async function completeByHandlers(
   handlers: Handlers,
   { object, errors }: Completed,
@@ -63,7 +60,7 @@ export async function completeByHandlers(
     try {
       object = asObject(await own.default(deepFreeze(before) as DeepReadonly<JsonObject>, context))
     } catch (error) {
-      // A handler that stumbles over what the schema requires has nothing better to say than the schema.
+      // For an object with schema errors, the handler's exception is a consequence of these.
       if (isEmpty(errors)) throw error
       context.logger.debug({ err: error }, `default() failed on an object that the schema refuses: ${messageOf(error)}`)
       break
@@ -79,8 +76,8 @@ function asObject(result: unknown): JsonObject {
 }
 
 /**
- * All that is known to be wrong with an object: the schema's errors and the handlers' own.
- * Where `validate` refuses, the cluster is called too, so that the user gets everything at once; about an object that the schema refuses it is not.
+ * Collects all known errors of an object: those of the schema and of the handlers. When `validate` rejects, `validateInCluster` is called,
+ * too, so that the user gets all errors at once; it is not called for an object that the schema rejects.
  */
 async function validateEarly(
   { handlers: allHandlers, reads }: CombinedWebhook,
@@ -93,7 +90,7 @@ async function validateEarly(
   const own = await ownErrors(handlers, object, context, errors)
   if (!isEmpty(errors)) return joinErrors(errors, own)
   if (isEmpty(own)) return own
-  // It is refused, whatever the cluster says.
+  // The object is rejected in any case.
   evaluation.close()
   await call.cache.whenFilled(reads, call.signal)
   return admissionVerdict(handlers, object, context, own)

@@ -1,4 +1,4 @@
-/** What the webhooks say about an object without a cluster: everything but `validateInCluster`. */
+/** Runs the webhooks for an object without a cluster: everything but `validateInCluster`. */
 import type { ErrorList } from '../api/error-list.ts'
 import { addErrors, isEmpty, joinErrors, noErrors, omission } from '../api/error-list.ts'
 import { messageOf } from '../api/errors.ts'
@@ -30,7 +30,7 @@ import { checkAuditKey } from './request-context.ts'
 import { ownErrors } from './verdict.ts'
 
 export interface OfflineReview {
-  /** Whether there is a webhook for the kind, or its group is that of an operator and has no such kind; else nothing else is said. */
+  /** True when the kind has a webhook, or is an unknown kind in the group of an operator; otherwise the other fields are empty. */
   readonly known: boolean
   readonly kind: string
   readonly name: string
@@ -40,8 +40,8 @@ export interface OfflineReview {
 }
 
 /**
- * Reviews an object as if it were created now, with strict field validation as kubectl asks for it, by all handlers in declared order.
- * Of a group that one of `kinds` has, these are all kinds that there are.
+ * Reviews an object as if it were created now, with strict field validation as kubectl requests it, by all handlers in declared order. A
+ * kind is unknown when its group is that of one of `kinds`, and none of them matches.
  */
 export async function reviewOffline(
   definitions: readonly WebhookDefinition[],
@@ -77,7 +77,7 @@ export async function reviewOffline(
   }
 }
 
-/** Said of a kind that its group, one of an operator, does not have. */
+/** Returns the error for an unknown kind. */
 function unknownKind(group: string, kind: string, kinds: readonly Kind[]): FieldError[] {
   const names = kinds.filter((one) => one.group === group).map((one) => one.kind)
   if (names.length === 0 || names.includes(kind)) return []
@@ -85,7 +85,7 @@ function unknownKind(group: string, kind: string, kinds: readonly Kind[]): Field
   return [invalid('kind', kind, `is no kind of ${group}${meant}`)]
 }
 
-/** What the stored version makes of a valid object of another one: its handlers are called with the object converted. */
+/** Converts a valid object to the stored version, and calls the handlers of that version. */
 async function errorsInHub(
   webhooks: readonly CombinedWebhook[],
   conversions: readonly ConversionDefinition[],
@@ -129,7 +129,7 @@ async function errorsOf(
     : errorsOfKind(handlers, kind, object, version, context)
 }
 
-/** Of an object of a kind with a schema. */
+/** Validates an object of a kind with a schema. */
 async function errorsOfKind(
   handlers: Handlers,
   kind: Kind,
@@ -139,14 +139,14 @@ async function errorsOfKind(
 ): Promise<ErrorList> {
   const schema = schemaOf(kind, version)
   const metadata = decodeObjectMeta(object.metadata ?? null)
-  // What cannot be read cannot be validated either.
+  // An object that cannot be decoded cannot be validated.
   if (metadata.error !== undefined) return listOf([invalid('metadata', object.metadata ?? '', metadata.error)])
   const pruned = schema.prune(inNamespace(kind, { ...object, metadata: metadata.metadata }))
   if (pruned.malformed !== undefined) return listOf([pruned.malformed])
   const unknownPaths = [
     ...metadata.unknown.map((path) => `metadata.${path}`),
     ...pruned.unknown,
-    // The API server would keep these, and the webhook warns of them: in a file they are a mistake as any other.
+    // The API server would store unknown fields of embedded types, with a warning; in a file they are errors.
     ...schema.unknownFields(pruned.object),
   ]
   const unknown = listOf(unknownPaths.map((path) => forbidden(path, 'unknown field')))
@@ -156,7 +156,7 @@ async function errorsOfKind(
   return joinErrors(unknown, await errorsOfHandlers(handlers, completed, context, check))
 }
 
-/** What the handlers make of an object and say of it, after what `check` finds in it. */
+/** Calls the handlers with an object, after the errors that `check` returns. */
 async function errorsOfHandlers(
   handlers: Handlers,
   bySchema: Completed,
@@ -181,14 +181,14 @@ function failedOn(error: unknown): FieldError {
   return invalid('<nil>', '', `the kind's own validation failed: ${messageOf(error)}`)
 }
 
-/** As far as the object alone can tell: what depends on the cluster or on who asks is taken to be so. */
+/** Evaluates the selectors that depend on the object alone; those that depend on the cluster or the requester count as matching. */
 function isSelected({ filters: { objectSelector, matchConditions = [] } }: CombinedWebhook, object: JsonObject): boolean {
   const labels = isObject(object.metadata) && isObject(object.metadata.labels) ? object.metadata.labels : {}
   const isLabelled = objectSelector === undefined || matchesLabels(requirementsOf(objectSelector), labels as Labels)
   return isLabelled && !isRuledOut(matchConditions, object)
 }
 
-/** kubectl fills in the namespace that it was asked for; a file need not name one. */
+/** Sets the default namespace: a file need not contain one, since kubectl sets it. */
 function inNamespace(type: ResourceType, object: JsonObject): JsonObject {
   const { metadata } = object
   return type.namespaced && isObject(metadata) && metadata.namespace === undefined

@@ -1,8 +1,8 @@
 /**
- * The smallest RFC 6902 patch between two JSON values.
+ * Computes a minimal RFC 6902 patch between two JSON values.
  *
- * Subtrees that are the same reference are skipped, so what a copy-on-write change did not touch costs nothing and is never written again:
- * a number too large for JavaScript, or a field that nobody here knows, stays as the user sent it.
+ * Subtrees with the same reference are skipped, so that parts which a handler did not change cost nothing and are never written: a number
+ * too large for JavaScript, or an unknown field, stays as the user sent it.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../api/json.ts'
@@ -15,21 +15,20 @@ export type PatchOperation =
 type Value = JsonValue | undefined
 type Schema = StructuralSchema | undefined
 
-/** What one comparison has found, and what it may still do. */
+/** State of one comparison. */
 interface Work {
   readonly operations: PatchOperation[]
   readonly numbers: ItemNumbers
-  /** How many pairs of items may still be compared to find those that stayed. */
+  /** Remaining number of pairs of items that may be compared to find unchanged ones. */
   pairsLeft: number
 }
 
-/** In all lists together; it takes some milliseconds. Without it, the time for a list would grow with the square of its length. */
+/** For all lists together; some milliseconds. Without a limit the time would be quadratic in the length of a list. */
 const maxPairs = 250_000
 
 /**
- * What turns `raw` into `target`. A key whose value is undefined counts as absent.
- * The schema, where there is one, says by which keys the items of a list are known.
- * It takes time in proportion to the size of the values: where much has changed in long lists, the patch is right, but not the smallest.
+ * Returns the operations that turn `raw` into `target`. A key whose value is undefined counts as absent. With a schema, items of `listType:
+ * map` are matched by their keys. Takes linear time: when much has changed in long lists, the patch is correct but not minimal.
  */
 export function createPatch(raw: JsonValue, target: JsonValue, schema?: StructuralSchema): PatchOperation[] {
   const work: Work = { operations: [], numbers: new ItemNumbers(), pairsLeft: maxPairs }
@@ -37,10 +36,10 @@ export function createPatch(raw: JsonValue, target: JsonValue, schema?: Structur
   return work.operations
 }
 
-/** What items are known by where the schema does not say. */
+/** Items are matched by `name` when the schema declares no keys. */
 const nameAlone: readonly string[] = ['name']
 
-/** A key as a segment of a JSON pointer. */
+/** Escapes a key as a segment of a JSON pointer. */
 function escapePointer(key: string): string {
   return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key
 }
@@ -75,8 +74,8 @@ function schemaBelow(schema: Schema, key: string): Schema {
 }
 
 /**
- * Items that stayed are found first (by their keys, or by being equal); what lies between them was inserted, removed or changed.
- * So an item inserted at the front is one operation, and not a replacement of every item behind it.
+ * Finds unchanged items first (by their keys, or by equality); items between them were inserted, removed or changed. An item inserted at
+ * the front is thus one operation instead of a replacement of every item behind it.
  */
 function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, schema: Schema, work: Work): void {
   if (staysInPlace(raw, target, schema)) {
@@ -94,7 +93,7 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
   }
   let from = 0
   let at = 0
-  // The length that the array has while the patch is applied: an index equal to it is its end.
+  // Length of the array while the patch is applied: an index equal to it appends.
   let length = raw.length
   for (const [rawIndex, targetIndex] of [...pairs, [raw.length, target.length] as const]) {
     for (; from < rawIndex && at < targetIndex; from += 1, at += 1) {
@@ -105,7 +104,7 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
     for (; from < rawIndex; from += 1, length -= 1) out.push({ op: 'remove', path: `${path}/${at}` })
     for (; at < targetIndex; at += 1, length += 1) out.push({ op: 'add', path: `${path}/${at === length ? '-' : at}`, value: target[at]! })
     if (rawIndex < raw.length) {
-      // Without keys, it stayed because it is equal.
+      // Without keys the items were matched because they are equal.
       if (keys !== undefined) compare(raw[rawIndex]!, target[targetIndex]!, `${path}/${at}`, schema?.items, work)
       from += 1
       at += 1
@@ -113,7 +112,7 @@ function compareArrays(raw: JsonValue[], target: JsonValue[], path: string, sche
   }
 }
 
-/** Whether each item is still where it was, as after defaulting: the same one, or one with the same keys. */
+/** Returns whether each item is still at its index, as after defaulting: the same reference, or the same keys. */
 function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): boolean {
   if (raw.length !== target.length) return false
   const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
@@ -126,7 +125,7 @@ function staysInPlace(raw: JsonValue[], target: JsonValue[], schema: Schema): bo
   return true
 }
 
-/** Whether both say the same about one of the keys, and about none something else. */
+/** Returns whether at least one of the keys is equal in both, and none differs. */
 function haveSame(names: readonly string[], before: JsonObject, after: JsonObject): boolean {
   let same = false
   for (const name of names) {
@@ -142,7 +141,7 @@ interface ItemKeys {
   readonly target: readonly string[]
 }
 
-/** What each item is known by, when all of them are objects with distinct keys on both sides. */
+/** Returns the key of each item, if all items are objects with distinct keys on both sides. */
 function itemKeys(raw: JsonValue[], target: JsonValue[], schema: Schema): ItemKeys | undefined {
   const names = schema?.['x-kubernetes-list-map-keys'] ?? nameAlone
   const rawKeys = keysOf(raw, names)
@@ -155,14 +154,14 @@ function keysOf(items: JsonValue[], names: readonly string[]): string[] | undefi
   for (const item of items) {
     if (!isObject(item)) return undefined
     const values = names.map((name) => getOwn(item, name))
-    // Only scalars are keys: what has items of its own is compared as they are.
+    // Only scalars can be keys; items with lists or objects as keys are matched by equality.
     if (values.every((value) => value === undefined) || values.some((value) => typeof value === 'object')) return undefined
     keys.push(stringifyJson(values.map((value) => value ?? null)))
   }
   return new Set(keys).size === keys.length ? keys : undefined
 }
 
-/** Pairs of indexes of items that stayed, in order: the longest common subsequence, after equal ends are cut off. */
+/** Returns pairs of indexes of matching items, in order: the longest common subsequence, after equal ends are cut off. */
 function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], work: Work): (readonly [number, number])[] {
   const { numbers } = work
   const same = (i: number, j: number): boolean =>
@@ -180,7 +179,7 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
     targetEnd -= 1
   }
   const count = (rawEnd - start) * (targetEnd - start)
-  // A single pair is known to differ. Where there are too many, items are compared by position.
+  // The items of a single pair are known to differ. With too many pairs, items are compared by index.
   if (count > 1 && count <= work.pairsLeft) {
     work.pairsLeft -= count
     const common = longestCommon(
@@ -193,7 +192,7 @@ function matchItems(raw: readonly JsonValue[], target: readonly JsonValue[], wor
   return pairs
 }
 
-/** Whether one look tells that two items differ: mostly a field was added, and then there is no need to read all of them. */
+/** Cheap test for items that differ: usually a field was added, which shows without comparing values. */
 function differsAtOnce(before: JsonValue, after: JsonValue): boolean {
   if (!isObject(before) || !isObject(after)) return false
   for (const key of Object.keys(after)) if (getOwn(before, key) === undefined && after[key] !== undefined) return true

@@ -1,15 +1,18 @@
-/** The paths that webhooks are served under, those of kubebuilder. */
+/** The paths of webhooks, in kubebuilder's format. */
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
 
-/** What is served under one path. */
+/** The type, subresource and name of a webhook. */
 interface PathTarget extends GroupVersionKind {
   /** Default: the object itself. */
   readonly subresource?: string
-  /** Tells apart webhooks of one type. */
+  /** Distinguishes several webhooks of one type. */
   readonly name?: string
 }
 
-/** Each segment is a DNS subdomain, for the API server takes no others: a dot and a slash stand where no group, version or kind has one. */
+/**
+ * The API server requires that each segment is a DNS subdomain. A slash separates the subresource and a dot the name, since type and
+ * subresource contain neither.
+ */
 function pathOf(verb: 'mutate' | 'validate', { group, version, kind, subresource = '', name = '' }: PathTarget): string {
   const type = kind === '*' ? 'any' : `${group.replaceAll('.', '-')}-${version}-${kind.toLowerCase()}`
   return `/${verb}-${type}${subresource === '' ? '' : `/${subresource}`}${name === '' ? '' : `.${name}`}`
@@ -25,5 +28,5 @@ export function validatePath(target: PathTarget): string {
   return pathOf('validate', target)
 }
 
-/** Where objects of every kind are converted. */
+/** The path for conversions of all kinds. */
 export const conversionPath = '/convert'

@@ -1,4 +1,4 @@
-/** Requests that are not reviewed: what their sender is told, in plain text, and what the log says. */
+/** Responses to requests that are not reviewed: a plain text for the client, and a log line. */
 import type { FastifyReply } from 'fastify'
 import { MalformedConversionReview } from '../conversion/review-scan.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -8,11 +8,11 @@ import { MalformedReview } from './review.ts'
 interface Refusal {
   readonly path: string
   readonly logger: Logger
-  /** Told of the HTTP status. */
+  /** Called with the HTTP status. */
   readonly onRefused: (code: number) => void
 }
 
-/** Answers a request with why there is no review of it. */
+/** Rejects a request with the reason why it is not reviewed. */
 export function refuse(
   reply: Pick<FastifyReply, 'header' | 'code'>,
   error: Error & { readonly statusCode?: number },
@@ -20,7 +20,7 @@ export function refuse(
 ): FastifyReply {
   const code = codeOf(error)
   onRefused(code)
-  // The API server honours it, as long as its own patience lasts.
+  // The API server honours Retry-After until its own timeout.
   if (code === 429) reply.header('retry-after', '1')
   const text = textFor(code, error)
   if (code >= 500) logger.error({ err: error, path }, 'a request could not be answered')

@@ -1,4 +1,4 @@
-/** The contexts of one request, and what handlers said through them. */
+/** The contexts of one request, which collect the warnings and audit annotations of handlers. */
 import { ProreusError } from '../api/errors.ts'
 import { quote } from '../api/field-error.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
@@ -19,17 +19,17 @@ type Context = ReviewContext<JsonObject>
 
 const maxWarnings = 64
 
-/** What handlers said through the contexts of a request. Most say nothing. */
+/** The warnings and audit annotations of a request. */
 class Said {
   warnings: Set<string> | undefined
   annotations: Map<string, string> | undefined
 }
 
 /**
- * The context of `default` and `validate`, which is the same for the handlers of all webhooks.
+ * The context of `default` and `validate`, shared by the handlers of all webhooks.
  *
- * A class for the sake of its getters: one in an object literal gives each object a shape of its own, and that keeps the whole
- * request in memory until the next full garbage collection. What few handlers ask for is made when it is asked for.
+ * A class because of its getters: an object literal with getters has a hidden class of its own, which keeps the whole request
+ * in memory until the next full garbage collection. Values that few handlers use are created on first use.
  */
 export class RequestContext implements Context {
   readonly operation: Context['operation']
@@ -59,7 +59,7 @@ export class RequestContext implements Context {
     this.#said = said
   }
 
-  /** For the handlers of one webhook that may ask the cluster. What they say through it is said through this one. */
+  /** Returns the context for the cluster handlers of one webhook. Warnings and annotations are collected in this one. */
   of(webhook: OperatorWebhook): AdmissionContext<JsonObject> {
     return new ClusterContext(webhook, this.#request, this.oldObject, this.#call, this.#said)
   }
@@ -80,7 +80,7 @@ export class RequestContext implements Context {
     return this.#logger
   }
 
-  // Functions without `this`, for handlers that take the context apart.
+  // Functions without `this`, because handlers destructure the context.
   get warn(): Context['warn'] {
     return (text) => {
       if (text === '') return
@@ -93,7 +93,7 @@ export class RequestContext implements Context {
     return (key, value) => this.#audit(key, value)
   }
 
-  /** What handlers said: warnings, each once, and audit annotations. Most requests have none. */
+  /** Returns the collected warnings, without duplicates, and audit annotations; undefined without any. */
   said(): Pick<AdmissionResponse, 'warnings' | 'auditAnnotations'> | undefined {
     const { warnings, annotations } = this.#said
     if (warnings === undefined && annotations === undefined) return undefined
@@ -138,7 +138,10 @@ class ClusterContext extends RequestContext implements AdmissionContext<JsonObje
   }
 }
 
-/** What the webhook declares: another process that serves it may have neither this one's controllers nor its other webhooks. */
+/**
+ * Limits the cache to the types that the webhook declares, since another process may serve it without this one's controllers and other
+ * webhooks.
+ */
 function readsOf({ type, subresource, settings: { reads = [] } }: OperatorWebhook, cache: CacheReader): CacheReader {
   return new DeclaredCache(cache, reads, (unknown) => {
     const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
@@ -146,7 +149,7 @@ function readsOf({ type, subresource, settings: { reads = [] } }: OperatorWebhoo
   })
 }
 
-/** @throws {ProreusError} `PRO_INPUT` for what the API server would drop. */
+/** @throws {ProreusError} `PRO_INPUT` for a key that the API server would drop. */
 export function checkAuditKey(key: string): void {
   const problems = key.includes('/') ? ['must not contain a slash: the name of the webhook is put before it'] : qualifiedName(key)
   if (problems.length > 0) throw new ProreusError('PRO_INPUT', `${quote(key)} is no key of an audit annotation: ${problems.join('; ')}.`)

@@ -1,4 +1,4 @@
-/** The log line of a review: who asked for what, and how it ended; never the object. */
+/** The log line of a review: the requester, the request and the outcome; never the object. */
 import { permissionAdvice } from '../client/missing-rule.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Decision } from './decision.ts'
@@ -6,14 +6,14 @@ import type { AdmissionRequest } from './review.ts'
 
 interface ReviewLogOptions {
   readonly path: string
-  /** What is reviewed, as messages name it: `Widget.apps.example.com`. */
+  /** The reviewed resource for messages: `Widget.apps.example.com`. */
   readonly reviewed: string
   readonly logger: Logger
-  /** Whether the line of an allowed review is for everybody, by the request's uid. */
+  /** Decides by the request's uid whether an allowed review is logged at level `info`. */
   readonly sampled: (uid: string) => boolean
 }
 
-/** One line a review: what nobody has to look at only when it belongs to the sample, or the level is `debug`. */
+/** Logs one line for a review; an allowed one at level `debug`, unless it is sampled. */
 type ReviewLog = (request: AdmissionRequest, decision: Decision, ms: number) => void
 
 export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions): ReviewLog {
@@ -52,7 +52,7 @@ export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions)
 }
 
 function facts(path: string, { uid, kind, namespace, name, operation, userInfo, dryRun }: AdmissionRequest, ms: number): object {
-  // Microseconds are enough, and shorter to read.
+  // Microseconds are precise enough.
   const rounded = Math.round(ms * 1000) / 1000
   return { path, uid, kind: kind.kind, namespace, name, operation, user: userInfo.username, dryRun, ms: rounded }
 }

@@ -1,4 +1,4 @@
-/** The span of one review in a trace: the API server's trace is continued, and what handlers do takes place inside of it. */
+/** The span of one review. It continues the trace of the API server, and is the parent of the spans of handlers. */
 import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
 import type { Context } from '@opentelemetry/api'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -12,8 +12,8 @@ export class ReviewSpan {
   readonly #context: Context
 
   /**
-   * Starts the span, as a child of what the API server's `traceparent` header names;
-   * or of the span that is active, when the process traces HTTP requests by itself and has continued the trace already.
+   * Starts the span as a child of the span in the API server's `traceparent` header, or of the active span, when an instrumentation of HTTP
+   * has continued the trace already.
    */
   constructor(tracer: Tracer, path: string, headers: IncomingHttpHeaders) {
     const active = context.active()
@@ -24,12 +24,12 @@ export class ReviewSpan {
     this.#context = trace.setSpan(parent, this.#span)
   }
 
-  /** Runs the review with this span active, so that what it asks the API server, and what it logs, belong to the trace. */
+  /** Runs the review with this span active, so that its requests to the API server and its log lines belong to the trace. */
   run<T>(review: () => T): T {
     return context.with(this.#context, review)
   }
 
-  /** What is asked: known once the body has been decoded. */
+  /** Sets the attributes of the request, which are known once the body is decoded. */
   asked({ uid, kind, namespace, name, subResource, operation, dryRun }: AdmissionRequest): void {
     this.#span.setAttributes({
       'k8s.resource.group': kind.group,
@@ -44,7 +44,7 @@ export class ReviewSpan {
     })
   }
 
-  /** How it was decided. A denial is an answer like any other; what gave none is an error. */
+  /** Sets the attributes of the outcome. A denial is not an error; a review without a decision is. */
   decided({ outcome, response, written, error }: Decision): void {
     const { allowed, status } = response
     const patch = written?.patch

@@ -1,4 +1,4 @@
-/** The AdmissionReview of `admission.k8s.io/v1`: what comes in is checked once, what goes out is written once. */
+/** Decodes and encodes the AdmissionReview of `admission.k8s.io/v1`. */
 import { messageOf } from '../api/errors.ts'
 import type { GroupVersionKind } from '../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
@@ -8,52 +8,55 @@ import type { Status } from '../api/status.ts'
 import type { GroupVersionResource, Operation, UserInfo } from './context.ts'
 import type { PatchOperation } from './patch.ts'
 
-/** What is asked, without the objects that it is about. */
+/** The request of a review, without its objects. */
 export interface AdmissionRequest {
   readonly uid: string
-  /** Of the object: that of a subresource may be another one than the resource's. */
+  /** Kind of the object; that of a subresource may differ from that of its resource. */
   readonly kind: GroupVersionKind
   readonly resource: GroupVersionResource
   readonly operation: Operation
-  /** Empty while the API server has still to generate it. Where the review names none, it is that of the object, or of the one before. */
+  /** Empty until the API server has generated it. When the review has no name, it is that of the object, or of the old object. */
   readonly name: string
   readonly namespace: string
   readonly subResource: string
   readonly userInfo: UserInfo
   readonly dryRun: boolean
-  /** Absent on CONNECT. */
+  /** Absent for CONNECT. */
   readonly options: JsonObject | undefined
 }
 
-/** An AdmissionReview as it was sent. */
+/** A decoded AdmissionReview. */
 export interface DecodedReview {
   readonly request: AdmissionRequest
-  /** Absent on DELETE. */
+  /** Absent for DELETE. */
   readonly object: JsonObject | undefined
-  /** There on UPDATE and DELETE. */
+  /** Present for UPDATE and DELETE. */
   readonly oldObject: JsonObject | undefined
 }
 
-/** How long a warning may be: the API server gives its users 4 Ki characters of them in all (k8s.io/apiserver `pkg/endpoints/filters`: `WithWarningRecorder`). */
+/**
+ * Maximum length of a warning: the API server returns 4 Ki characters of warnings in all (k8s.io/apiserver `pkg/endpoints/filters`:
+ * `WithWarningRecorder`).
+ */
 export const maxWarningLength = 4096
 
 export interface AdmissionResponse {
   readonly allowed: boolean
-  /** Why not. */
+  /** Reason of a denial. */
   readonly status?: Status
   readonly warnings?: readonly string[]
-  /** Values by keys; the API server puts the name of the webhook before these. */
+  /** Annotations by key; the API server prefixes the keys with the name of the webhook. */
   readonly auditAnnotations?: Readonly<Record<string, string>>
 }
 
-/** An answer as JSON, and what logs and metrics tell of its patch. */
+/** A serialized response, and the size of its patch for logs and metrics. */
 export interface WrittenAnswer {
   readonly text: string | Buffer
-  /** How many operations, and how many bytes before base64; undefined for an answer that may not have a patch. */
+  /** Number of operations, and bytes before base64; undefined for a response that cannot have a patch. */
   readonly patch: { readonly operations: number; readonly bytes: number } | undefined
 }
 
-/** What was sent is no AdmissionReview; the message says to its sender what is wrong with it. */
+/** The body is not an AdmissionReview; the message for the client names the error. */
 export class MalformedReview extends Error {
   override readonly name = 'MalformedReview'
 }
@@ -61,7 +64,7 @@ export class MalformedReview extends Error {
 const operations: ReadonlySet<unknown> = new Set<Operation>(['CREATE', 'UPDATE', 'DELETE', 'CONNECT'])
 
 /**
- * Reads the body of a request.
+ * Decodes the body of a request.
  *
  * @throws {MalformedReview}
  */
@@ -69,7 +72,7 @@ export function readReview(body: Buffer | undefined): DecodedReview {
   if (body === undefined || body.length === 0) return decodeReview(undefined)
   let value: JsonValue
   try {
-    // As of JSON.parse: `__proto__` is a key like any other here, and nothing that reads the result assigns through it.
+    // `__proto__` is an ordinary key here, as with JSON.parse, and no reader assigns through it.
     value = parseJsonBytes(body)
   } catch (error) {
     throw new MalformedReview(`The body is no JSON: ${messageOf(error)}`)
@@ -87,10 +90,10 @@ function decodeReview(body: unknown): DecodedReview {
   return { request: name === '' ? { ...request, name: nameOf(object) || nameOf(oldObject) } : request, object, oldObject }
 }
 
-/** Where the API server has written everything but the objects, `dryRun` and `options`. */
+/** Within these bytes the API server has written everything but the objects, `dryRun` and `options`. */
 const peekedBytes = 64 * 1024
 
-/** What stands before the objects of a review that is not read, or not yet; undefined when it cannot be told. */
+/** Decodes the beginning of a review that is not parsed, up to its objects; returns undefined when that fails. */
 export function peekRequest(body: Buffer): AdmissionRequest | undefined {
   const text = body.toString('utf8', 0, peekedBytes)
   const end = text.indexOf(',"object":')
@@ -159,7 +162,7 @@ function objectOf(request: JsonObject, field: 'object' | 'oldObject', needed: bo
 
 const envelope = '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":'
 
-/** Writes the answer as JSON text. The patch, where there may be one, goes in base64, as the API wants it. */
+/** Serializes the response. The API requires the patch in base64. */
 export function encodeReview(
   uid: string,
   { allowed, status, warnings, auditAnnotations }: AdmissionResponse,

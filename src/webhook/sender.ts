@@ -1,8 +1,8 @@
-/** Whether somebody still waits for an answer, and fetches it. */
+/** Detects that the client of a request disconnects, or reads the response slowly. */
 import type { ServerResponse } from 'node:http'
 import type { Charge } from './body/budget.ts'
 
-/** Calls `listener` when the sender goes before it has the whole answer: at once when it has gone already. */
+/** Calls `listener` when the client disconnects before it has received the whole response: at once if it has already. */
 export function whenSenderGoes(response: ServerResponse, listener: () => void): void {
   const tell = (): void => {
     if (!response.writableFinished) listener()
@@ -11,14 +11,15 @@ export function whenSenderGoes(response: ServerResponse, listener: () => void): 
   else response.once('close', tell)
 }
 
-/** Answers up to this size go into the buffers of the kernel, whether or not somebody fetches them. */
+/** Responses up to this size fit into the kernel's buffers, whether or not the client reads them. */
 const fetchedAtOnce = 64 * 1024
 
 /**
- * Counts a large answer, which stays in memory until its sender has fetched it; others that wait for memory do not wait for that for long.
+ * Charges a large response, which stays in memory until the client has read it. When other requests wait for memory and the client is too
+ * slow, the request is aborted.
  *
- * @param more bytes that are not counted yet.
- * @param bytes of the answer.
+ * @param more bytes that are not charged yet.
+ * @param bytes of the response.
  */
 export function awaitFetching(charge: Charge, more: number, bytes: number, response: ServerResponse): void {
   if (bytes <= fetchedAtOnce) return

@@ -1,4 +1,4 @@
-/** `createWebhookServer`: the HTTPS server that the API server asks before it stores an object. */
+/** `createWebhookServer`: the HTTPS server for the API server's admission and conversion calls. */
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../api/clock.ts'
 import { systemClock } from '../api/clock.ts'
@@ -41,14 +41,14 @@ export interface WebhookServerOptions extends TlsOptions {
   readonly webhooks: readonly OperatorWebhook[]
   /** Default: none, and no `/convert`. */
   readonly conversions?: readonly ConversionDefinition[]
-  /** For the handlers of webhooks without one of their own. */
+  /** The client of webhooks without one of their own. */
   readonly client: Client
-  /** What handlers read through `context.cache`. */
+  /** The source of `context.cache`. */
   readonly cache?: ProcessCache | undefined
   readonly certificates: CertificateSource
   /** Default: all addresses. */
   readonly host?: string
-  /** Default 9443; 0 takes any free one. */
+  /** Default 9443; 0 takes any free port. */
   readonly port?: number
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'webhook' | 'conversion' | 'observeBytesInFlight'>
@@ -56,29 +56,31 @@ export interface WebhookServerOptions extends TlsOptions {
   /** Default 7 MiB. */
   readonly maxBodyBytes?: number
   /**
-   * The share of allowed reviews that get a log line, from 0 (none, the default) to 1 (all); which ones, their uid decides.
-   * Those that are denied or fail are logged in any case.
+   * Share of allowed reviews that are logged, from 0 (none, the default) to 1 (all), sampled by their uid. Denied and failed reviews are
+   * always logged.
    */
   readonly reviewLogSampling?: number
-  /** What requests, connections and threads may take of the memory. Default: shares of the memory limit of the container. */
+  /** Memory limits of requests, connections and threads. Default: shares of the memory limit of the container. */
   readonly memory?: MemoryShares
-  /** Where reviews are evaluated. Default: threads with their share of `memory`. */
+  /** Evaluation on the main thread and in worker threads. Default: threads with their share of `memory`. */
   readonly evaluation?: EvaluatorOptions
 }
 
 export interface WebhookServer {
   /** For tests without a socket: `app.inject(…)`. */
   readonly app: FastifyInstance
-  /** The paths that are served. */
+  /** The served paths. */
   readonly paths: readonly string[]
-  /** Requests that wait for an answer. */
+  /** Number of unanswered requests. */
   readonly inFlight: number
-  /** What they take of `memory.requestBytes`. */
+  /** The part of `memory.requestBytes` in use. */
   readonly inFlightBytes: number
   start(): Promise<{ port: number; url: string }>
-  /** From now on every answer ends its connection, so that its sender goes elsewhere; new connections are still accepted. */
+  /**
+   * From now on every response closes its connection, so that the client connects to another replica; new connections are still accepted.
+   */
   beginDrain(): void
-  /** Stops accepting, finishes what is in flight, and ends the rest after `deadlineMs`. */
+  /** Stops accepting connections, lets requests in flight finish, and aborts the rest after `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>
 }
 
@@ -112,7 +114,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
     app.post<{ Querystring: { timeout?: string } }>(path, (request, reply) => {
       const onClose = (listener: () => void): void => whenSenderGoes(reply.raw, listener)
       const received = receivedOf(request)
-      // What it took to arrive is not there for the handlers any more.
+      // The time in which the request arrived is subtracted from the handlers' deadline.
       const timeout = timeoutLeft(request.query.timeout, received === undefined ? 0 : clock.monotonicNow() - received.began)
       const answer = route(request.body as Buffer | undefined, timeout, onClose, request.headers)
       const send = (ready: string | Buffer): unknown => {
@@ -127,7 +129,7 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
   app.server.on('tlsClientError', (error: NodeJS.ErrnoException) => explainHandshake(error, logger))
 
   const swap = ({ cert, key, notAfter }: ServingCertificate): void => {
-    // The new context replaces the whole old one: what is not named again is back at its default.
+    // A new context replaces the old one entirely: omitted options are reset to their defaults.
     app.server.setSecureContext({ cert, key, ...tls })
     logger.info({ notAfter: notAfter.toISOString() }, 'the webhook server presents a new certificate')
   }
@@ -144,13 +146,13 @@ export function createWebhookServer(options: WebhookServerOptions): WebhookServe
       return budget.used
     },
     async start() {
-      // The certificate may have changed since this server was made.
+      // The certificate may have been rotated since the server was created.
       app.server.setSecureContext({ ...pairOf(certificates.current()), ...tls })
       unsubscribe = certificates.onChange(swap)
       compileSchemas([...webhooks.flatMap(({ schemaKind }) => schemaKind ?? []), ...conversions.map(({ kind }) => kind)])
       await app.ready()
       const address = await listen(app.server, options.port ?? 9443, options.host)
-      // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
+      // A connection that cannot be accepted, for example for lack of file descriptors, must not end the process.
       app.server.on('error', (error) => logger.warn({ err: error }, 'the webhook server could not accept a connection'))
       logger.info({ port: address.port, paths }, 'the webhook server listens')
       return address
@@ -174,12 +176,12 @@ function pairOf({ cert, key }: ServingCertificate): { cert: string; key: string 
   return { cert, key }
 }
 
-/** The first request is not to wait for what compiling a schema takes. */
+/** Compiles before the first request, which would otherwise wait for it. */
 function compileSchemas(kinds: readonly Kind[]): void {
   for (const kind of new Set(kinds)) for (const { name, served } of kind.versions) if (served) schemaOf(kind, name).validate({})
 }
 
-/** The mutating and the validating webhook of everything that has them, by path. */
+/** Creates the routes of all mutating and validating webhooks, by path. */
 function createRoutes(
   webhooks: readonly CombinedWebhook[],
   { client, cache, logger, metrics, reviewLogSampling = 0 }: WebhookServerOptions,
@@ -221,7 +223,7 @@ function createRoutes(
   return routes
 }
 
-/** A client that refuses the certificate says so by an alert: the one sign of a `caBundle` that does not fit. */
+/** Logs the TLS alert of a client that rejects the certificate: the only symptom of a wrong `caBundle`. */
 function explainHandshake(error: NodeJS.ErrnoException, logger: Logger): void {
   const untrusted = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/.test(error.code ?? '')
   if (untrusted)

@@ -1,4 +1,4 @@
-/** What is declared beside handlers: when the API server asks them, and what it does without an answer. */
+/** Settings of a webhook besides its handlers: when the API server calls it, and what happens when the call fails. */
 import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -15,60 +15,57 @@ import type { Operation } from './context.ts'
 import type { MatchCondition } from './match-condition.ts'
 import { matchConditionProblems } from './match-condition.ts'
 
-/**
- * Which requests the API server sends to a webhook, of those that its type, subresource and operations select.
- * Handlers of one type that differ in one of these give themselves a `name`.
- */
+/** Filters on requests, besides type, subresource and operations. Webhooks of one type with different filters need a `name`. */
 export interface WebhookFilters {
   /**
-   * CEL expressions about `object`, `oldObject`, `request` and `authorizer`, that must all be true; up to 64. The API server evaluates
-   * them before it asks, so that what they rule out costs no call. Checked when the webhook is defined.
+   * CEL expressions over `object`, `oldObject`, `request` and `authorizer` that must all be true; at most 64. The API server evaluates them
+   * before the call, so that a request which they exclude costs nothing. Compiled when the webhook is defined.
    */
   readonly matchConditions?: readonly MatchCondition[]
-  /** By the labels of the object or of the one before; where either fits, the webhook is asked. Whoever may set labels may get around it. */
+  /** Matches the labels of the object or of the old object; one match suffices. A user who may set labels can bypass it. */
   readonly objectSelector?: LabelSelector
   /**
-   * By the labels of the object's namespace; of a Namespace by its own. Other cluster-scoped objects are always selected.
-   * Default: all for a kind of one's own. For other types all but `kube-system` and the namespace of the operator, which must be able to
-   * start while nobody answers; `{}` selects these as well.
+   * Matches the labels of the object's namespace, or those of a Namespace itself. Other cluster-scoped objects always match. Default: all
+   * namespaces for a kind of your own; for other types all but `kube-system` and the namespace of the operator, whose Pods must be able to
+   * start while the webhook is down. `{}` selects these, too.
    */
   readonly namespaceSelector?: LabelSelector
-  /** Default: that of the type. */
+  /** Default: the scope of the type. */
   readonly scope?: 'Namespaced' | 'Cluster' | '*'
   /**
-   * `Equivalent` (default): also asked about requests through other versions of the type, converted to this one.
-   * `Exact` lets these through unseen.
+   * `Equivalent` (default): also called for requests in other versions of the type, which the API server converts to this one. With `Exact`
+   * such requests bypass the webhook.
    */
   readonly matchPolicy?: 'Exact' | 'Equivalent'
 }
 
 export interface WebhookSettings extends WebhookFilters {
   /**
-   * Default: `CREATE` and `UPDATE`, and `DELETE` when there is a `validateDelete`; for a subresource the one with which it is requested:
-   * `CONNECT` for `exec`, `attach`, `portforward` and `proxy`, `CREATE` for `eviction`, `binding` and `token`, `UPDATE` for the others.
+   * Default: `CREATE` and `UPDATE`, and `DELETE` with a `validateDelete`; for a subresource the operation of its requests: `CONNECT` for
+   * `exec`, `attach`, `portforward` and `proxy`, `CREATE` for `eviction`, `binding` and `token`, `UPDATE` for the others.
    */
   readonly operations?: readonly Operation[]
-  /** Tells apart webhooks of one type that are not asked about the same requests: each gets an entry and a path of its own. */
+  /** Distinguishes webhooks of one type with different filters: each gets an entry and a path of its own. */
   readonly name?: string
-  /** How long the API server waits for an answer, 1 to 30. Default 10. Of several handlers in one entry the longest counts. */
+  /** Timeout of the API server's call, 1 to 30. Default 10. The longest of all handlers in one entry applies. */
   readonly timeoutSeconds?: number
-  /** What the API server does when it gets no answer. Default `Fail`, which also counts where only one of several handlers wants it. */
+  /** Reaction of the API server to a failed call. Default `Fail`, which also takes precedence among the handlers of one entry. */
   readonly failurePolicy?: 'Fail' | 'Ignore'
-  /** `NoneOnDryRun` for handlers that write: they must look at `context.dryRun`. Default `None`. The API server takes no others. */
+  /** `NoneOnDryRun` for handlers that write: they must check `context.dryRun`. Default `None`. The API server accepts no other values. */
   readonly sideEffects?: 'None' | 'NoneOnDryRun'
-  /** `IfNeeded`: `default` is asked again when a later webhook, also another process', has changed the object. Default `Never`. */
+  /** `IfNeeded`: `default` is called again when a later webhook, also of another process, has changed the object. Default `Never`. */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
   /**
-   * The mutating webhook refuses an invalid object at once, with the schema's errors and the kind's own.
-   * The API server runs the schema before validating webhooks; those alone could never show both kinds of errors in the same way.
-   * Default true for a kind with a schema, unless one of several handlers says false; for other types false.
+   * Has the mutating webhook reject an invalid object, with the errors of the schema and of the handlers together. Otherwise the user first
+   * gets the schema's errors alone, because the API server validates against the schema before it calls validating webhooks. Default: true
+   * for a kind with a schema, unless one of several webhooks declares false; false for other types.
    */
   readonly refuseInvalidEarly?: boolean
-  /** Types that `context.cache` reads: each replica watches them, and the rules for that are added. */
+  /** Types that `context.cache` reads: every replica watches them, and the RBAC rules for that are added. */
   readonly reads?: readonly ResourceType[]
-  /** What the handlers list by: indexes of types in `reads`. */
+  /** Indexes that the handlers list by, on types in `reads`. */
   readonly indexes?: readonly CacheIndex[]
-  /** What the handlers need to be allowed to do. */
+  /** RBAC rules that the handlers need. */
   readonly rbac?: readonly PolicyRule[]
 }
 
@@ -94,7 +91,7 @@ const webhookChecks = { ...settingsChecks, ...handlerChecks, subresource: isText
 const checkWebhook = hasOptions(webhookChecks)
 const checkInstance = hasOptions(webhookChecks, [], { mayHaveOthers: true })
 
-/** @throws {ProreusError} `PRO_CONFIG_INVALID` with all that is wrong. */
+/** @throws {ProreusError} `PRO_CONFIG_INVALID` with all errors. */
 export function checkSettings(type: ResourceType, subresource: string, settings: WebhookSettings): void {
   const { name, operations, timeoutSeconds, matchConditions = [], objectSelector, namespaceSelector, reads = [], indexes = [] } = settings
   const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`

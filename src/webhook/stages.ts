@@ -11,7 +11,7 @@ export interface Stages {
   readonly handler: AdmissionHandler
 }
 
-/** How a review was answered. */
+/** The result of the stages. */
 export interface Answered {
   readonly response: AdmissionResponse
   readonly written: WrittenAnswer
@@ -20,14 +20,14 @@ export interface Answered {
 const allowed: AdmissionResponse = Object.freeze({ allowed: true })
 
 /**
- * 1. The request is read; in a mutating webhook the schema's defaults are filled in; the schema validates the object (`begin`).
- * 2. The handlers are asked (`mutatingHandler`, `validatingHandler`): `default`, after each of which the schema validates again, `validate`
- *    and `validateInCluster`.
- * 3. The patch and the answer are written (`answer`).
+ * 1. The request is decoded; in a mutating webhook the schema's defaults are applied; the schema validates the object (`begin`).
+ * 2. The handlers are called (`mutatingHandler`, `validatingHandler`): `default`, after each of which the schema validates again,
+ * `validate` and `validateInCluster`.
+ * 3. The patch and the response are serialized (`answer`).
  *
- * Handlers are called on the main thread; everything else is where the evaluation is.
+ * Handlers run on the main thread; everything else runs where the evaluation is.
  *
- * @throws {MalformedReview} when the request is none for this path.
+ * @throws {MalformedReview} when the request does not belong to this path.
  */
 export function runStages({ mismatch, handler }: Stages, evaluation: Evaluation, call: Call): Awaitable<Answered> {
   return whenReady(evaluation.begin(call), (found) => {

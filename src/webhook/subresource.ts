@@ -1,16 +1,16 @@
-/** Subresources that webhooks can be about: with which operation the API server reviews them, and what the object is then. */
+/** The subresources that webhooks can be defined for: the operation of their reviews, and the type of their objects. */
 import type { models } from '../api/kubernetes/models.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { resourceType } from '../api/group-version-kind.ts'
 import type { Operation } from './context.ts'
 
 /**
- * All types of all groups, for `defineWebhook(anyResource, { subresource: 'scale', … })`: one webhook for the scale of whatever can be scaled.
- * Without a subresource it is about every object that the API server stores, which is rarely what is wanted.
+ * All types of all groups, for `defineWebhook(anyResource, { subresource: 'scale', … })`: one webhook for the scale of every type that has
+ * one. Without a subresource the webhook is called for every object that the API server stores, which is rarely intended.
  */
 export const anyResource: ResourceType = resourceType({ group: '*', version: '*', kind: '*', plural: '*' })
 
-/** `kubectl exec`. */
+/** The object of `kubectl exec`. */
 export interface PodExecOptions {
   apiVersion: 'v1'
   kind: 'PodExecOptions'
@@ -18,25 +18,25 @@ export interface PodExecOptions {
   stdout?: boolean
   stderr?: boolean
   tty?: boolean
-  /** Absent: the only one, or the default one. */
+  /** Default: the only container, or the one of the annotation `kubectl.kubernetes.io/default-container`. */
   container?: string
   command: string[]
 }
 
-/** `kubectl attach`. */
+/** The object of `kubectl attach`. */
 export interface PodAttachOptions extends Omit<PodExecOptions, 'kind' | 'command'> {
   kind: 'PodAttachOptions'
 }
 
-/** `kubectl port-forward`. */
+/** The object of `kubectl port-forward`. */
 export interface PodPortForwardOptions {
   apiVersion: 'v1'
   kind: 'PodPortForwardOptions'
-  /** Absent with the protocol that names them later. */
+  /** Absent for the protocol that negotiates ports later. */
   ports?: number[]
 }
 
-/** A request that the API server passes on to a Pod, a Service or a Node. */
+/** A request that the API server proxies to a Pod, a Service or a Node. */
 export interface ProxyOptions<Kind extends string> {
   apiVersion: 'v1'
   kind: Kind
@@ -48,16 +48,16 @@ type Sent<Model, ApiVersion extends string, Kind extends string> = Omit<Model, '
   kind: Kind
 }
 
-/** How many replicas there are, and are asked for: of a Deployment as of a custom resource. */
+/** The wanted and the current number of replicas, of a Deployment as of a custom resource. */
 export type Scale = Sent<models.V1Scale, 'autoscaling/v1', 'Scale'>
 /** A request to remove a Pod that respects its PodDisruptionBudget. */
 export type Eviction = Sent<models.V1Eviction, 'policy/v1', 'Eviction'>
 /** The scheduler's decision. */
 export type Binding = Sent<models.V1Binding, 'v1', 'Binding'>
-/** A token for a ServiceAccount. */
+/** A request for a token of a ServiceAccount. */
 export type TokenRequest = Sent<models.AuthenticationV1TokenRequest, 'authentication.k8s.io/v1', 'TokenRequest'>
 
-/** Whose object is another one than that of the resource. */
+/** Subresources whose object has a type of its own. */
 type ObjectsOf = {
   Pod: {
     exec: PodExecOptions
@@ -72,7 +72,7 @@ type ObjectsOf = {
   ServiceAccount: { token: TokenRequest }
 }
 
-/** What a handler for a subresource is given; with an empty one the object itself. */
+/** The object that a handler for a subresource receives; for an empty subresource the object itself. */
 export type ReviewedObject<R extends ResourceType, Subresource extends string> = Subresource extends 'scale'
   ? Scale
   : ObjectOf<R> extends { kind: infer Kind extends keyof ObjectsOf }
@@ -81,7 +81,7 @@ export type ReviewedObject<R extends ResourceType, Subresource extends string> =
       : ObjectOf<R>
     : ObjectOf<R>
 
-/** Of any type, in the core group's words; the others are updated. */
+/** Subresources of the core group; all others are reviewed with UPDATE. */
 const requestedBy: Readonly<Record<string, Operation>> = {
   exec: 'CONNECT',
   attach: 'CONNECT',
@@ -92,7 +92,7 @@ const requestedBy: Readonly<Record<string, Operation>> = {
   token: 'CREATE',
 }
 
-/** The operation with which the API server reviews a subresource. */
+/** Returns the operation with which the API server reviews a subresource. */
 export function operationOf(subresource: string): Operation {
   return Object.hasOwn(requestedBy, subresource) ? requestedBy[subresource]! : 'UPDATE'
 }

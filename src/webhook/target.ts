@@ -1,12 +1,12 @@
-/** Whether a review is about what its path is for. */
+/** Checks that a review belongs to its path. */
 import { groupKindOf, groupResourceOf } from '../api/group-version-kind.ts'
 import type { CombinedWebhook } from './combine.ts'
 import type { AdmissionRequest } from './review.ts'
 
-/** Says what is wrong with a review at this path; undefined when it is right there. */
+/** Returns an error text for a review that does not belong to this path; undefined otherwise. */
 export type Mismatch = (request: AdmissionRequest) => string | undefined
 
-/** @param path only for the text. */
+/** @param path for the text alone. */
 export function mismatchAt(
   path: string,
   { type, version, subresource }: Pick<CombinedWebhook, 'type' | 'version' | 'subresource'>,

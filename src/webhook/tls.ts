@@ -1,11 +1,11 @@
-/** Which versions and cipher suites of TLS are accepted. */
+/** The accepted versions and cipher suites of TLS. */
 import { ProreusError } from '../api/errors.ts'
 
-/** As Go's `--tls-min-version` names them. */
+/** The values of `--tls-min-version` in Kubernetes' programs. */
 export const tlsVersions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const
 export type TlsVersion = keyof typeof tlsVersions
 
-/** The suites of TLS 1.2 with forward secrecy and authenticated encryption, by their names of IANA, which Go uses, and those of OpenSSL. */
+/** The suites of TLS 1.2 with forward secrecy and authenticated encryption, by their IANA names, which Go uses, and those of OpenSSL. */
 const suites: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
   ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
@@ -14,7 +14,7 @@ const suites: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
   ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
 ])
-/** Those of TLS 1.3 are all good, and as in Go not to be chosen from. */
+/** The suites of TLS 1.3 are all secure and, as in Go, cannot be configured. */
 const suitesOf13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
 
 export const tlsCipherSuites: readonly string[] = [...suites.keys()]
@@ -22,18 +22,18 @@ export const tlsCipherSuites: readonly string[] = [...suites.keys()]
 export interface TlsOptions {
   /** Default `VersionTLS12`. */
   readonly tlsMinVersion?: TlsVersion
-  /** Those of TLS 1.2, by the names that Go uses. Default: all of `tlsCipherSuites`; no others are known. */
+  /** Suites of TLS 1.2, by their names in Go. Default: all of `tlsCipherSuites`; no others are supported. */
   readonly tlsCipherSuites?: readonly string[]
 }
 
-/** Options of `node:tls`, to be named whenever a context is made: what is not named is at Node's default. */
+/** Options of `node:tls` for every secure context: an omitted option is reset to Node's default. */
 export interface TlsLimits {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
   readonly ciphers: string
   readonly honorCipherOrder: true
 }
 
-/** @throws {ProreusError} `PRO_CONFIG_INVALID` for a version or a suite that is not known. */
+/** @throws {ProreusError} `PRO_CONFIG_INVALID` for an unknown version or suite. */
 export function tlsLimits({ tlsMinVersion = 'VersionTLS12', tlsCipherSuites: chosen = tlsCipherSuites }: TlsOptions = {}): TlsLimits {
   const minVersion = Object.hasOwn(tlsVersions, tlsMinVersion) ? tlsVersions[tlsMinVersion] : undefined
   if (minVersion === undefined) {

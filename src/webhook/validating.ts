@@ -1,4 +1,4 @@
-/** The handlers' part of a validating webhook: their own rules and what only the cluster can tell, about the final object. */
+/** Runs the handlers of a validating webhook: `validate` and `validateInCluster`, with the final object. */
 import { isEmpty } from '../api/error-list.ts'
 import type { CombinedWebhook } from './combine.ts'
 import type { Evaluation } from './evaluation/evaluation.ts'

@@ -1,4 +1,4 @@
-/** The verdicts of several handlers as one: errors add up, and what one has refused none after it can allow. */
+/** Combines the verdicts of several handlers: errors are collected, and a rejection is final. */
 import type { ErrorList } from '../api/error-list.ts'
 import { addErrors, isEmpty, noErrors } from '../api/error-list.ts'
 import { messageOf } from '../api/errors.ts'
@@ -12,8 +12,8 @@ import type { CombinedVerdict } from './handler.ts'
 import type { RequestContext } from './request-context.ts'
 
 /**
- * What `validate` of all handlers has against an object. Where `known` errors are, of the schema or of a handler before, one may stumble
- * over what these are about; then they are enough.
+ * Returns the errors of all `validate` handlers. When there are `known` errors, of the schema or of an earlier handler, an exception of a
+ * handler may be a consequence of them, and is ignored.
  */
 export async function ownErrors(
   handlers: Handlers,
@@ -34,7 +34,7 @@ export async function ownErrors(
   return own
 }
 
-/** What `validateInCluster` of all handlers says, after `errors`. */
+/** Returns the verdict of all `validateInCluster` handlers, after `errors`. */
 export function admissionVerdict(
   handlers: Handlers,
   object: JsonObject,
@@ -46,12 +46,12 @@ export function admissionVerdict(
   )
 }
 
-/** What `validateDelete` of all handlers says. */
+/** Returns the verdict of all `validateDelete` handlers. */
 export function deletionVerdict(handlers: Handlers, object: JsonObject, request: RequestContext): Promise<CombinedVerdict> {
   return collect(handlers, request, noErrors, (webhook) => webhook.handlers.validateDelete?.(freeze(object), request.of(webhook)))
 }
 
-/** A `Status` ends it: it is the answer as it stands. */
+/** A `Status` is final: it becomes the response unchanged. */
 async function collect(
   handlers: Handlers,
   request: RequestContext,
@@ -65,7 +65,7 @@ async function collect(
       if (!isErrorList(verdict)) return verdict
       errors = addErrors(errors, verdict)
     } catch (error) {
-      // A refusal must not turn into a failure: that may be ignored.
+      // A failure could be ignored by `failurePolicy: Ignore`, so a rejection must not turn into one.
       if (isEmpty(errors)) throw error
       request.logger.debug({ err: error }, `a handler failed on an object that is refused anyway: ${messageOf(error)}`)
     }

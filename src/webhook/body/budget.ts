@@ -1,37 +1,38 @@
 /**
- * What requests that wait for an answer may take of the memory. A request that finds no room waits, and nothing is read from its connection:
- * TCP holds its sender back. Whoever has waited longest gets the reserve, which is large enough for any request, and so can always finish.
+ * The memory budget of requests in flight. When there is no room for a request, it waits and its connection is not read, so that TCP holds
+ * the sender back. The request that has waited longest gets the reserve, which has room for any request, so that one request can always
+ * finish.
  */
 import type { Clock, Timer } from '../../api/clock.ts'
 
-/** Up to this size, whatever is in a body, `JSON.parse` takes no more than some 15 ms, and mostly one. */
+/** Up to this size `JSON.parse` takes at most some 15 ms, and usually 1 ms, whatever the body contains. */
 export const smallBytes = 128 * 1024
 
 /**
- * What the body of such a review costs at most, mostly. Requests of up to that cost may use all that is shared; larger ones, and bodies that
- * come in parts, leave a quarter of it free, so that they cannot keep ordinary reviews out.
+ * Usual cost limit of a small review. Requests up to this cost may use the whole shared memory. Larger ones, and bodies that arrive in
+ * parts, leave a quarter of it free, so that ordinary reviews always find room.
  */
 export const smallCost = 8 * smallBytes
 
-/** What a request takes beside its body: its headers, the objects of Node and fastify for it, what is read of the socket in one go. */
+/** Cost of a request without its body: headers, the objects of Node.js and fastify, one read of the socket. */
 export const requestCost = 16 * 1024
 
 /**
- * While others wait for memory, a request that waits for its peer (for the rest of its body, or to fetch its answer) may do so for this
- * long, and for longer only at this speed. The API server is quicker than that.
+ * While other requests wait for memory, a request may wait this long for its peer to send the rest of its body or to read the response;
+ * after that, its peer must keep up this speed. The API server is faster.
  */
 const patienceMs = 500
 const bytesPerMs = 1024
 const checkMs = 250
 
-/** The memory that a charge asks for, beyond what it has. */
+/** Memory that a charge requests in addition to what it has. */
 interface Wanted {
   readonly bytes: number
-  /** Whether it is for a part of a body, the rest of which may never come. */
+  /** True for a part of a body, whose rest may never arrive. */
   readonly isPart?: boolean
 }
 
-/** Who waits for whom: a request for those of its own rank and of lower ones. */
+/** A request waits behind requests of its own rank and of lower ranks. */
 const Rank = { small: 0, smallPart: 1, large: 2 } as const
 type Rank = (typeof Rank)[keyof typeof Rank]
 
@@ -41,9 +42,9 @@ interface Waiting extends Wanted {
 }
 
 interface BudgetOptions {
-  /** All of it, in bytes. */
+  /** The whole budget, in bytes. */
   readonly total: number
-  /** The part of it for whoever has waited longest. */
+  /** The part reserved for the request that has waited longest. */
   readonly reserve: number
   readonly clock: Clock
 }
@@ -53,11 +54,11 @@ export class MemoryBudget {
   readonly reserve: number
   readonly #clock: Clock
   readonly #shared: number
-  /** What is taken of the shared part. */
+  /** Bytes in use of the shared part. */
   #used = 0
-  /** Who has the reserve. */
+  /** The charge that holds the reserve. */
   #holder: Charge | undefined
-  /** First come, first served; small ones do not wait for large ones. */
+  /** In order of arrival; small requests do not wait behind large ones. */
   readonly #waiting: Waiting[] = []
   readonly #withPeers = new Set<Charge>()
   #check: Timer | undefined
@@ -69,12 +70,12 @@ export class MemoryBudget {
     this.#clock = clock
   }
 
-  /** The bytes that are taken now. */
+  /** The bytes in use now. */
   get used(): number {
     return this.#used + (this.#holder?.bytes ?? 0)
   }
 
-  /** How many requests wait for room. */
+  /** Number of requests that wait for memory. */
   get waiting(): number {
     return this.#waiting.length
   }
@@ -83,7 +84,7 @@ export class MemoryBudget {
     return new Charge(this)
   }
 
-  /** Takes `bytes` more for a charge, when there is room and nobody has waited for longer. */
+  /** Adds `bytes` to a charge if there is room and no other request of its rank has waited longer. */
   take(charge: Charge, wanted: Wanted): boolean {
     if (charge !== this.#holder) {
       const rank = rankOf(charge, wanted)
@@ -93,7 +94,7 @@ export class MemoryBudget {
     return true
   }
 
-  /** Takes `bytes`, whether there is room or not: they are there already. */
+  /** Adds `bytes` that are allocated already, even if there is no room. */
   force(charge: Charge, bytes: number): void {
     if (charge !== this.#holder) this.#used += bytes
   }
@@ -104,7 +105,7 @@ export class MemoryBudget {
     this.#watchPeers()
   }
 
-  /** What a charge has taken is free again, and it waits for nothing any more. */
+  /** Releases the memory of a charge, and removes it from the queue. */
   give(charge: Charge): void {
     const index = this.#waiting.findIndex((other) => other.charge === charge)
     if (index >= 0) this.#waiting.splice(index, 1)
@@ -114,7 +115,7 @@ export class MemoryBudget {
     if (this.#waiting.length > 0) this.#admit()
   }
 
-  /** From now on the charge waits for its peer. */
+  /** Marks the charge as waiting for its peer. */
   waitsForPeer(charge: Charge): void {
     this.#withPeers.add(charge)
     this.#watchPeers()
@@ -134,11 +135,11 @@ export class MemoryBudget {
       first.charge.add(first.bytes)
       first.onRoom()
     }
-    // Nobody overtakes one of the same rank, or of a lower one.
+    // A request never overtakes one of the same or a lower rank.
     let blocked = Infinity
     for (const waiting of [...this.#waiting]) {
       const rank = rankOf(waiting.charge, waiting)
-      // It may have gone meanwhile.
+      // It may have been removed meanwhile.
       const index = this.#waiting.indexOf(waiting)
       if (index < 0 || rank >= blocked) continue
       if (!this.#fits(waiting.bytes, rank)) {
@@ -152,7 +153,10 @@ export class MemoryBudget {
     }
   }
 
-  /** Counts its holder to the shared part as soon as there is room: it may be a small request that lasts, and the reserve is for large ones, too. */
+  /**
+   * Moves the holder of the reserve to the shared part as soon as there is room: it may be a small, slow request, and large ones need the
+   * reserve.
+   */
   #freeReserve(): void {
     const bytes = this.#holder?.bytes ?? Infinity
     if (this.#waiting.length === 0 || !this.#fits(bytes, Rank.large)) return
@@ -160,7 +164,7 @@ export class MemoryBudget {
     this.#holder = undefined
   }
 
-  /** While somebody waits for memory, those whose peers are slow have to go. */
+  /** Evicts requests with slow peers while other requests wait for memory. */
   #watchPeers(): void {
     if (this.#check !== undefined || this.#waiting.length === 0 || this.#withPeers.size === 0) return
     this.#check = this.#clock.after(checkMs, () => {
@@ -181,7 +185,7 @@ function rankOf(charge: Charge, { bytes, isPart = false }: Wanted): Rank {
   return isPart ? Rank.smallPart : Rank.small
 }
 
-/** What one request takes. */
+/** The memory of one request. */
 export class Charge {
   readonly #budget: MemoryBudget
   #bytes = 0
@@ -201,31 +205,31 @@ export class Charge {
     return this.#released
   }
 
-  /** Takes `bytes` more, for a part of a body or for all of it; false where it would have to wait for them. */
+  /** Adds `bytes` for a part of a body or for all of it; returns false when the request has to wait. */
   grow(bytes: number, isPart = false): boolean {
     if (!this.#budget.take(this, { bytes, isPart })) return false
     this.#bytes += bytes
     return true
   }
 
-  /** Takes `bytes` more as soon as there is room, and calls `onRoom` then; never once it is released. */
+  /** Adds `bytes` and calls `onRoom` as soon as there is room; never calls it after `release`. */
   growLater(bytes: number, onRoom: () => void, isPart = false): void {
     this.#budget.wait(this, { bytes, isPart }, onRoom)
   }
 
-  /** Takes `bytes` for what is in memory already. */
+  /** Adds `bytes` that are allocated already. */
   force(bytes: number): void {
     if (this.#released) return
     this.#budget.force(this, bytes)
     this.#bytes += bytes
   }
 
-  /** For the budget. */
+  /** Called by the budget. */
   add(bytes: number): void {
     this.#bytes += bytes
   }
 
-  /** Tells that the request waits for its peer from now on; `onEvicted` is called when others cannot wait for that. */
+  /** Marks the request as waiting for its peer; `onEvicted` is called when other requests need the memory and the peer is too slow. */
   waitsForPeer(onEvicted: () => void): void {
     if (this.#released) return
     this.#peerSince = this.#budget.now()
@@ -233,12 +237,12 @@ export class Charge {
     this.#budget.waitsForPeer(this)
   }
 
-  /** Tells that the request waits for its peer no more. */
+  /** Marks the request as no longer waiting for its peer. */
   peerDone(): void {
     this.#onEvicted = undefined
   }
 
-  /** Whether it has waited for its peer for too long, for what it has got from it. */
+  /** Returns whether the peer has been slower than `patienceMs` and the minimum speed allow. */
   isSlow(now: number): boolean {
     return this.#onEvicted !== undefined && now - this.#peerSince > patienceMs + this.#bytes / bytesPerMs
   }
@@ -247,7 +251,7 @@ export class Charge {
     this.#onEvicted?.()
   }
 
-  /** Gives all of it back; idempotent. */
+  /** Releases all memory of the request; idempotent. */
   release(): void {
     if (this.#released) return
     this.#released = true

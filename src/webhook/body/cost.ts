@@ -1,10 +1,10 @@
-/** What a body takes in memory once it is read: many times its size where it is made of little else than brackets. */
+/** Estimates the memory of a parsed body, which is many times its size when it consists mostly of brackets. */
 
-/** With its names and texts once more as a string, and once more as values. */
+/** The bytes themselves, decoded as a string, and as values. */
 const costOfByte = 3
-/** For each bracket, comma and colon, by measurement of what V8 makes of objects, lists and their names (`test/webhook/body/cost.test.ts`). */
+/** Memory of each bracket, comma and colon, measured for V8's objects, arrays and property names (`test/webhook/body/cost.test.ts`). */
 const costOfMark = 48
-/** No review costs more: beyond the values that `evaluation/excess.ts` allows it is refused unread. */
+/** Upper bound for a review: with more values than `evaluation/excess.ts` allows, it is rejected before it is parsed. */
 export const maxReviewCost = 60 * 1024 * 1024
 
 const places = 24
@@ -13,14 +13,17 @@ const width = 64
 const isMark = new Uint8Array(256)
 for (const mark of '{[,:') isMark[mark.charCodeAt(0)] = 1
 
-/** An estimate, for at least what `JSON.parse` makes of the bytes. It samples at random places, so that nobody can hide beside them. */
+/**
+ * Estimates the memory that `JSON.parse` needs for the bytes, rather too high than too low. It samples random places, so that a sender
+ * cannot place dense parts between the samples.
+ */
 export function costOf(bytes: Uint8Array, random: () => number = Math.random): number {
   const { length } = bytes
   const marks = length <= places * width ? marksIn(bytes, 0, length) : (sampledMarks(bytes, random) / (places * width)) * length
   return Math.min(maxReviewCost, costOfMarks(length, marks))
 }
 
-/** The estimate for so many bytes with so many brackets, commas and colons. */
+/** Returns the estimate for this number of bytes with this number of brackets, commas and colons. */
 export function costOfMarks(length: number, marks: number): number {
   return Math.ceil(costOfByte * length + costOfMark * marks)
 }

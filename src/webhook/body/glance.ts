@@ -1,30 +1,30 @@
-/** What a glance at a body tells: whether the main thread can evaluate its review without holding up the others for long. */
+/** Samples a body to decide whether the main thread can evaluate its review without delaying other reviews. */
 import { smallBytes } from './budget.ts'
 
-/** Up to this size, and with no more values, a review that looks ordinary takes some 10 ms, and 50 at the worst. */
+/** Up to this size and number of values, an ordinary review takes some 10 ms, and 50 ms at worst. */
 const ordinaryBytes = 1024 * 1024
 const ordinaryValues = 60_000
 
 const places = 96
 const width = 96
-/** How many of the places may show no field name: they are within long texts, or lists of mere values. */
+/** Maximum number of samples without a field name: samples within long strings or lists of scalars. */
 const mostNameless = places / 8
-/** How many field names may be found at one place alone: an ordinary body has few names, and each of them many times. */
+/** Maximum number of field names seen in one sample only: an ordinary body has few distinct names, each of them many times. */
 const mostSingle = places / 8
 
 const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
 
-/** Whether the review in a body is evaluated where it arrives, rather than in a worker thread. */
+/** Returns whether the review is evaluated on the main thread rather than in a worker thread. */
 export function isSoonEvaluated(bytes: Uint8Array): boolean {
   return bytes.length <= smallBytes || (bytes.length <= ordinaryBytes && looksOrdinary(bytes))
 }
 
 /**
- * Whether a body looks like the objects that people write: a few field names again and again, and values of some words. `JSON.parse` reads
- * 200 MB of that in a second; but each name that has not been seen before costs a microsecond and more, as does each value, to parse, to
- * validate, to fill in and to patch; and patterns are slow on long texts. It looks at random places, so that nobody can hide beside them.
+ * Returns whether a body looks like an object that people write: few distinct field names and short values. `JSON.parse` handles 200 MB of
+ * that in a second. Each distinct name costs a microsecond and more, as does each value, to parse, validate, default and patch; and
+ * patterns are slow on long strings. It samples random places, so that a sender cannot hide such parts between the samples.
  */
 export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.random): boolean {
   const names = new Map<string, number>()
@@ -41,7 +41,7 @@ export function looksOrdinary(bytes: Uint8Array, random: () => number = Math.ran
   return nameless <= mostNameless && single <= mostSingle && (values / (places * width)) * bytes.length <= ordinaryValues
 }
 
-/** One place: its first field name, as it is written, and how many values begin there. */
+/** One sample: the first field name after `at`, still escaped, and the number of values that begin in the sample. */
 function lookAt(bytes: Uint8Array): { readonly name: string | undefined; readonly values: number } {
   let name: string | undefined
   let lastQuote = -1
@@ -68,7 +68,7 @@ function lookAt(bytes: Uint8Array): { readonly name: string | undefined; readonl
   return { name, values }
 }
 
-/** The next byte that is no white space. */
+/** Returns the next byte that is not white space. */
 function nextByte(bytes: Uint8Array, from: number): number | undefined {
   let at = from
   while (at < bytes.length && bytes[at]! <= 0x20) at += 1

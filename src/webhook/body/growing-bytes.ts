@@ -1,6 +1,6 @@
-/** The bytes of a body as they arrive, in one buffer that grows: many small chunks would take a hundred times the memory of what is in them. */
+/** Collects the chunks of a body in one growing buffer: many small buffers would take a hundred times the memory of their content. */
 
-/** Room for the first chunk of most bodies. */
+/** Initial size; most bodies arrive in a first chunk of at most this size. */
 const firstBytes = 16 * 1024
 
 export class GrowingBytes {
@@ -8,7 +8,7 @@ export class GrowingBytes {
   #bytes = Buffer.alloc(0)
   #length = 0
 
-  /** @param expected how many bytes will come, as their sender says: never more room than that is made before they do. */
+  /** @param expected the announced number of bytes; memory is nevertheless allocated only for what arrives. */
   constructor(expected: number) {
     this.#expected = expected
   }
@@ -17,11 +17,11 @@ export class GrowingBytes {
     return this.#length
   }
 
-  /** How large the buffer has to become for `more` bytes. */
+  /** Returns the size that the buffer needs for `more` bytes. */
   roomFor(more: number): number {
     const needed = this.#length + more
     if (needed <= this.#bytes.length) return this.#bytes.length
-    // Doubled, so that each byte is copied about once.
+    // Doubles the size, so that each byte is copied about once.
     return Math.max(needed, Math.min(this.#expected, Math.max(firstBytes, 2 * this.#bytes.length)))
   }
 
@@ -35,13 +35,13 @@ export class GrowingBytes {
     this.#length += chunk.length
   }
 
-  /** All of them, in memory that is nobody else's: what is large may be given to a thread. */
+  /** Returns all bytes in an ArrayBuffer of their own, which can be transferred to a thread. */
   whole(): Buffer {
     this.#resize(this.#length)
     return this.#bytes
   }
 
-  /** Gives the memory back at once: the garbage collector, which does not see it, would let a lot of it pile up. */
+  /** Frees the memory at once: the garbage collector does not count it as heap, and would let it pile up. */
   free(): void {
     freeBytes(this.#bytes)
     this.#bytes = Buffer.alloc(0)
@@ -58,6 +58,6 @@ export class GrowingBytes {
 }
 
 function freeBytes({ buffer }: Buffer): void {
-  // That of a thread has moved.
+  // A buffer that was transferred to a thread is detached.
   if (buffer instanceof ArrayBuffer && !buffer.detached && buffer.byteLength > 0) buffer.transfer(0)
 }

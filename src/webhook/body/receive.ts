@@ -1,4 +1,4 @@
-/** Receives the bytes of a body, within the limit of one and the memory for all. */
+/** Receives request bodies within the size limit of one body and the memory budget of all. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Clock, Timer } from '../../api/clock.ts'
@@ -11,11 +11,11 @@ import { BodyRefused } from './refused.ts'
 const responseField = Symbol('response')
 const receivedField = Symbol('received')
 
-/** What is known of a request's body. */
+/** State of a request's body. */
 interface Received {
-  /** What the request takes of the memory budget, until it is done with. */
+  /** Memory of the request, charged until the response is closed. */
   readonly charge: Charge
-  /** When its headers had arrived, by the clock. */
+  /** Monotonic time at which the headers had arrived. */
   readonly began: number
 }
 
@@ -26,30 +26,30 @@ declare module 'fastify' {
   }
 }
 
-/** What there is of the body of a request; undefined for one that has none. */
+/** Returns the state of a request's body; undefined for a request without a body. */
 export function receivedOf(request: { readonly [receivedField]: Received | null }): Received | undefined {
   return request[receivedField] ?? undefined
 }
 
 interface ReceiveOptions {
-  /** What is sent, for messages. */
+  /** The expected content, for messages. */
   readonly what: 'AdmissionReview' | 'ConversionReview'
   readonly maxBytes: number
-  /** What to do about a body that is larger, for the message. */
+  /** Advice for a body that is too large, appended to the message. */
   readonly advice?: string
   readonly budget: MemoryBudget
   readonly clock: Clock
-  /** What a body takes once it is read, its own bytes included. */
+  /** Estimates the memory of a parsed body, including its bytes. */
   readonly costOf: (bytes: Buffer) => number
 }
 
-/** What a body may come in: in chunks of so many bytes on average, but for the first ones. Each chunk costs a microsecond, whatever is in it. */
+/** Minimum average size of the chunks of a body after the first ones: each chunk costs a microsecond, whatever its size. */
 const leastChunkBytes = 64
 const freeChunks = 256
 
-/** Has an app's JSON bodies received here, and not by fastify, so that they can be counted while they arrive; routes get their bytes. */
+/** Replaces fastify's parser of JSON bodies, so that bytes are charged to the budget while they arrive; routes receive the bytes. */
 export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): void {
-  // A field of every request, and no map: that would cost the garbage collector more than the request itself.
+  // A property of the request: a map would cost the garbage collector more than the request itself.
   if (!app.hasRequestDecorator(responseField)) {
     app.decorateRequest(responseField, null)
     app.decorateRequest(receivedField, null)
@@ -66,7 +66,7 @@ export function receiveBodies(app: FastifyInstance, options: ReceiveOptions): vo
   })
 }
 
-/** Gives the whole body to `done`, or a `BodyRefused`. What it takes of the budget is given back when the response is done with. */
+/** Passes the whole body, or a `BodyRefused`, to `done`. The memory is released when the response is closed. */
 class Receiver implements Received {
   readonly charge: Charge
   readonly began: number
@@ -74,12 +74,12 @@ class Receiver implements Received {
   readonly #timeout: unknown
   readonly #options: ReceiveOptions
   readonly #done: (error: Error | null, bytes?: Buffer) => void
-  /** What the sender says that it sends; else no more than is taken. */
+  /** The `Content-Length`, or else the size limit. */
   readonly #announced: number
   #size = 0
   #chunks = 0
   #settled = false
-  /** All of it, where it came in one piece. */
+  /** The whole body, if it arrived in one chunk. */
   #only: Buffer | undefined
   #bytes: GrowingBytes | undefined
   #patience: Timer | undefined
@@ -106,19 +106,19 @@ class Receiver implements Received {
 
   #listen(): void {
     const request = this.#request
-    // The listeners stay, which costs less than to take them off: what comes after the end is for nobody.
+    // The listeners are never removed, which is cheaper; events after the end are ignored.
     request.on('data', (chunk: Buffer) => this.#add(chunk))
     request.on('end', () => this.#complete())
-    // Its sender has hung up, or does not speak HTTP.
+    // The peer closed the connection, or sent invalid HTTP.
     request.on('error', (error) => this.#settle(new BodyRefused(400, `The body could not be received: ${error.message}`)))
     request.on('close', () => {
-      // It is closed after its end, too, and may wait for memory then.
+      // 'close' is also emitted after 'end', when the request may still wait for memory.
       if (!request.complete) this.#settle(gone())
     })
   }
 
   #add(chunk: Buffer): void {
-    // The rest of what is refused is read and forgotten, so that the answer gets through.
+    // Drains the rest of a rejected body, so that the peer reads the response.
     if (this.#settled) return
     this.#size += chunk.length
     this.#chunks += 1
@@ -127,7 +127,7 @@ class Receiver implements Received {
     }
     if (this.#size > this.#options.maxBytes) return this.#settle(this.#tooLarge())
     if (this.#bytes === undefined) {
-      // Mostly it comes in one piece, of which nothing needs to be copied.
+      // Most bodies arrive in one chunk, which needs no copy.
       if (this.#size === this.#announced && this.#size <= smallBytes) {
         this.#only = chunk
         return
@@ -145,7 +145,7 @@ class Receiver implements Received {
     this.#finish(this.#only ?? this.#bytes?.whole() ?? Buffer.alloc(0))
   }
 
-  /** All is there: it is read once there is room for what comes of it. */
+  /** Called when the body is complete: passes it on once there is memory to parse it. */
   #finish(bytes: Buffer): void {
     if (this.#settled) return
     const { costOf, budget, what } = this.#options
@@ -172,13 +172,13 @@ class Receiver implements Received {
     this.#bytes = undefined
   }
 
-  /** Goes on at once where there is memory for `bytes` more, else as soon as there is; until then nothing is read of the connection. */
+  /** Calls `goOn` at once if there is memory for `bytes` more, else pauses the connection and calls it later. */
   #withRoom(bytes: number, goOn: () => void, isPart = false): void {
     if (bytes <= 0 || this.charge.grow(bytes, isPart)) return goOn()
     const { clock, budget } = this.#options
     this.#request.pause()
     this.charge.peerDone()
-    // Not sooner: the API server does not send what was refused again, but fails what its user wants.
+    // Not before the deadline: the API server does not retry a rejected call, it fails the user's request.
     this.#patience ??= clock.after(deadlineFrom(this.#timeout) - (clock.monotonicNow() - this.began), () => {
       const text = `The requests in flight take ${budget.used} of the ${budget.total} bytes that there are for them, and have done so for as long as this one could wait`
       this.#settle(new BodyRefused(429, `${text}: ${limitAdvice}, or try again.`))
@@ -197,7 +197,7 @@ class Receiver implements Received {
     this.charge.waitsForPeer(() => this.#endConnection(new BodyRefused(408, 'The body came too slowly while others waited for memory.')))
   }
 
-  /** Refuses a body of which not even the rest shall be read. */
+  /** Rejects a body and closes the connection without reading the rest. */
   #endConnection(error: BodyRefused): void {
     this.#settle(error)
     this.#request.destroy()
@@ -213,5 +213,5 @@ function gone(): BodyRefused {
   return new BodyRefused(400, 'The connection was closed before the body was complete.')
 }
 
-/** What gives more room. */
+/** Advice for messages about the memory budget. */
 export const limitAdvice = 'raise the memory limit of the container (or --memory-limit, run({ memoryLimitBytes }))'

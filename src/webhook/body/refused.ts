@@ -1,6 +1,6 @@
-/** Bodies that are not taken. */
+/** The error for a rejected body. */
 
-/** What is answered instead: with the code of HTTP, or, where the review has been read that far, as its denial. */
+/** Carries the response: an HTTP status or, if the review's uid is known, a denial. */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused'
   readonly code: 400 | 408 | 413 | 429

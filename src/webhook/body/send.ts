@@ -1,13 +1,13 @@
-/** Sends answers. Nearly all are short; the patch of a large object may have some megabytes. */
+/** Sends responses. Most are short; the patch of a large object may have some megabytes. */
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { expectEarlyRequest, longAnswer } from '../../api/early-request.ts'
 
-/** What TLS encrypts in a fraction of a millisecond. */
+/** An amount that TLS encrypts in a fraction of a millisecond. */
 const bytesPerTurn = 256 * 1024
 
-/** Sends JSON. What is long goes out a piece a turn of the event loop, for TLS encrypts all that it is given at once. */
+/** Sends JSON. A long response is written in one piece for each turn of the event loop, because TLS encrypts a write synchronously. */
 export function sendAnswer(reply: Pick<FastifyReply, 'type' | 'header' | 'send' | 'raw'>, answer: string | Buffer): unknown {
   if (answer.length > longAnswer) expectEarlyRequest(reply.raw.socket)
   reply.type('application/json')

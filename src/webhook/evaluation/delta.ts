@@ -1,10 +1,10 @@
 /**
- * What a handler has made of an object, as text for the worker thread that has the object, too. Handlers get frozen objects, and what they
- * return shares with them whatever they have not copied: what is the same object at the same place needs no look at what is in it, and is
- * not sent. So the main thread compares nothing, whatever the size; what has changed is found by the patch, in the worker thread.
+ * A handler's result, serialized for the worker thread that has the original object. Handlers receive frozen objects, and their result
+ * shares every part that they did not copy. A shared reference at the same place is unchanged, so it is neither compared nor sent. The main
+ * thread therefore compares nothing, whatever the size; the patch in the worker thread finds the changes.
  *
- * In the text, scalars are JSON, `[0]` is what stands at the same place before, `[0,3]` the fourth item of the list there, `[1,…]` a list of
- * items, and `[2,key,value,…]` an object.
+ * In the text, scalars are JSON, `[0]` is the original value at the same place, `[0,3]` the fourth item of the original list, `[1,…]` a
+ * list of items, and `[2,key,value,…]` an object.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
@@ -16,8 +16,8 @@ type Value = JsonValue | undefined
 const same = '[0]'
 
 /**
- * Writes what `value` is beside `base`, and freezes it; it yields after each `count` values, so that others get their turn in between.
- * A key whose value is undefined counts as absent.
+ * Serializes `value` relative to `base`, and freezes it; yields after each `count` values, so that other reviews run in between. A key
+ * whose value is undefined counts as absent.
  */
 export function* writeDelta(value: JsonObject, base: JsonObject, count: number): Generator<undefined, string> {
   return yield* new DeltaWriter(count).container(value, base)
@@ -77,7 +77,7 @@ class DeltaWriter {
     return isSame ? same : `${text}]`
   }
 
-  /** Where the items of a list are that may stand elsewhere now. */
+  /** Maps the items of a list to their indexes, because they may have moved. */
   *#placesOf(list: readonly JsonValue[]): Generator<undefined, ReadonlyMap<JsonValue, number>> {
     const places = new Map<JsonValue, number>()
     for (const [index, item] of list.entries()) {
@@ -94,9 +94,9 @@ class DeltaWriter {
 }
 
 /**
- * What `writeDelta` was given. It shares with `base` whatever is the same.
+ * Restores the value that `writeDelta` serialized. It shares all unchanged parts with `base`.
  *
- * @throws {TypeError} when the text is about another object.
+ * @throws {TypeError} when the text belongs to another object.
  */
 export function readDelta(text: string, base: JsonObject): JsonObject {
   return valueOf(parseJson(text), base) as JsonObject
@@ -134,6 +134,6 @@ function isContainer(value: Value): value is Container {
 }
 
 function scalar(value: Exclude<JsonValue, Container>): string {
-  // Without types, a handler may return what has no JSON.
+  // An untyped handler may return values that JSON cannot represent.
   return typeof value === 'bigint' ? String(value) : ((JSON.stringify(value) as string | undefined) ?? 'null')
 }

@@ -1,6 +1,7 @@
 /**
- * What of a review needs no handler: the schema's defaults, its validation, the patch and the answer. Handlers run on the main thread and
- * do not see where the rest does: `InlineEvaluation` is right here, `OffloadedEvaluation` has one of these in a worker thread.
+ * The parts of a review without handlers: the schema's defaults, validation, patch and response. Handlers run on the main thread and do not
+ * depend on where the evaluation runs: `InlineEvaluation` runs on the main thread, `OffloadedEvaluation` delegates to one in a worker
+ * thread.
  */
 import type { ErrorList } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -9,13 +10,13 @@ import type { AdmissionRequest, AdmissionResponse, WrittenAnswer } from '../revi
 
 export type Verb = 'mutate' | 'validate'
 
-/** A value now where there is nothing to wait for. */
+/** A plain value when nothing has to be awaited. */
 export type Awaitable<T> = T | Promise<T>
 
-/** The request, and what the schema found in its object. */
+/** The decoded request, and the schema's errors. */
 export interface Found {
   readonly request: AdmissionRequest
-  /** False: the object is none of this webhook's business, and is allowed as it is. */
+  /** False when the webhook does not apply to the object, which is then admitted unchanged. */
   readonly applies: boolean
   readonly errors: ErrorList
   readonly warnings: readonly string[]
@@ -27,28 +28,28 @@ export interface ReviewedObjects {
   readonly oldObject: JsonObject | undefined
 }
 
-/** One review. */
+/** The evaluation of one review. */
 export interface Evaluation {
-  /** As far as it is known: before a worker thread has read it perhaps not at all, or without `dryRun` and `options`. */
+  /** The request as far as it is known: before a worker thread has parsed it, it may be undefined or lack `dryRun` and `options`. */
   readonly request: AdmissionRequest | undefined
   /**
-   * Reads the request, fills in the schema's defaults (for a mutating webhook) and validates the object. Ends when the call is aborted.
+   * Decodes the request, applies the schema's defaults (in a mutating webhook) and validates the object. Ends when the call is aborted.
    *
-   * @throws {MalformedReview} when it is no AdmissionReview.
-   * @throws {BodyRefused} when there is more in it than in any object.
+   * @throws {MalformedReview} when the body is not an AdmissionReview.
+   * @throws {BodyRefused} when the object exceeds the limits on values and nesting.
    */
   begin(call: Call): Awaitable<Found>
-  /** What handlers are given. */
+  /** Returns the objects for the handlers. */
   objects(): Awaitable<ReviewedObjects>
-  /** Takes what a handler has made of the object, and validates it. */
+  /** Replaces the object with a handler's result, and validates it. */
   change(object: JsonObject): Awaitable<ErrorList>
-  /** Writes the answer, with the patch to what has become of the object. */
+  /** Serializes the response, with the patch from the original object to the current one. */
   answer(response: AdmissionResponse): Awaitable<WrittenAnswer>
-  /** Nothing follows but perhaps the answer, and that has no patch. May be called again. */
+  /** Releases the worker thread's copy of the objects: afterwards only a response without a patch can be written. Idempotent. */
   close(): void
 }
 
-/** Goes on with a value: at once where it is there, for a promise costs more than most reviews have to do. */
+/** Calls `next` with a value, synchronously unless it is a promise: a promise costs more than the work of most reviews. */
 export function whenReady<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(next) : next(value)
 }

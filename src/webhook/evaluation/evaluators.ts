@@ -1,4 +1,4 @@
-/** Where a review is evaluated: a glance at its body decides. */
+/** Chooses where a review is evaluated, by a sample of its body. */
 import type { Clock } from '../../api/clock.ts'
 import { isSoonEvaluated } from '../body/glance.ts'
 import type { CombinedWebhook } from '../combine.ts'
@@ -10,18 +10,18 @@ import type { ReviewThreadOptions } from './review-threads.ts'
 import { ReviewThreads } from './review-threads.ts'
 
 /**
- * The evaluation of the body of a request.
+ * Creates the evaluation for the body of a request.
  *
- * @throws {MalformedReview} when it is no AdmissionReview; of a large one, `begin` does.
+ * @throws {MalformedReview} when the body is not an AdmissionReview; for an offloaded one, `begin` throws it.
  */
 export type Evaluator = (body: Buffer | undefined) => Evaluation
 
 export interface EvaluatorOptions extends Pick<ReviewThreadOptions, 'threads' | 'maxOldGenerationSizeMb'> {
-  /** Which bodies are evaluated on the main thread. Default: those of up to 128 KiB, and those of up to 1 MiB that look ordinary. */
+  /** Decides which bodies are evaluated on the main thread. Default: those of up to 128 KiB, and ordinary ones of up to 1 MiB. */
   readonly isInline?: ((body: Buffer) => boolean) | undefined
 }
 
-/** The evaluators of all webhooks of a server, with their threads. */
+/** The evaluators of all webhooks of a server, and their worker threads. */
 export class Evaluators {
   readonly #webhooks: readonly CombinedWebhook[]
   readonly #isInline: (body: Buffer) => boolean
@@ -40,7 +40,7 @@ export class Evaluators {
       body === undefined || this.#isInline(body) ? new InlineEvaluation(rules, readReview(body)) : new OffloadedEvaluation(body, offload)
   }
 
-  /** Ends the threads. */
+  /** Stops the threads. */
   stop(): Promise<void> {
     return this.#threads.stop()
   }

@@ -1,16 +1,18 @@
-/** How much there is in the text of a review: told before it is parsed, for values take ten times the memory of their text. */
+/**
+ * Counts the values and nesting levels in the text of a review before it is parsed, because values take ten times the memory of their text.
+ */
 import { maxNesting } from '../../schema/depth.ts'
 
 /**
- * Nesting as the schema engine knows it, with room for the review around the object; and of values what two objects of 1.5 MiB, the
- * limit of etcd, have when each takes six bytes with its name.
+ * Nesting: the limit of the schema engine, with room for the envelope. Values: two objects of 1.5 MiB, the limit of etcd, with six bytes
+ * for each value and its name.
  */
 const textLimits = { levels: maxNesting + 10, values: 500_000 } as const
 
 const quote = 0x22
 const backslash = 0x5c
 
-/** Says of which there is too much. It counts what opens and what commas part; what is no JSON is for the parser to refuse. */
+/** Returns which limit is exceeded. It counts brackets and commas; invalid JSON is left to the parser. */
 export function excessOf(bytes: Uint8Array, limits: Readonly<Record<'levels' | 'values', number>> = textLimits): string | undefined {
   let values = 0
   let level = 0

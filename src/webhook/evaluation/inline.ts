@@ -1,4 +1,4 @@
-/** The evaluation of a review in the thread that it is in. */
+/** Evaluates a review in the current thread. */
 import type { ErrorList } from '../../api/error-list.ts'
 import { addErrors, noErrors } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -11,11 +11,11 @@ import type { AdmissionRequest, AdmissionResponse, DecodedReview, WrittenAnswer 
 import { encodeReview, maxWarningLength } from '../review.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 
-/** What has to be known of a webhook to evaluate its reviews. */
+/** The parts of a webhook that the evaluation needs. */
 interface EvaluationRules {
   readonly verb: Verb
   readonly schema: CompiledSchema | undefined
-  /** Whether it is about the object itself, and not about a subresource. */
+  /** True when the webhook applies to the object itself rather than to a subresource. */
   readonly isAboutObject: boolean
 }
 
@@ -27,16 +27,16 @@ export function rulesOf(
 }
 
 const noWarnings: readonly string[] = Object.freeze([])
-/** An aggregated API may have connections without options; their handlers are asked all the same. */
+/** Connections of an aggregated API may lack options; their handlers get an empty object. */
 const noOptions: JsonObject = Object.freeze({})
-/** Of more, nobody reads the rest. */
+/** Maximum number of warnings about unknown fields. */
 const maxUnknownFields = 32
 
 export class InlineEvaluation implements Evaluation {
   readonly request: AdmissionRequest
   readonly #rules: EvaluationRules
   readonly #review: DecodedReview
-  /** What has become of the object; undefined where there is none, or the webhook has no say in it. */
+  /** The current object; undefined for a review without one, or when the webhook does not apply to it. */
   #object: JsonObject | undefined
 
   constructor(rules: EvaluationRules, review: DecodedReview) {
@@ -54,7 +54,8 @@ export class InlineEvaluation implements Evaluation {
     const raw = object ?? (request.operation === 'CONNECT' && verb === 'validate' ? noOptions : undefined)
     this.#object = raw
     if (raw === undefined || schema === undefined) return { ...found, applies: raw !== undefined }
-    // The API server validates before it calls a validating webhook; of a caller that does not, handlers must not get what lacks a field.
+    // The API server validates against the CRD's schema before it calls a validating webhook. Other callers may not; handlers must get
+    // valid objects.
     if (verb === 'validate') return { ...found, applies: true, errors: this.#validate(raw) }
     const warnings = schema.unknownFields(raw, maxUnknownFields).map((path) => `unknown field "${path}"`.slice(0, maxWarningLength))
     this.#object = schema.default(raw)

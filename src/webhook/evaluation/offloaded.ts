@@ -1,4 +1,4 @@
-/** The evaluation of a review in a worker thread, as the main thread sees it. */
+/** The main thread's side of an evaluation in a worker thread. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ErrorList } from '../../api/error-list.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -11,12 +11,12 @@ import { writeDelta } from './delta.ts'
 import type { Evaluation, Found, ReviewedObjects, Verb } from './evaluation.ts'
 import type { ReviewThread, ReviewThreads } from './review-threads.ts'
 
-/** How many values are read or written in one turn of the event loop: about a millisecond. */
+/** Number of values to parse or serialize in one turn of the event loop: about a millisecond. */
 const valuesPerTurn = 5000
 
 interface OffloadOptions {
   readonly threads: ReviewThreads
-  /** Its place among the webhooks of the threads. */
+  /** Index of the webhook in the thread. */
   readonly webhook: number
   readonly verb: Verb
 }
@@ -28,10 +28,10 @@ export class OffloadedEvaluation implements Evaluation {
   #thread: ReviewThread | undefined
   #signal: AbortSignal | undefined
   #found: Found | undefined
-  /** What handlers were given, or have made of it. */
+  /** The object that the handlers received, or their last result. */
   #object: JsonObject | undefined
 
-  /** @param bytes of the body; they are moved to the thread. */
+  /** @param bytes of the body; they are transferred to the thread. */
   constructor(bytes: Buffer, options: OffloadOptions) {
     this.#bytes = bytes
     this.#options = options
@@ -73,19 +73,19 @@ export class OffloadedEvaluation implements Evaluation {
 
   close(): void {
     const thread = this.#thread
-    // From now on it may be another review's.
+    // The thread may now be assigned to another review.
     this.#thread = undefined
     if (thread !== undefined) this.#options.threads.release(thread)
   }
 
-  /** The thread; a handler may still be at a review that was given up. */
+  /** Returns the thread; throws when the review was aborted while a handler was still running. */
   #openThread(): ReviewThread {
     this.#signal?.throwIfAborted()
     if (this.#thread === undefined) throw new Error('the review has been closed')
     return this.#thread
   }
 
-  /** Reads an object, which is frozen then, while the event loop is free in between. */
+  /** Parses an object in slices, and freezes it. */
   async #read(json: ArrayBuffer | undefined): Promise<JsonObject | undefined> {
     if (json === undefined) return undefined
     const reader = new JsonReader(Buffer.from(json).toString('utf8'), { freeze: true })
@@ -99,7 +99,7 @@ export class OffloadedEvaluation implements Evaluation {
   }
 }
 
-/** A buffer that holds these bytes and nothing else, so that it can be given away. */
+/** Returns an ArrayBuffer with exactly these bytes, which can be transferred. */
 function ownBuffer(bytes: Buffer): ArrayBuffer {
   const { buffer, byteLength } = bytes
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? buffer : new Uint8Array(bytes).buffer

@@ -1,9 +1,9 @@
 /**
- * A few worker threads that evaluate large reviews. They start with the first of them and end when there are no more.
+ * A pool of worker threads that evaluate large reviews. Threads start on demand and end when idle.
  *
- * Threads, and not a parser that yields, because parsing is the smaller part: to validate, to explain what is wrong and to write a
- * patch of the same object are walks as long again, and the patterns of a schema may take long for each text. And what
- * comes back are bytes: to clone an object of half a million values from a thread holds up the event loop for as long as to parse it.
+ * A parser that yields on the main thread would not be enough: validation, error messages and the patch each walk the object again, and a
+ * schema's patterns may take long for each string. Threads return bytes, because structured cloning of half a million values would block
+ * the event loop for as long as parsing them.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -15,23 +15,26 @@ import { writeThreadWebhooks } from './thread-webhooks.ts'
 import type { WorkerCalls, WorkerMessage, WorkerReply } from './worker.ts'
 
 export interface ReviewThreadOptions {
-  /** Of the reviews that the threads get: a review says which one it is for by its place here. */
+  /** The webhooks of the server; a review refers to its webhook by its index in this list. */
   readonly webhooks: readonly ThreadWebhook[]
   readonly clock: Clock
-  /** At most. Default: as many as leave a processor to the event loop, and no more than two, for large reviews are rare. */
+  /** Maximum number of threads. Default: as many as leave a processor for the event loop, at most two, because large reviews are rare. */
   readonly threads?: number | undefined
-  /** Of each thread; a review that needs more fails. Below some 32, V8 may end the process when a thread starts. Default 512: enough for two objects of the largest kind. */
+  /**
+   * Heap limit of each thread; a review that needs more fails. Below some 32 MB, V8 may abort the process when a thread starts. Default
+   * 512: enough for two objects of maximum size.
+   */
   readonly maxOldGenerationSizeMb?: number | undefined
 }
 
-/** V8's own choice is many times that, which a thread would keep. */
+/** V8's default is many times that, and a thread would never release it. */
 const maxYoungGenerationSizeMb = 8
-/** How long a thread waits for the next review. It holds some 20 MB. */
+/** Time that an idle thread waits for the next review. It holds some 20 MB. */
 const idleMs = 10_000
 
 const script = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
-/** Waits for a thread. */
+/** A review that waits for a thread. */
 interface Waiting {
   readonly resolve: (thread: ReviewThread) => void
   readonly reject: (error: unknown) => void
@@ -40,7 +43,7 @@ interface Waiting {
 export class ReviewThreads {
   readonly #options: ReviewThreadOptions
   readonly #threads = new Set<ReviewThread>()
-  /** Those that do not listen yet. */
+  /** Threads that are not ready yet. */
   readonly #starting = new Set<ReviewThread>()
   readonly #idle = new Map<ReviewThread, Timer>()
   readonly #queue = new Set<Waiting>()
@@ -49,13 +52,13 @@ export class ReviewThreads {
     this.#options = options
   }
 
-  /** How many threads there are now. */
+  /** Current number of threads. */
   get size(): number {
     return this.#threads.size
   }
 
   /**
-   * A thread for one review, until it is released.
+   * Resolves to a thread for one review, until it is released.
    *
    * @throws the reason of `signal` when it aborts first.
    */
@@ -73,9 +76,9 @@ export class ReviewThreads {
     })
   }
 
-  /** Gives the thread to the next review; one that is at a call cannot be told to stop, and is ended. */
+  /** Returns the thread to the pool; a busy one cannot be interrupted, and is terminated. */
   release(thread: ReviewThread): void {
-    // It may have ended by itself.
+    // The thread may have exited.
     if (!this.#threads.has(thread)) return
     if (thread.isBusy) {
       void this.#end(thread, new Error('the review has been given up'))
@@ -85,7 +88,7 @@ export class ReviewThreads {
     this.#ready(thread)
   }
 
-  /** Ends all threads. */
+  /** Terminates all threads. */
   async stop(): Promise<void> {
     const reason = new Error('the server ends')
     for (const { reject } of this.#queue) reject(reason)
@@ -106,7 +109,7 @@ export class ReviewThreads {
     for (const waiting of this.#queue) {
       const [thread] = this.#idle.keys()
       if (thread === undefined) {
-        // One that starts goes on when the review that it is for is given up: on a busy machine there would never be any.
+        // A thread continues to start when its review is aborted; otherwise a busy machine might never finish starting one.
         if (this.#starting.size < this.#queue.size) this.#start()
         return
       }
@@ -148,7 +151,7 @@ export class ReviewThreads {
   }
 }
 
-/** What an error of the thread is here. */
+/** Restores errors of the worker thread by their names. */
 const errors: Readonly<Record<'MalformedReview' | 'BodyRefused' | 'Error', (message: string) => Error>> = {
   MalformedReview: (message) => new MalformedReview(message),
   BodyRefused: (message) => new BodyRefused(413, message),
@@ -160,7 +163,7 @@ interface WaitingCall {
   readonly reject: (error: unknown) => void
 }
 
-/** One thread, which a single review uses at a time. */
+/** One worker thread, used by one review at a time. */
 export class ReviewThread {
   readonly #worker: Worker
   #call: WaitingCall | undefined
@@ -171,15 +174,15 @@ export class ReviewThread {
     worker.on('message', (reply: WorkerReply) => this.#settle(reply))
   }
 
-  /** Whether a call waits for its answer. */
+  /** True while a call waits for its result. */
   get isBusy(): boolean {
     return this.#call !== undefined
   }
 
   /**
-   * Calls the thread; one call at a time. The buffers in `moved` are the thread's from then on.
+   * Calls the thread; one call at a time. Buffers in `moved` are transferred to the thread.
    *
-   * @throws what the thread throws, or why it has ended.
+   * @throws the error of the thread, or the reason for its exit.
    */
   call<Method extends keyof WorkerCalls>(
     method: Method,
@@ -193,7 +196,7 @@ export class ReviewThread {
     })
   }
 
-  /** Has the thread forget its review. */
+  /** Releases the thread's copy of the review. */
   forget(): void {
     this.#worker.postMessage(undefined satisfies WorkerMessage)
   }
@@ -207,7 +210,7 @@ export class ReviewThread {
 
   #settle(reply: WorkerReply): void {
     const call = this.#call
-    // The first message says that the thread listens.
+    // The first message means that the thread is ready.
     if (call === undefined) return
     this.#call = undefined
     if ('value' in reply) call.resolve(reply.value as never)

@@ -1,17 +1,17 @@
-/** Webhooks as text, for a worker thread: it gets the schemas of their kinds, and none of their functions. */
+/** Serializes webhooks for a worker thread, which needs the schemas of their kinds and none of their functions. */
 import type { BuiltinTypeName } from '../../api/builtin-types.ts'
 import { builtinTypeOf, withBuiltinType } from '../../api/builtin-types.ts'
 import { stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 import type { CombinedWebhook } from '../combine.ts'
 
-/** What a thread knows of a webhook. */
+/** The parts of a webhook that a thread needs. */
 export type ThreadWebhook = Pick<CombinedWebhook, 'schemaKind' | 'version' | 'subresource'>
 
-/** In JSON, the note that the values of a built-in type stand in this place of a schema. */
+/** Marks, in JSON, a place in a schema where values of a built-in type are embedded. */
 const note = '~builtinType'
 
-/** The webhooks in their order. */
+/** Serializes the webhooks in order. */
 export function writeThreadWebhooks(webhooks: readonly ThreadWebhook[]): string {
   return stringifyJson(webhooks.map(({ schemaKind, version, subresource }) => ({ schemaKind: noted(schemaKind), version, subresource })))
 }

@@ -1,4 +1,4 @@
-/** The thread that evaluates large reviews, one after the other. It has the schemas of the kinds, and no handlers. */
+/** The worker thread that evaluates large reviews one after the other. It has the schemas of the kinds, and no handlers. */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ErrorList } from '../../api/error-list.ts'
@@ -15,12 +15,12 @@ import { excessOf } from './excess.ts'
 import { InlineEvaluation, rulesOf } from './inline.ts'
 import { readThreadWebhooks } from './thread-webhooks.ts'
 
-/** What the main thread may ask for. Whatever may be large goes as a buffer, which is moved and not copied. */
+/** The calls of the main thread. Large values are transferred as buffers, not copied. */
 export interface WorkerCalls {
   begin(job: { readonly webhook: number; readonly verb: Verb; readonly bytes: ArrayBuffer }): Found
-  /** As JSON. */
+  /** Returns JSON. */
   objects(argument: undefined): { readonly object: ArrayBuffer | undefined; readonly oldObject: ArrayBuffer | undefined }
-  /** The argument is what `writeDelta` gives beside what `objects` or the last `change` gave. */
+  /** The argument is the result of `writeDelta` relative to `objects`, or to the last `change`. */
   change(delta: string): ErrorList
   answer(response: AdmissionResponse): {
     readonly text: ArrayBuffer
@@ -28,13 +28,13 @@ export interface WorkerCalls {
   }
 }
 
-/** A call; undefined when nothing more will be asked about a review. */
+/** A call; undefined means that the review is finished. */
 export type WorkerMessage = { readonly method: keyof WorkerCalls; readonly argument: unknown } | undefined
 
 export type WorkerReply =
   { readonly value: unknown } | { readonly error: 'MalformedReview' | 'BodyRefused' | 'Error'; readonly message: string }
 
-/** Of a review without its objects: what is copied to the main thread. */
+/** Size limit of a review without its objects, which is copied to the main thread. */
 const maxRequestLength = smallBytes
 
 const port = parentPort
@@ -44,7 +44,7 @@ giveWay()
 
 const webhooks = readThreadWebhooks(workerData as string)
 let current: InlineEvaluation | undefined
-/** What the next answer moves. */
+/** Buffers to transfer with the next result. */
 let moved: ArrayBuffer[] = []
 
 const calls: WorkerCalls = {
@@ -72,7 +72,10 @@ const calls: WorkerCalls = {
   },
 }
 
-/** Lets the small reviews on the main thread go first. Only Linux has a priority for each thread; elsewhere it would be that of the process. */
+/**
+ * Lowers the thread's priority, so that small reviews on the main thread go first. Only Linux has priorities for threads; elsewhere this
+ * would change the process's.
+ */
 function giveWay(): void {
   if (process.platform !== 'linux') return
   try {
@@ -91,7 +94,7 @@ function written(object: JsonObject): ArrayBuffer {
   return bufferOf(stringifyJson(object))
 }
 
-/** The text in a buffer of its own, so that it can be given away. */
+/** Returns the text in a buffer of its own, which can be transferred. */
 function bufferOf(text: string): ArrayBuffer {
   const { buffer } = new TextEncoder().encode(text)
   moved.push(buffer)
@@ -118,5 +121,5 @@ function replyTo({ method, argument }: NonNullable<WorkerMessage>): WorkerReply 
   }
 }
 
-// It listens.
+// Reports that the thread is ready.
 port.postMessage(undefined)
