@@ -1,9 +1,9 @@
-/** `BackOff`: pauses between tries that grow, and differ from process to process. */
+/** `BackOff`: pauses between retries that grow exponentially, with jitter. */
 
 const firstMs = 800
 const longestMs = 30_000
 
-/** 0.8 s × 2^n, at most 30 s, of which a random part of up to a half is left out: replicas must not come back all at once. */
+/** 0.8 s × 2^n, at most 30 s, less a random part of up to a half, so that replicas do not all retry at the same time. */
 export class BackOff {
   readonly #random: () => number
   #failures = 0
@@ -17,7 +17,7 @@ export class BackOff {
     return this.#failures
   }
 
-  /** Counts a failure and gives the pause after it. */
+  /** Counts a failure and returns the pause after it. */
   next(maxMs = longestMs): number {
     const pause = Math.min(maxMs, firstMs * 2 ** Math.min(this.#failures, 16))
     this.#failures += 1

@@ -1,4 +1,4 @@
-/** `defineCacheIndex(type, name, keysOf)`: finds cached objects by something else than their key, without a walk through all of them. */
+/** `defineCacheIndex(type, name, keysOf)`: finds cached objects by a key that is derived from their content. */
 import { quote } from '../api/field-error.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf, isSameType } from '../api/group-version-kind.ts'
@@ -8,31 +8,31 @@ import type { OptionCheck } from '../api/option-checks.ts'
 import { expect, isType } from '../api/option-checks.ts'
 import type { Index } from './store.ts'
 
-/** An index of the objects of one type. Reads name it by itself, so that two of one name never meet. */
+/** An index on the objects of one type. Reads pass the index itself, so that two indexes with one name never conflict. */
 export interface CacheIndex<R extends ResourceType = ResourceType> extends Index<ObjectOf<R>> {
   readonly type: R
 }
 
 /**
- * Defines an index: declared in `indexes` of the controller or webhook that reads by it, kept by the cache from then on.
- * What `IndexField` and `MatchingFields` are in controller-runtime.
+ * Defines an index. Declare it in `indexes` of the controller or webhook that reads by it; the cache then maintains it. It corresponds to
+ * `IndexField` and `MatchingFields` in controller-runtime.
  *
  * @param name for messages.
- * @param keysOf under which keys an object is found: one, several or none. Must be pure, as it is asked again for an object that leaves.
- * An object for which it throws is logged, and found under none.
+ * @param keysOf returns the keys of an object: one, several or none. Must be pure, because it is called again when the object is removed.
+ * When it throws, the error is logged, and the object is not in the index.
  *
  * @example
  * const sitesBySecret = defineCacheIndex(site, 'secret', ({ spec }) => spec.certificate)
  *
  * defineController(site, {
- *   indexes: [sitesBySecret],
- *   watches: [
- *     {
- *       type: core.secret,
- *       map: ({ metadata: { namespace, name } }, { cache }) => cache.list(site, { namespace, index: [sitesBySecret, name] }).map(keyOf),
- *     },
- *   ],
- *   reconcile,
+ * indexes: [sitesBySecret],
+ * watches: [
+ * {
+ * type: core.secret,
+ * map: ({ metadata: { namespace, name } }, { cache }) => cache.list(site, { namespace, index: [sitesBySecret, name] }).map(keyOf),
+ * },
+ * ],
+ * reconcile,
  * })
  */
 export function defineCacheIndex<R extends ResourceType>(
@@ -43,13 +43,13 @@ export function defineCacheIndex<R extends ResourceType>(
   return Object.freeze({ type, name, keysOf })
 }
 
-/** What `defineCacheIndex` returns. */
+/** Accepts results of `defineCacheIndex` only. */
 export const isCacheIndex: OptionCheck = expect(
   'what defineCacheIndex returns',
   (value) => isObject(value) && isType(value['type']) && 'keysOf' in value,
 )
 
-/** What is wrong with the `indexes` that are declared beside these types. */
+/** Returns an error text for each index on a type that is not declared. */
 export function indexProblems(indexes: readonly CacheIndex[], types: readonly ResourceType[], advice: string): string[] {
   const follows = (indexed: ResourceType): boolean => types.some((type) => isSameType(type, indexed))
   return indexes

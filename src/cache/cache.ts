@@ -1,4 +1,4 @@
-/** `Cache`: the informers of all types that are watched, one for each, and reads from them. */
+/** `Cache`: one informer for each watched type, and reads from them. */
 import type { Clock } from '../api/clock.ts'
 import { aborted } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -16,7 +16,7 @@ import type { StoreListOptions } from './store.ts'
 export interface CacheOptions {
   readonly logger: Logger
   readonly clock?: Clock
-  /** Absent or empty: all. Types without a namespace are watched in any case. */
+  /** Namespaces to watch. Absent or empty: all. Cluster-scoped types are always watched. */
   readonly namespaces?: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface InformerStatus {
   readonly lastError?: string
 }
 
-/** Which objects to list: by namespace, labels, and a `CacheIndex`. */
+/** Selects objects by namespace, labels, and a `CacheIndex`. */
 export type CacheListOptions<R extends ResourceType = ResourceType> = StoreListOptions<ObjectOf<R>>
 
 /** Reads of frozen objects, without a request. */
@@ -48,7 +48,7 @@ export class Cache implements CacheReader {
     this.#options = options
   }
 
-  /** The informer of a type, made when it is first asked for, and started if the cache is. */
+  /** Returns the informer of a type. It is created on first use, and started if the cache is started. */
   informer<R extends ResourceType>(type: R): Informer<ObjectOf<R>> {
     const id = idOf(type)
     const existing = this.#informers.get(id)
@@ -59,22 +59,22 @@ export class Cache implements CacheReader {
     return informer as unknown as Informer<ObjectOf<R>>
   }
 
-  /** Keeps an index from now on, and follows its type if it does not yet. */
+  /** Adds an index, and watches its type if the cache does not watch it yet. */
   addIndex(index: CacheIndex): void {
     this.informer(index.type).addIndex(index)
   }
 
-  /** The namespaces that it is limited to; empty: all. */
+  /** Namespaces that the cache is limited to; empty: all. */
   get namespaces(): readonly string[] {
     return this.#options.namespaces ?? []
   }
 
   /**
-   * The object with this key; undefined also for one that is not known yet, before the type has synced.
-   * Of a type without namespaces the name alone counts, as for the client.
+   * Returns the object with this key, or undefined when it is not in the cache, which may not have synced yet. For a cluster-scoped type
+   * the namespace is ignored, as by the client.
    *
-   * @throws {ProreusError} `PRO_INPUT` where a missing object would mean nothing: when the type or the namespace is not watched,
-   * or the key lacks the namespace that objects of the type have.
+   * @throws {ProreusError} `PRO_INPUT` when the cache cannot know whether the object exists: the type or the namespace is not watched, or
+   * the key has no namespace and the type is namespaced.
    */
   get<R extends ResourceType>(type: R, { namespace, name }: ObjectKey): DeepReadonly<ObjectOf<R>> | undefined {
     const { store } = this.#watched(type)
@@ -88,8 +88,7 @@ export class Cache implements CacheReader {
   }
 
   /**
-   * The objects of a type. In a process that is limited to some namespaces, those of all of these where none is named: what it is
-   * responsible for.
+   * Returns the objects of a type. Without a namespace, a process that is limited to some namespaces returns the objects of all of these.
    *
    * @throws {ProreusError} `PRO_INPUT` when the type or the namespace is not watched, or the index was not declared.
    */
@@ -101,7 +100,7 @@ export class Cache implements CacheReader {
     return store.list(options)
   }
 
-  /** Starts all informers; resolves when the signal has aborted and they have ended. */
+  /** Starts all informers; resolves when the signal has aborted and they have stopped. */
   async start(signal: AbortSignal): Promise<void> {
     this.#signal = signal
     for (const informer of this.#informers.values()) this.#run(informer, signal)
@@ -109,7 +108,7 @@ export class Cache implements CacheReader {
     await Promise.all(this.#running)
   }
 
-  /** Resolves when every informer that there is has synced. */
+  /** Resolves when all current informers have synced. */
   async whenSynced(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)))
   }
@@ -147,7 +146,7 @@ export class Cache implements CacheReader {
   }
 }
 
-/** Versions of one type are apart: their objects differ. */
+/** Includes the version, since objects differ between the versions of a type. */
 function idOf(type: ResourceType): string {
   return `${type.group}/${type.version}/${type.plural}`
 }

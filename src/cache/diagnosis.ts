@@ -1,4 +1,4 @@
-/** What a failed list or watch means: what to tell a person, and how to go on. */
+/** Diagnoses a failed list or watch: the log message, and how the reflector continues. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -16,25 +16,25 @@ import {
 export type Phase = 'list' | 'watch'
 
 export interface Diagnosis {
-  /** Equal for failures that need not be told again. */
+  /** Equal for failures that are logged only once in a row. */
   readonly id: string
   readonly level: 'debug' | 'warn' | 'error'
   readonly message: string
-  /** Whether to list anew, instead of watching on from where the watch was. */
+  /** True to relist; false to resume the watch from its last resourceVersion. */
   readonly relist: boolean
-  /** Whether to go on without a pause the first time. */
+  /** True to retry without a pause the first time. */
   readonly atOnce?: boolean
   readonly minPauseMs?: number
   readonly maxPauseMs?: number
 }
 
-/** A CRD is usually installed moments later, and asking costs next to nothing. */
+/** A CRD is usually installed moments later, and the request is cheap. */
 const missingTypePauseMs = 5_000
 
-/** What failed. */
+/** The failed request. */
 export interface Attempt {
   readonly phase: Phase
-  /** Whether the server had accepted the watch. */
+  /** True when the server had accepted the watch. */
   readonly opened: boolean
   readonly type: ResourceType
   /** Absent: all namespaces. */
@@ -42,8 +42,8 @@ export interface Attempt {
 }
 
 /**
- * A watch goes on from its place wherever the server may still know it: to list everything again is what a server can bear least
- * after an outage. One that was open and failed by itself may have missed or mistaken something, which a list mends.
+ * Diagnoses an error. A watch is resumed wherever the server may still know its resourceVersion, because relists are most expensive for the
+ * server right after an outage. An open watch that failed by itself may have missed events, so it is followed by a relist.
  */
 export function diagnose(error: unknown, { phase, opened, type, namespace }: Attempt): Diagnosis {
   const relist = phase === 'list'
@@ -90,7 +90,7 @@ export function diagnose(error: unknown, { phase, opened, type, namespace }: Att
   }
 }
 
-/** Whether the server finds fault with the request, in which nothing but the resourceVersion changes: after a restored backup, say. */
+/** Returns whether the server rejects the resourceVersion, for example after its storage was restored from a backup. */
 function isAboutPlace(error: unknown): boolean {
   return isBadRequest(error) || isInvalid(error) || isTooLargeResourceVersion(error)
 }

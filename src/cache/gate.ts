@@ -1,20 +1,20 @@
-/** `Gate`: something that many wait for, that happens once, and perhaps never. */
+/** `Gate`: an event that happens at most once, and that many callers wait for. */
 
 /**
- * Nothing is left of a wait that was aborted. A promise that never settles would keep every reaction to it:
- * each review that gave up waiting for a type that does not sync would stay in memory.
+ * An aborted wait leaves nothing behind. With a bare promise that never settles, the reactions of every aborted wait would stay in memory:
+ * one for each review that waited for a type which does not sync.
  */
 export class Gate {
   readonly #waiters = new Set<() => void>()
   #open = false
 
-  /** Lets all pass, now and from now on. */
+  /** Resolves all current and later waits. */
   open(): void {
     this.#open = true
     for (const pass of this.#waiters) pass()
   }
 
-  /** Resolves when the gate is open; rejects with the signal's reason when it aborts first, or has. */
+  /** Resolves when the gate is open; rejects with the signal's reason when it aborts first. */
   passed(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {

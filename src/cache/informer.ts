@@ -1,4 +1,4 @@
-/** `Informer`: one type's objects in a store that follows the API server, and those who want to hear of changes. */
+/** `Informer`: a store that mirrors the objects of one type, and notifies handlers of changes. */
 import type { Clock } from '../api/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
@@ -12,19 +12,19 @@ import { Reflector } from './reflector.ts'
 import { Store, metadataOf } from './store.ts'
 import type { Index } from './store.ts'
 
-/** Called synchronously, when the store already has the change; what throws is logged and stops nothing. */
+/** Called synchronously after the store has changed; an error that it throws is logged and otherwise ignored. */
 export interface EventHandler<T extends KubernetesObject = KubernetesObject> {
-  /** `initial`: the object was there before the handler, or before the informer had synced. */
+  /** `initial`: the object existed before the handler was added, or before the informer had synced. */
   added?(object: DeepReadonly<T>, initial: boolean): void
   updated?(object: DeepReadonly<T>, old: DeepReadonly<T>): void
-  /** With the last state that is known. */
+  /** Called with the last known state. */
   deleted?(object: DeepReadonly<T>): void
 }
 
 export interface InformerOptions<T extends KubernetesObject> {
   readonly client: Pick<Client, 'list' | 'watch'>
   readonly type: ResourceType<T>
-  /** Absent or empty: all. */
+  /** Namespaces to watch. Absent or empty: all. */
   readonly namespaces?: readonly string[]
   readonly logger: Logger
   readonly clock?: Clock
@@ -37,7 +37,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
   readonly #logger: Logger
   readonly #reflectors: readonly Reflector<T>[]
   readonly #firstSync = new Gate()
-  /** Replaced when it changes, so that a delivery that runs is not disturbed. */
+  /** Replaced, not mutated, because a notification may be iterating over it. */
   #handlers: readonly EventHandler<T>[] = []
   #running: Promise<void> | undefined
 
@@ -70,12 +70,12 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     })
   }
 
-  /** Whether the store has had the complete state of all namespaces. */
+  /** True once the store has had the complete state of all namespaces. */
   get synced(): boolean {
     return this.#reflectors.every((reflector) => reflector.synced)
   }
 
-  /** What keeps it from following the API server right now. */
+  /** The error that currently prevents the store from being updated. */
   get lastError(): string | undefined {
     return this.#reflectors.find((reflector) => reflector.lastError !== undefined)?.lastError
   }
@@ -85,7 +85,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     if (!this.synced) await this.#firstSync.passed(signal)
   }
 
-  /** Hands over what the store has as added, then every change. The returned function ends that. */
+  /** Calls the handler with every object in the store as added, then with every change. The returned function removes the handler. */
   addHandler(handler: EventHandler<T>): () => void {
     this.#handlers = [...this.#handlers, handler]
     for (const object of this.store.list()) this.#deliver(object, () => handler.added?.(object, true))
@@ -98,7 +98,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     this.store.addIndex(index)
   }
 
-  /** Follows the API server until the signal aborts; resolves when that has ended. Started once: later calls give the same promise. */
+  /** Lists and watches until the signal aborts; resolves when that has stopped. Started once: later calls return the same promise. */
   start(signal: AbortSignal): Promise<void> {
     this.#running ??= Promise.all(this.#reflectors.map((reflector) => reflector.run(signal))).then(() => undefined)
     return this.#running
@@ -114,7 +114,7 @@ export class Informer<T extends KubernetesObject = KubernetesObject> {
     const { uid, resourceVersion } = metadataOf(object)
     const old = this.store.get(metadataOf(object))
     if (old !== undefined && metadataOf(old).uid !== uid) {
-      // Deleted and made anew while nobody watched: those who follow the old one must learn of its end.
+      // Deleted and created again while the watch was interrupted: handlers must see the deletion.
       this.#deleted(old)
       this.#changed(object, initial)
       return

@@ -1,4 +1,4 @@
-/** `Reflector`: keeps a sink equal to what the API server has, by list and watch, whatever happens to the connection. */
+/** `Reflector`: mirrors the objects of one type from the API server into a sink, by list and watch, across failures of the connection. */
 import type { Clock, Timer } from '../api/clock.ts'
 import { sleep, systemClock } from '../api/clock.ts'
 import { ProreusError, messageOf } from '../api/errors.ts'
@@ -14,9 +14,9 @@ import { BackOff } from './back-off.ts'
 import type { Diagnosis, Phase } from './diagnosis.ts'
 import { diagnose } from './diagnosis.ts'
 
-/** Where the objects go. What it throws costs a new list, so it had better not. */
+/** Receives the objects. When it throws, the reflector relists. */
 export interface Sink<T extends KubernetesObject> {
-  /** The complete state of the server. */
+  /** Receives the complete state. */
   replace(objects: readonly DeepReadonly<T>[]): void
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: DeepReadonly<T>): void
   /** Called once, after the first `replace`. */
@@ -31,31 +31,35 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly sink: Sink<T>
   readonly logger: Logger
   readonly clock?: Clock
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random?: () => number
 }
 
-/** What kubectl and client-go take: big enough to be quick, small enough that one page does not block the process. */
+/** The page size of kubectl and client-go: large enough to be fast, small enough that one page does not block the event loop. */
 const pageSize = 500
-/** The server ends each watch after 5 to 10 minutes, so that watches spread over its replicas again; random, so that they do not do it together. */
+/**
+ * The server ends each watch after 5 to 10 minutes, so that watches spread over its replicas again; random, so that they do not all end
+ * together.
+ */
 const minWatchSeconds = 300
 const watchSecondsSpread = 300
 /**
- * Until a bookmark has shown that this server sends them, watches are short: on HTTP/1.1 nothing else tells a quiet watch from a dead one,
- * whose connection a firewall has forgotten and a proxy on the way keeps up. 60 s at least, for about then the first bookmark comes.
+ * Watches are short until a first bookmark shows that this server sends them: with HTTP/1.1 nothing else distinguishes a quiet watch from a
+ * dead one, whose connection a firewall has dropped while a proxy keeps its side open. At least 60 s, since the first bookmark comes after
+ * about that time.
  */
 const minUnknownWatchSeconds = 60
 const unknownWatchSecondsSpread = 30
-/** How much later than the server had to end it a watch without any event is given up as half-open. */
+/** A watch without any event that outlives its timeout by this time is considered half-open and aborted. */
 const graceSeconds = 30
 /**
- * How long a watch may be silent where the server sends bookmarks, which it does about every minute. One that was only late costs
- * a new watch from the same place, and no list.
+ * Maximum silence of a watch with bookmarks, which arrive about every minute. If one was merely late, the watch is resumed without a
+ * relist.
  */
 const bookmarkedSilenceMs = 90_000
-/** A watch that was open for this long works: failures before it no longer count. */
+/** A watch that was open for this long works: the back-off is reset. */
 const settledMs = 5_000
-/** A watch that ends sooner without any event did not work, though the server called it a success. */
+/** A watch that ends sooner without any event counts as failed, even if the server answered with success. */
 const shortestWatchMs = 1_000
 
 export class Reflector<T extends KubernetesObject> {
@@ -67,11 +71,11 @@ export class Reflector<T extends KubernetesObject> {
   #phase: Phase = 'list'
   #resourceVersion: string | undefined
   #synced = false
-  /** Whether the server has sent a bookmark, in whichever watch. */
+  /** True when the server has sent a bookmark in any watch. */
   #bookmarked = false
-  /** When the server accepted the watch that runs, or ran last. */
+  /** When the server accepted the current or last watch. */
   #openedAt: number | undefined
-  /** What is wrong now, logged once for as long as it stays the same. */
+  /** The current failure, logged once while it stays the same. */
   #problem: (Diagnosis & { readonly phase: Phase }) | undefined
 
   constructor(options: ReflectorOptions<T>) {
@@ -86,12 +90,12 @@ export class Reflector<T extends KubernetesObject> {
     })
   }
 
-  /** Whether the sink has had the complete state once. */
+  /** True once the sink has had the complete state. */
   get synced(): boolean {
     return this.#synced
   }
 
-  /** What keeps it from working right now. */
+  /** The current error. */
   get lastError(): string | undefined {
     return this.#problem?.message
   }
@@ -109,7 +113,10 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
-  /** The newest state, not any (`resourceVersion=0`): after a restart nobody must act on what is older than what was seen before. */
+  /**
+   * Lists the newest state, not any (`resourceVersion=0`): after a restart no controller may act on a state older than the one it saw
+   * before.
+   */
   async #list(signal: AbortSignal): Promise<void> {
     const { client, type, namespace, sink } = this.#options
     const objects: DeepReadonly<T>[] = []
@@ -120,7 +127,7 @@ export class Reflector<T extends KubernetesObject> {
         page = await client.list(type, { namespace, signal, ...paging })
       } catch (error) {
         if (paging.continue === undefined || !isExpired(error)) throw error
-        // So many objects that the server forgot the first page meanwhile: all at once then.
+        // The continue token has expired because there are so many objects: lists them without pages.
         this.#logger.debug('the list took longer than the API server remembers, listing again without pages')
         objects.length = 0
         paging = {}
@@ -191,7 +198,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#logger.debug({ resourceVersion: this.#resourceVersion }, 'the watch ended, watching on')
   }
 
-  /** Aborts a watch that has been silent for longer than any can be that is alive. */
+  /** Aborts a watch that is silent for longer than a live one can be. */
   #guard(limitMs: number): { readonly signal: AbortSignal; alive(): void; cancel(): void } {
     const abort = new AbortController()
     let last = this.#clock.now()
@@ -230,10 +237,13 @@ export class Reflector<T extends KubernetesObject> {
     const known = this.#problem?.id === diagnosis.id
     this.#problem = { ...diagnosis, phase }
     this.#logger[known ? 'debug' : diagnosis.level]({ ...(known ? { error: messageOf(error) } : {}), retryInMs: pause }, diagnosis.message)
-    await sleep(this.#clock, pause, signal).catch(() => undefined) // only an abort ends it early, which `run` sees itself
+    await sleep(this.#clock, pause, signal).catch(() => undefined) // Only an abort ends the pause early, which `run` handles.
   }
 
-  /** The watch has shown that it lasts. One event alone does not: a watch that breaks after each would list without a pause. */
+  /**
+   * Called when the watch has lasted. A single event does not prove that: a watch that breaks after each event would relist without a
+   * pause.
+   */
   #works(): void {
     this.#backOff.reset()
     this.#solved()
@@ -246,7 +256,7 @@ export class Reflector<T extends KubernetesObject> {
   }
 }
 
-/** Frozen, and without `managedFields`: they are often half of an object, and no reconciler reads them. */
+/** Freezes the object, and drops `managedFields`, which are often half of an object and rarely read. */
 function freezeForStore<T extends KubernetesObject>(object: T): DeepReadonly<T> {
   if (object.metadata.managedFields === undefined) return deepFreeze(object) as DeepReadonly<T>
   const { managedFields: _, ...metadata } = object.metadata

@@ -7,21 +7,21 @@ import { checkedRequirements, matchesLabels } from '../api/label-selector.ts'
 import type { KubernetesObject, ObjectKey, ObjectMeta } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 
-/** Finds objects by something else than their key, e.g. Pods by their node. */
+/** Finds objects by a derived key, e.g. Pods by their node. */
 export interface Index<T extends KubernetesObject = KubernetesObject> {
   /** For messages. */
   readonly name: string
-  /** One key, several or none. Must be pure: it is asked again for an object that leaves. */
+  /** Returns one key, several or none. Must be pure, because it is called again when the object is removed. */
   keysOf(object: DeepReadonly<T>): string | readonly string[] | undefined
 }
 
-/** Which objects: those for which all of it holds. */
+/** Selects the objects that match all options. */
 export interface StoreListOptions<T extends KubernetesObject = KubernetesObject> {
   /** Absent or empty: all namespaces. */
   readonly namespace?: string | undefined
-  /** Absent or empty: whatever labels they have. */
+  /** Absent or empty: all labels. */
   readonly labelSelector?: LabelSelector
-  /** Those that an index has under this key. */
+  /** Selects the objects with this key in the index. */
   readonly index?: readonly [index: Index<T>, key: string]
 }
 
@@ -34,7 +34,7 @@ export interface StoreOptions {
 type Objects<T> = ReadonlyMap<string, DeepReadonly<T>>
 type Entries<T> = Map<string, Map<string, DeepReadonly<T>>>
 
-/** Reads take no copies: what they give is frozen and shared by all readers. */
+/** Reads copy nothing: all readers share the frozen objects. */
 export class Store<T extends KubernetesObject = KubernetesObject> {
   readonly #objects = new Map<string, DeepReadonly<T>>()
   readonly #byNamespace: Entries<T> = new Map()
@@ -55,7 +55,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     return this.#objects.get(formatKey(key))
   }
 
-  /** @throws {ProreusError} `PRO_INPUT` when the index was never added, or the label selector is not valid. */
+  /** @throws {ProreusError} `PRO_INPUT` when the index was never added, or the label selector is invalid. */
   list(options: StoreListOptions<T> = {}): readonly DeepReadonly<T>[] {
     const { namespace, labelSelector, index } = options
     const inNamespace = namespace === undefined || namespace === '' ? this.#objects : (this.#byNamespace.get(namespace) ?? none)
@@ -64,7 +64,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     return labels.length === 0 ? objects : objects.filter((object) => matchesLabels(labels, metadataOf(object).labels))
   }
 
-  /** Adds an index and fills it; the same index again changes nothing. */
+  /** Adds an index and fills it; adding it again has no effect. */
   addIndex(index: Index<T>): void {
     if (this.#indexes.has(index)) return
     const entries: Entries<T> = new Map()
@@ -72,7 +72,7 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
     for (const [key, object] of this.#objects) for (const value of this.#keysOf(index, object)) insert(entries, value, key, object)
   }
 
-  /** Puts a frozen object in the place of the one with its key, which is returned. */
+  /** Stores a frozen object, and returns the one that it replaces. */
   set(object: DeepReadonly<T>): DeepReadonly<T> | undefined {
     const metadata = metadataOf(object)
     const key = formatKey(metadata)
@@ -115,14 +115,14 @@ export class Store<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/** The metadata of a stored object, whose own type the compiler does not see through. */
+/** The metadata of a stored object, for the compiler. */
 export function metadataOf(object: unknown): DeepReadonly<ObjectMeta> {
   return (object as DeepReadonly<KubernetesObject>).metadata
 }
 
 const none: ReadonlyMap<string, never> = new Map<string, never>()
 
-/** The smaller of the two is walked through: a key of an index may be common to many namespaces, and a namespace have many objects. */
+/** Iterates over the smaller of the two maps: an index key may occur in many namespaces, and a namespace may have many objects. */
 function inBoth<T>(a: Objects<T>, b: Objects<T>): DeepReadonly<T>[] {
   const [few, many] = a.size < b.size ? [a, b] : [b, a]
   const objects: DeepReadonly<T>[] = []

@@ -1,4 +1,4 @@
-/** `defineController(type, { reconcile, … })`: a controller from what it watches and what it does. */
+/** `defineController(type, { reconcile, … })`: builds a controller from its sources and its reconciler. */
 import type { Clock } from '../api/clock.ts'
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -30,57 +30,57 @@ import { WorkQueue } from './queue.ts'
 import { whenAllSynced } from './sync.ts'
 import { traced } from './traced-reconciler.ts'
 
-/** A type whose objects are controlled by the primary one; `predicates` narrow down which events count. */
+/** A type of dependents; `predicates` filter its events. */
 export interface OwnedType<R extends ResourceType = ResourceType> {
   readonly type: R
   readonly predicates?: readonly Predicate<ObjectOf<R>>[]
 }
 
-/** Another type, and which primary objects to reconcile because of one of its objects. */
+/** A watched type, with a map from its objects to the primary objects to enqueue. */
 export interface WatchedType<R extends ResourceType = ResourceType> extends OwnedType<R> {
-  /** May read the cache, by an index for example. */
+  /** May read the cache, for example by an index. */
   readonly map: MapFunction<ObjectOf<R>>
 }
 
 export interface ControllerSettings<T extends KubernetesObject, Watched extends readonly ResourceType[] = readonly ResourceType[]> {
-  /** Unique in the process; names the controller in metrics and logs. Default: the lower-case kind. */
+  /** Name of the controller in metrics and logs, unique in the process. Default: the lower-case kind. */
   readonly name?: string
-  /** Called with the cached object, whenever something about it or what it owns has changed. Must bear to be called for nothing. */
+  /** Called with the cached object when it, a dependent or a watched object may have changed. Must be idempotent. */
   reconcile(object: DeepReadonly<T>, context: ReconcileContext): Promise<Result>
   /**
-   * Called instead when the object is gone: its deletion was seen, or the API server has said so. May be called again, and for objects that
-   * were never seen.
+   * Called instead when the object is gone: its deletion was seen, or the API server answered 404. May be called again, and for objects
+   * that were never seen.
    */
   deleted?(key: KeyOf<T>, context: ReconcileContext): Promise<Result>
-  /** Types of which this one's objects are the controller. */
+  /** Types of dependents, whose controller reference points to an object of the primary type. */
   readonly owns?: readonly (ResourceType | OwnedType)[]
   readonly watches?: { readonly [Index in keyof Watched]: WatchedType<Watched[Index]> }
-  /** What the reconciler and the map functions list by: indexes of the primary type, and of what is owned or watched. */
+  /** Indexes that the reconciler and the map functions list by, on the primary type or on owned or watched types. */
   readonly indexes?: readonly CacheIndex[]
-  /** Which events of the primary type count. Default: all. */
+  /** Filters for events of the primary type. Default: all events. */
   readonly predicates?: readonly Predicate<T>[]
-  /** How many objects are reconciled at the same time: at least 1, which is the default. */
+  /** Number of objects reconciled at the same time: at least 1, which is the default. */
   readonly workers?: number
   /**
-   * How long an object waits after a reconcile that failed or asked for `requeue`; called once for each start of the controller.
-   * Default: `exponentialBackoff()`, 5 ms × 2^failures, at most 1000 s.
+   * Creates the back-off of failed reconciles and of `requeue`; called once for each start of the controller. Default:
+   * `exponentialBackoff()`, 5 ms × 2^failures, at most 1000 s.
    */
   readonly rateLimiter?: () => RateLimiter
-  /** What the reconciler needs to be allowed to do; reading what is watched is added. */
+  /** RBAC rules that the reconciler needs; those for watching are added. */
   readonly rbac?: readonly PolicyRule[]
-  /** A reconcile that runs longer has its signal aborted. Default: no limit. */
+  /** Time after which the signal of a reconcile aborts. Default: no limit. */
   readonly reconciliationTimeoutMs?: number
 }
 
-/** What a controller needs of the cache. */
+/** The parts of the cache that a controller uses. */
 export interface ControllerCache extends CacheReader {
   informer<R extends ResourceType>(type: R): WatchedInformer<ObjectOf<R>>
   addIndex(index: CacheIndex): void
-  /** The namespaces that it is limited to; empty: all. */
+  /** Namespaces that the cache is limited to; empty: all. */
   readonly namespaces: readonly string[]
 }
 
-/** What a controller is started with. */
+/** The dependencies of a controller at its start. */
 export interface ControllerEnvironment {
   readonly client: Client
   readonly cache: ControllerCache
@@ -88,7 +88,7 @@ export interface ControllerEnvironment {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly events: EventRecorder
-  /** How long after the stop running reconciles may go on before their signals abort. Default 30 s. */
+  /** Time that running reconciles have after the stop until their signals abort. Default 30 s. */
   readonly graceMs?: number
 }
 
@@ -100,7 +100,7 @@ export interface ControllerDefinition {
   readonly types: readonly ResourceType[]
   readonly rbac: readonly PolicyRule[]
   /**
-   * Watches and reconciles until the signal aborts; resolves when the last worker has ended.
+   * Watches and reconciles until the signal aborts; resolves when the last worker has stopped.
    * @internal
    */
   start(environment: ControllerEnvironment, signal: AbortSignal): Promise<void>
@@ -136,7 +136,7 @@ function refuseController(name: string, problems: readonly string[]): void {
     throw new ProreusError('PRO_CONFIG_INVALID', `The controller "${name}" is not well defined: ${problems.join('; ')}.`)
 }
 
-/** One type that is watched. */
+/** One watched type. */
 interface Source {
   readonly type: ResourceType
   readonly map: KeysOf
@@ -145,18 +145,18 @@ interface Source {
 }
 
 /**
- * Defines a controller: watches objects of `type` and what belongs to them, and reconciles one object at a time.
+ * Defines a controller, which watches objects of `type`, their dependents and other types, and reconciles one object at a time.
  *
  * @example
  * defineController(memcached, {
- *   owns: [deployment],
- *   reconcile: async (object, { client }) => {
- *     await client.apply(deployment, deploymentFor(object))
- *   },
+ * owns: [deployment],
+ * reconcile: async (object, { client }) => {
+ * await client.apply(deployment, deploymentFor(object))
+ * },
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all options that are wrong or unknown, or when an index is of a type that the controller
- * does not watch.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options, or when an index is on a type that the controller does
+ * not watch.
  */
 export function defineController<R extends ResourceType, const Watched extends readonly ResourceType[] = []>(
   type: R,
@@ -186,7 +186,7 @@ export function defineController<R extends ResourceType, const Watched extends r
       ...owned.map((entry) => ({ type: entry.type, map: toController(type), predicates: entry.predicates ?? [] })),
       ...watched.map((entry) => ({ type: entry.type, map: toMapped(type, entry.map, mapOptions), predicates: entry.predicates ?? [] })),
     ]
-    // Before the first event: a map function may read any of the types, by any of the indexes.
+    // Before the first event, because a map function may read any of the types by any of the indexes.
     for (const each of types) cache.informer(each)
     for (const index of indexes) cache.addIndex(index)
     const stops = sources.flatMap((source) => {
@@ -224,7 +224,7 @@ export function defineController<R extends ResourceType, const Watched extends r
   return Object.freeze({ name, type, types, rbac: [...types.map(readRule), ...(settings.rbac ?? [])], start })
 }
 
-/** Each run of the reconciler is found by `logContext`. */
+/** Runs the reconciler within `logContext`. */
 function inLogContext(owner: string, reconcile: Reconciler): Reconciler {
   return (request, context) => withLogContext({ owner, logger: context.logger }, () => reconcile(request, context))
 }

@@ -1,4 +1,4 @@
-/** The worker loop: takes keys from the queue, reconciles them, and does with each outcome what it asks for. */
+/** The worker loop: takes keys from the queue, reconciles them, and requeues them by the result. */
 import { randomUUID } from 'node:crypto'
 import type { Clock, Timer } from '../api/clock.ts'
 import { clientWithSignal } from '../client/client-with-signal.ts'
@@ -17,22 +17,22 @@ import { nextTurn } from './turn.ts'
 export interface ControllerOptions {
   readonly queue: WorkQueue<string>
   readonly reconcile: Reconciler
-  /** How many objects are reconciled at the same time. */
+  /** Number of objects reconciled at the same time. */
   readonly workers: number
-  /** A reconcile that runs longer has its signal aborted. Default: no limit. */
+  /** Time after which the signal of a reconcile aborts. Default: no limit. */
   readonly reconciliationTimeoutMs?: number | undefined
-  /** After the stop, running reconciles have this long to end before their signals abort. */
+  /** Time that running reconciles have after the stop until their signals abort. */
   readonly graceMs: number
   readonly client: Client
   readonly cache: CacheReader
   readonly events: EventRecorder
   readonly clock: Clock
-  /** Carries the controller's name. */
+  /** Has the controller's name. */
   readonly logger: Logger
   readonly metrics: ControllerMetrics
 }
 
-/** How a reconcile ended. */
+/** The outcome of a reconcile. */
 type Outcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'requeue_after'; readonly ms: number }
@@ -41,14 +41,14 @@ type Outcome =
   | { readonly kind: 'terminal'; readonly error: TerminalError }
   | { readonly kind: 'aborted'; readonly error: unknown }
 
-/** One controller at work. */
+/** A running controller. */
 export class Controller {
   readonly #options: ControllerOptions
-  /** The signals of the reconciles that run. */
+  /** The abort controllers of running reconciles. */
   readonly #running = new Set<AbortController>()
-  /** No reconcile starts any more. */
+  /** True when no reconcile may start any more. */
   #stopping = false
-  /** Why running reconciles were told to end, once they were. */
+  /** The reason with which running reconciles were aborted. */
   #ended: ProreusError | undefined
 
   constructor(options: ControllerOptions) {
@@ -56,8 +56,8 @@ export class Controller {
   }
 
   /**
-   * Reconciles until `signal` aborts; resolves when the last running reconcile has ended. Rejects then with what one of the workers
-   * failed with, which stops the others as the signal does. What is still queued is dropped: the next start lists everything anew.
+   * Reconciles until `signal` aborts; resolves when the last running reconcile has ended. When a worker fails, the others stop as with the
+   * signal, and it rejects with that error. Queued keys are dropped: the next start lists everything again.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { queue, workers, clock, graceMs, metrics } = this.#options
@@ -77,11 +77,11 @@ export class Controller {
     if (failed !== undefined) throw failed.reason
   }
 
-  /** Ends when the queue does. */
+  /** Ends when the queue is shut down. */
   async #work(): Promise<void> {
     const { queue, clock } = this.#options
     for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
-      // With the key in hand: all workers take one before the first of them reconciles.
+      // Yields after taking a key, so that all workers have one before the first reconciles.
       for (let over = nextTurn(clock); over !== undefined; over = nextTurn(clock)) await over
       try {
         if (!this.#stopping) await this.#process(key)
@@ -94,8 +94,8 @@ export class Controller {
   }
 
   /**
-   * For an outcome that could not be reported, e.g. because the error has a getter that throws; what becomes of the key is settled by then.
-   * A logger that fails here too ends the controller, which the liveness probe shows.
+   * Logs an outcome that could not be reported, e.g. because the error has a getter that throws; its key is requeued already. If the logger
+   * fails here, too, the controller ends, which fails the liveness probe.
    */
   #sayPlainly(key: string, error: unknown): void {
     this.#options.metrics.panicked()
@@ -111,14 +111,14 @@ export class Controller {
     this.#running.add(abort)
     metrics.activeWorkers(this.#running.size)
     const startedAt = clock.now()
-    // Even to look at what was thrown can throw.
+    // Even inspecting the thrown value can throw.
     const outcome = await this.#attempt(request, reconcileID, logger, abort).catch((error: unknown): Outcome => ({ kind: 'error', error }))
     this.#running.delete(abort)
     metrics.activeWorkers(this.#running.size)
     this.#settle(key, outcome, logger, Math.max(0, clock.now() - startedAt) / 1000)
   }
 
-  /** Runs the reconciler once. Whatever it throws, at once or later, becomes an outcome. */
+  /** Runs the reconciler once. Whatever it throws or rejects with becomes an outcome. */
   async #attempt(request: ReconcileRequest, reconcileID: string, logger: Logger, abort: AbortController): Promise<Outcome> {
     const { reconcile, client, cache, clock, events, reconciliationTimeoutMs, metrics } = this.#options
     const { signal } = abort
@@ -205,8 +205,8 @@ function plainTextOf(error: unknown): string {
 }
 
 /**
- * What a wrong program throws, as against a world that is not as it should be: what Go calls a panic.
- * One with a cause was thrown because of something else: `fetch` reports each network error as a TypeError with one.
+ * Returns whether an error indicates a bug, which Go would call a panic, as opposed to a failure of the environment. An error with a cause
+ * does not: `fetch` reports each network error as a TypeError with a cause.
  */
 function isProgrammingError(error: unknown): boolean {
   return (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError) && error.cause === undefined

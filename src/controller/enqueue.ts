@@ -1,4 +1,4 @@
-/** From an event to the keys that it asks to reconcile, and from there into the queue. */
+/** Maps events to the keys to reconcile, and adds these to the queue. */
 import type { Clock } from '../api/clock.ts'
 import type { GroupVersionKind, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
@@ -15,36 +15,36 @@ import { formatKey } from '../api/object.ts'
 import { controllerOf, refersTo } from '../api/owner-reference.ts'
 import { Remapping } from './remapping.ts'
 
-/** What a map function works with. */
+/** The context of a map function. */
 export interface MapContext {
   /**
-   * What the informers of the controller's types hold. Before the first lists are complete it may not have all: what is found then is
-   * reconciled all the same, and so is each object of the primary type when it arrives.
+   * Reads from the informers of the controller's types. It may be incomplete until their first lists have finished; missing objects are
+   * enqueued by their own events when they arrive.
    */
   readonly cache: CacheReader
 }
 
 /**
- * Which objects to reconcile because of this one; keys in namespaces that the process does not watch are left out.
- * Called for each event, so that what it looks for in the cache should have a `CacheIndex`.
+ * Returns the keys of the objects to reconcile because of this object; keys in namespaces that the process does not watch are ignored.
+ * Called for each event, so list by a `CacheIndex`.
  */
 export type MapFunction<T extends KubernetesObject = KubernetesObject> = (
   object: DeepReadonly<T>,
   context: MapContext,
 ) => readonly ObjectKey[]
 
-/** As a map function; what it needs of the cache it has. */
+/** A map function that is bound to its context. */
 export type KeysOf = (object: DeepReadonly<KubernetesObject>) => readonly ObjectKey[]
 
-/** What was there before the watch began can wait: changes that happen now come first. As controller-runtime's `LowPriority`. */
+/** Priority of objects that existed before the watch began, below that of current changes. As controller-runtime's `LowPriority`. */
 const initialPriority = -100
 
-/** The object itself. */
+/** Maps an object to itself. */
 export const toItself: KeysOf = ({ metadata: { namespace, name } }) => [{ namespace, name }]
 
 /**
- * The object of type `owner` that controls this one, by group, kind and name, as controller-runtime's `EnqueueRequestForOwner` has it.
- * Not by uid: a child of a former owner of that name may be what keeps the present one waiting.
+ * Maps an object to the object of type `owner` that controls it, by group, kind and name, like controller-runtime's
+ * `EnqueueRequestForOwner`. The uid is ignored: a dependent of a former owner with the same name may be what the current owner waits for.
  */
 export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & { readonly namespaced: boolean }): KeysOf {
   return (object) => {
@@ -52,23 +52,20 @@ export function toController(owner: Pick<GroupVersionKind, 'group' | 'kind'> & {
     if (reference === undefined || !refersTo(reference, owner)) return []
     const { namespace } = object.metadata
     if (!owner.namespaced) return [{ name: reference.name }]
-    // What has no namespace cannot be owned by what has one.
+    // A cluster-scoped object cannot have a namespaced owner.
     return namespace === undefined ? [] : [{ namespace, name: reference.name }]
   }
 }
 
 export interface MapOptions {
-  /** What the map function may read. */
+  /** The cache that the map function may read. */
   readonly cache: CacheReader
-  /** Those that the process is limited to; empty: all. */
+  /** Namespaces that the process is limited to; empty: all. */
   readonly namespaces: readonly string[]
   readonly logger: Logger
 }
 
-/**
- * What a map function names, as keys of objects of `type` that can be there and that this process watches. It may look at another namespace
- * than those: what is there is somebody else's. A key that is none is logged and left out.
- */
+/** Wraps a map function: ignores keys in namespaces that this process does not watch, and logs and drops invalid keys. */
 export function toMapped(type: ResourceType, map: MapFunction, { cache, namespaces, logger }: MapOptions): KeysOf {
   const context: MapContext = { cache }
   return (object) =>
@@ -85,7 +82,7 @@ export function toMapped(type: ResourceType, map: MapFunction, { cache, namespac
     })
 }
 
-/** What is wrong with a key of an object of `type`, which a program without types may have made of anything. */
+/** Returns the error of a key for an object of `type`; an untyped program may return anything. */
 function keyProblem(type: ResourceType, key: ObjectKey): string | undefined {
   const { namespace, name } = (key ?? {}) as Partial<ObjectKey>
   if (typeof name !== 'string' || name === '') return `A key of ${groupResourceOf(type)} has no name: the map function must name an object.`
@@ -100,11 +97,11 @@ export interface EnqueueOptions {
   readonly queue: WorkQueue<string>
   readonly clock: Clock
   readonly logger: Logger
-  /** Takes the keys of objects of `type` whose deletion was seen, and counts. */
+  /** Collects the keys of objects of `type` whose deletion event was seen. */
   readonly seenGone?: Set<string>
 }
 
-/** The informer's handler that puts into the queue what an event asks for. An update is mapped as it was and as it is. */
+/** The informer's event handler, which enqueues keys. For an update, both the old and the new object are mapped. */
 export class EnqueueHandler implements EventHandler {
   readonly #options: EnqueueOptions
   readonly #remapping: Remapping
@@ -127,7 +124,7 @@ export class EnqueueHandler implements EventHandler {
     this.#handle({ type: 'deleted', object })
   }
 
-  /** Ends the tries that are still to come. */
+  /** Cancels scheduled retries. */
   stop(): void {
     this.#remapping.stop()
   }
@@ -137,7 +134,7 @@ export class EnqueueHandler implements EventHandler {
     const { map, queue, seenGone } = this.#options
     if (event.type === 'deleted') seenGone?.add(formatKey(event.object.metadata))
     const priority = event.type === 'added' && event.initial ? initialPriority : 0
-    // Each once: a waiting worker takes the first at once, and a second would be a second reconcile.
+    // Without duplicates: a waiting worker takes a key at once, so that adding it again would cause a second reconcile.
     const keys = new Set<string>()
     const failed: DeepReadonly<KubernetesObject>[] = []
     let problem: unknown
@@ -154,7 +151,7 @@ export class EnqueueHandler implements EventHandler {
     if (oldest !== undefined) this.#remapping.add(oldest, failed.at(-1)!, problem)
   }
 
-  /** An event about which a predicate cannot tell counts: a reconcile for nothing does less harm than one that is missing. */
+  /** When a predicate throws, the event counts: an unnecessary reconcile does less harm than a missing one. */
   #counts(event: ObjectEvent): boolean {
     const { type, predicates, logger } = this.#options
     return predicates.every((predicate) => {

@@ -1,6 +1,6 @@
-/** A binary heap whose items know their position, so that any item can be taken out. */
+/** A binary heap whose items know their position, so that any item can be removed. */
 
-/** What an item of a heap carries for it: its position, -1 while it is in none. An item is in one heap at a time. */
+/** State of an item: its position, or -1 while it is in no heap. An item is in at most one heap. */
 export interface HeapItem {
   position: number
 }
@@ -9,12 +9,12 @@ export class Heap<Item extends HeapItem> {
   readonly #items: Item[] = []
   readonly #before: (a: Item, b: Item) => boolean
 
-  /** `before(a, b)`: whether `a` comes out before `b`; a strict order. */
+  /** @param before returns whether `a` comes out before `b`; a strict order. */
   constructor(before: (a: Item, b: Item) => boolean) {
     this.#before = before
   }
 
-  /** The item that comes out first. */
+  /** The first item, which stays in the heap. */
   get first(): Item | undefined {
     return this.#items[0]
   }
@@ -24,14 +24,14 @@ export class Heap<Item extends HeapItem> {
     this.#rise(item, this.#items.length - 1)
   }
 
-  /** Takes out the first item. */
+  /** Removes and returns the first item. */
   pop(): Item | undefined {
     const first = this.#items[0]
     if (first !== undefined) this.remove(first)
     return first
   }
 
-  /** Takes out `item`, which must be in this heap. */
+  /** Removes `item`, which must be in this heap. */
   remove(item: Item): void {
     const { position } = item
     const last = this.#items.pop()

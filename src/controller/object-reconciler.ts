@@ -1,4 +1,4 @@
-/** From a reconciler by object, as an operator writes it, to the one by key that workers call. */
+/** Turns an operator's reconciler, which receives an object, into one that receives a key. */
 import type { ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { KeyOf, ObjectKey } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
@@ -7,10 +7,10 @@ import type { ControllerSettings } from './builder.ts'
 import type { ReconcileContext, Reconciler } from './reconciler.ts'
 
 /**
- * Calls `deleted` only for what is gone. An object that the cache lacks may be one that it does not have yet, as when the event of a
- * dependent overtakes that of its owner: unless its deletion was seen, the API server is requested.
+ * Calls `deleted` only when the object is gone. An object that is not in the cache may merely not have arrived yet, for example when the
+ * event of a dependent overtakes that of its owner. Unless its deletion event was seen, it is requested from the API server.
  *
- * @param seenGone the keys of objects whose deletion was seen; what has been dealt with is taken out.
+ * @param seenGone the keys of objects whose deletion event was seen; handled keys are removed.
  */
 export function objectReconciler<R extends ResourceType>(
   type: R,

@@ -1,4 +1,4 @@
-/** The work queue of a controller: what is to be reconciled, in which order, and when. */
+/** The work queue of a controller: the keys to reconcile, with priorities and delays. */
 import type { Clock, Timer } from '../api/clock.ts'
 import type { QueueMetrics } from '../telemetry/metrics.ts'
 import type { HeapItem } from './heap.ts'
@@ -7,7 +7,7 @@ import { Heap } from './heap.ts'
 import { exponentialBackoff } from './rate-limiter.ts'
 
 export interface AddOptions {
-  /** Milliseconds until the key is ready; at once by default. */
+  /** Delay until the key is ready, in milliseconds; default 0. */
   readonly after?: number
   /** Higher comes first. Default 0. */
   readonly priority?: number
@@ -23,11 +23,11 @@ export interface WorkQueueOptions<Key extends string> {
 interface Item<Key extends string> extends HeapItem {
   readonly key: Key
   priority: number
-  /** When it is or was ready, in the clock's milliseconds. */
+  /** When the key becomes ready, in the clock's milliseconds. */
   readyAt: number
-  /** Its place within its priority; given when it becomes ready. */
+  /** Position within its priority; set when it becomes ready. */
   order: number
-  /** `held`: ready, but a worker still has the key. */
+  /** `held`: ready, but a worker is processing the key. */
   state: 'delayed' | 'ready' | 'held'
 }
 
@@ -39,8 +39,8 @@ interface Work {
 type Waiter<Key extends string> = (key: Key | undefined) => void
 
 /**
- * One entry per key, highest priority first, FIFO within a priority; a key that is being processed waits until `done`,
- * so that two workers never have the same key.
+ * One entry per key, highest priority first, FIFO within a priority. A key that is being processed waits until `done`, so that two workers
+ * never process the same key.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -50,7 +50,7 @@ export class WorkQueue<Key extends string> {
   readonly #ready = new Heap<Item<Key>>((a, b) => (a.priority === b.priority ? a.order < b.order : a.priority > b.priority))
   readonly #delayed = new Heap<Item<Key>>((a, b) => (a.readyAt === b.readyAt ? a.order < b.order : a.readyAt < b.readyAt))
   readonly #working = new Map<Key, Work>()
-  /** Ready and held items by priority: what `workqueue_depth` shows. */
+  /** Number of ready and held items by priority, for `workqueue_depth`. */
   readonly #depths = new Map<number, number>()
   readonly #waiters = new Set<Waiter<Key>>()
   #order = 0
@@ -64,7 +64,7 @@ export class WorkQueue<Key extends string> {
     this.#metrics?.observeRunning(() => [...this.#working.values()].map(({ startedAt }) => this.#secondsSince(startedAt)))
   }
 
-  /** Adds `key`, or raises the entry that is already there: the higher priority and the earlier time win. */
+  /** Adds `key`, or raises its entry: the higher priority and the earlier time win. */
   add(key: Key, options: AddOptions = {}): void {
     if (this.#shutDown) return
     const { after = 0, priority = 0 } = options
@@ -76,24 +76,24 @@ export class WorkQueue<Key extends string> {
     else this.#raise(item, priority, readyAt, delayed)
   }
 
-  /** Adds `key` with the delay that its failures so far ask for, by default with the priority that it is being processed with. */
+  /** Adds `key` with the delay of its failures so far, by default with the priority with which it is being processed. */
   addRateLimited(key: Key, options: Pick<AddOptions, 'priority'> = {}): void {
     this.add(key, { after: this.#rateLimiter.delayMs(key), priority: options.priority ?? this.priorityOf(key) })
   }
 
-  /** The priority with which a worker has `key`, 0 when none has. */
+  /** The priority with which a worker processes `key`; 0 when no worker does. */
   priorityOf(key: Key): number {
     return this.#working.get(key)?.priority ?? 0
   }
 
-  /** Forgets the failures of `key`: its next one waits as short as the first. */
+  /** Forgets the failures of `key`, so that its next delay is the shortest one. */
   forget(key: Key): void {
     this.#rateLimiter.forget(key)
   }
 
   /**
-   * Resolves with the next key, which then is the caller's until `done`.
-   * Undefined when the queue is shut down or the signal aborts first.
+   * Resolves with the next key, which belongs to the caller until `done`; with undefined when the queue is shut down or the signal aborts
+   * first.
    */
   get(signal?: AbortSignal): Promise<Key | undefined> {
     if (this.#shutDown || signal?.aborted) return Promise.resolve(undefined)
@@ -111,7 +111,7 @@ export class WorkQueue<Key extends string> {
     })
   }
 
-  /** The caller of `get` has finished with `key`; if it was added meanwhile, it is ready again. */
+  /** Called when the caller of `get` has processed `key`; if it was added meanwhile, it becomes ready again. */
   done(key: Key): void {
     const work = this.#working.get(key)
     if (work === undefined) return
@@ -121,7 +121,7 @@ export class WorkQueue<Key extends string> {
     if (item?.state === 'held') this.#offer(item)
   }
 
-  /** Ends every `get`, now and from now on, and drops what is queued. Keys that are being processed may still be `done`. */
+  /** Resolves every current and later `get` with undefined, and drops what is queued. `done` may still be called. */
   shutDown(): void {
     this.#shutDown = true
     this.#timer?.timer.cancel()
@@ -146,7 +146,7 @@ export class WorkQueue<Key extends string> {
       if (delayed) this.#delay(item)
       else this.#becomeReady(item)
     } else if (priority > item.priority) {
-      // Behind those that already have the new priority.
+      // Moves the item behind those that already have the new priority.
       this.#count(item.priority, -1)
       this.#count(priority, 1)
       if (item.state === 'ready') this.#ready.remove(item)
@@ -170,7 +170,7 @@ export class WorkQueue<Key extends string> {
     else this.#offer(item)
   }
 
-  /** Gives a ready item to the worker that waits longest, or keeps it. */
+  /** Hands a ready item to the worker that has waited longest, or keeps it. */
   #offer(item: Item<Key>): void {
     item.state = 'ready'
     const [waiter] = this.#waiters
@@ -186,7 +186,7 @@ export class WorkQueue<Key extends string> {
     return item.key
   }
 
-  /** One timer for all delayed items: for the earliest. */
+  /** One timer for all delayed items, set to the earliest. */
   #armTimer(): void {
     const due = this.#delayed.first?.readyAt
     if (due === this.#timer?.due) return
@@ -196,7 +196,7 @@ export class WorkQueue<Key extends string> {
 
   #wake(due: number): void {
     this.#timer = undefined
-    // A timer may fire a little early and the wall clock may be set back: what it was armed for is due all the same.
+    // A timer may fire a little early and the wall clock may be set back: the item it was set for is ready nevertheless.
     const now = Math.max(this.#clock.now(), due)
     for (let item = this.#delayed.first; item !== undefined && item.readyAt <= now; item = this.#delayed.first) {
       this.#delayed.remove(item)

@@ -1,22 +1,22 @@
-/** How long a key waits after a failure: longer after each one. */
+/** The back-off of failed keys. */
 
-/** Keys are `namespace/name`, or the name alone where the type has no namespaces. */
+/** Keys are `namespace/name`, or the name alone for cluster-scoped types. */
 export interface RateLimiter<Key extends string = string> {
-  /** Counts a failure of `key` and says for how many milliseconds it waits. */
+  /** Counts a failure of `key` and returns its delay in milliseconds. */
   delayMs(key: Key): number
   /** Forgets the failures of `key`. */
   forget(key: Key): void
 }
 
 export interface BackoffOptions {
-  /** Milliseconds after the first failure. Default 5. */
+  /** Delay after the first failure, in milliseconds. Default 5. */
   readonly baseMs?: number
-  /** Default 1,000,000 ms: 16 minutes and 40 seconds. */
+  /** Maximum delay. Default 1,000,000 ms: 16 minutes and 40 seconds. */
   readonly maxMs?: number
 }
 
 /**
- * `baseMs` × 2^failures for each key, at most `maxMs`. No limit over all keys: one bad object slows down no other.
+ * `baseMs` × 2^failures for each key, at most `maxMs`. There is no limit over all keys: one failing object does not delay others.
  *
  * @example
  * defineController(site, { rateLimiter: () => exponentialBackoff({ maxMs: 60_000 }), reconcile })

@@ -1,4 +1,4 @@
-/** What an operator writes: a function that brings the world closer to what one object asks for, and what it may answer. */
+/** The reconciler: its request, its context and its result. */
 import type { Clock } from '../api/clock.ts'
 import type { ObjectKey } from '../api/object.ts'
 import type { CacheReader } from '../cache/cache.ts'
@@ -11,22 +11,22 @@ import { isObject } from '../api/json.ts'
 
 export type { CacheReader }
 
-/** Which object is to be reconciled. */
+/** The key of the object to reconcile. */
 export type ReconcileRequest = ObjectKey
 
 /**
- * Nothing, or `{}`: done until something changes. `requeueAfterMs`: again in so many milliseconds. `requeue`: again, with back-off: after 5 ms, 10 ms,
- * 20 ms, … until a reconcile ends in another way.
+ * The result of a reconcile. Nothing, or `{}`: no requeue. `requeueAfterMs`: requeued after that time. `requeue`: requeued with back-off,
+ * after 5 ms, 10 ms, 20 ms, … until a reconcile returns another result.
  *
- * A `requeueAfterMs` of 0 or less, as `expiry - now` is when that has passed, means as soon as is fair: the same as `requeue`, so that a
- * reconciler that always gives it takes no more of the process than one that fails. (In controller-runtime 0 means not at all.)
+ * A `requeueAfterMs` of 0 or less, such as `expiry - now` after the expiry, is the same as `requeue`: a reconciler that always returns it
+ * takes no more of the process than one that fails. (In controller-runtime 0 means no requeue.)
  */
 export type Result = void | { readonly requeueAfterMs: number } | { readonly requeue: true }
 
 /**
- * What becomes of an object after a reconcile: a number is the time until the next one in milliseconds.
+ * Returns how the result requeues its key; a number is the delay in milliseconds.
  *
- * @throws {TypeError} for what is no result, as a program without types may return it: a misspelled wish must not count as none.
+ * @throws {TypeError} for an invalid result of an untyped program, such as a misspelled option, which must not count as no requeue.
  */
 export function requeueOf(result: Result): 'success' | 'requeue' | number {
   if (result === undefined) return 'success'
@@ -44,21 +44,22 @@ function wrongResult(found: string): TypeError {
   return new TypeError(`The reconciler returned ${found}; expected is nothing, { requeueAfterMs: milliseconds } or { requeue: true }.`)
 }
 
-/** What a reconcile works with. */
+/** The context of a reconcile. */
 export interface ReconcileContext {
-  /** Goes to the API server. Its requests are aborted with `signal`. */
+  /** A client for the API server, whose requests are aborted with `signal`. */
   readonly client: Client
   /**
-   * What the informers hold: no request, objects are frozen, and may be a moment behind the API server. Where the process is limited to
-   * some namespaces, a list without one is of all of these. Throws (`PRO_INPUT`) where "not found" would mean nothing: for a type or
-   * namespace that is not watched, and for a key that lacks the namespace of its type.
+   * Reads from the informers, without a request; objects are frozen, and may be older than those of the API server. In a process that is
+   * limited to some namespaces, a list without a namespace returns the objects of all of these. Throws (`PRO_INPUT`) when the cache cannot
+   * know whether an object exists: for a type or namespace that is not watched, and for a key without a namespace where the type is
+   * namespaced.
    */
   readonly cache: CacheReader
-  /** Says with each line which controller, object and reconcile it is about. */
+  /** A logger with the fields of the controller, the object and the reconcile. */
   readonly logger: Logger
-  /** Aborts when the reconcile has run too long, or still runs a while after the process was told to stop. */
+  /** Aborts when the reconcile exceeds its time limit, or is still running some time after the process was told to stop. */
   readonly signal: AbortSignal
-  /** Unique for this run of the reconciler. */
+  /** Unique for each call of the reconciler. */
   readonly reconcileID: string
   readonly clock: Clock
   readonly events: EventRecorder
@@ -66,7 +67,7 @@ export interface ReconcileContext {
 
 export type Reconciler = (request: ReconcileRequest, context: ReconcileContext) => Promise<Result>
 
-/** An error that trying again cannot mend: it is reported once, and the object waits for its next change. */
+/** An error that a retry cannot fix: it is reported once, and the object is not requeued until it changes. */
 export class TerminalError extends ProreusError {
   override readonly name: string = 'TerminalError'
 

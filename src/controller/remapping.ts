@@ -1,4 +1,4 @@
-/** `Remapping`: another try for objects that a map function failed for, so that what they ask for is late and not lost. */
+/** `Remapping`: retries for objects whose map function has failed, so that their keys are enqueued late instead of never. */
 import type { Clock, Timer } from '../api/clock.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
@@ -7,14 +7,17 @@ import type { KubernetesObject } from '../api/object.ts'
 import { formatKey } from '../api/object.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
-/** Pauses of 1 s, 2 s, 4 s, …: the last of these tries is 17 minutes after the event. A limit, as what is deleted never comes again. */
+/**
+ * Pauses of 1 s, 2 s, 4 s, …; the last retry is 17 minutes after the event. Limited, because a deleted object has no later event that would
+ * end the retries.
+ */
 const firstPauseMs = 1_000
 const maxTries = 10
 
 type ReadonlyObject = DeepReadonly<KubernetesObject>
 
 interface Pending {
-  /** The oldest and the newest state that could not be mapped: whoever was concerned by a state between them has seen neither come nor go. */
+  /** The oldest and the newest state that could not be mapped. States in between need not be mapped: no reconcile has seen them. */
   oldest: ReadonlyObject
   newest: ReadonlyObject
   tries: number
@@ -22,9 +25,9 @@ interface Pending {
 }
 
 export interface RemappingOptions {
-  /** Of the objects that are mapped. */
+  /** The type of the mapped objects. */
   readonly type: ResourceType
-  /** Maps the object and enqueues what it asks for; throws what the map function throws. */
+  /** Maps the object and enqueues the keys; throws what the map function throws. */
   readonly map: (object: ReadonlyObject) => void
   readonly clock: Clock
   readonly logger: Logger
@@ -39,7 +42,7 @@ export class Remapping {
     this.#options = options
   }
 
-  /** Takes states of one object that could not be mapped, the older one first. */
+  /** Adds states of one object that could not be mapped, the older one first. */
   add(oldest: ReadonlyObject, newest: ReadonlyObject, error: unknown): void {
     const key = formatKey(newest.metadata)
     const known = this.#pending.get(key)
@@ -51,7 +54,7 @@ export class Remapping {
     this.#pending.set(key, { oldest, newest, tries: 0, timer: this.#arm(key, 0) })
   }
 
-  /** Tries no more. */
+  /** Cancels all retries. */
   stop(): void {
     for (const { timer } of this.#pending.values()) timer.cancel()
     this.#pending.clear()

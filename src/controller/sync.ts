@@ -1,4 +1,4 @@
-/** Waiting for caches, and saying which one is waited for. */
+/** Waits for caches to sync, and logs which ones are missing. */
 import type { Clock, Timer } from '../api/clock.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
@@ -6,23 +6,23 @@ import type { EventHandler } from '../cache/informer.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { groupResourceOf } from '../api/group-version-kind.ts'
 
-/** What a controller needs of an informer. */
+/** The parts of an informer that a controller uses. */
 export interface WatchedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType
-  /** The first list is complete, and handlers have seen it. */
+  /** True when the first list is complete and handlers have seen it. */
   readonly synced: boolean
   whenSynced(signal?: AbortSignal): Promise<void>
-  /** Gives the function that takes the handler off again. */
+  /** Returns the function that removes the handler. */
   addHandler(handler: EventHandler<T>): () => void
 }
 
-/** A healthy cluster has answered by then. */
+/** A healthy cluster has synced by then. */
 const firstWordMs = 5_000
 const nextWordMs = 60_000
 
 /**
- * Resolves with true once all informers are synced, and with false when the signal aborts first.
- * There is no time limit: a missing CRD or permission is waited for, and named in the log from time to time.
+ * Resolves with true once all informers have synced, and with false when the signal aborts first. There is no time limit: a missing CRD or
+ * permission is waited for, and logged from time to time.
  */
 export async function whenAllSynced(
   informers: readonly WatchedInformer[],

@@ -1,4 +1,4 @@
-/** A span for each reconcile, when the process traces. */
+/** Adds a span to each reconcile when tracing is enabled. */
 import { SpanKind } from '@opentelemetry/api'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import type { Attributes } from '../telemetry/tracing.ts'
@@ -6,7 +6,7 @@ import type { Reconciler, ReconcileRequest, Result } from './reconciler.ts'
 import { requeueOf } from './reconciler.ts'
 import { markFailed, registeredTracer } from '../telemetry/tracing.ts'
 
-/** `reconcile`, each run in a trace of its own; without an OpenTelemetry SDK, `reconcile` itself. */
+/** Wraps `reconcile` so that each call is a trace of its own; without an OpenTelemetry SDK, returns `reconcile` itself. */
 export function traced(controller: string, { group, version, kind }: ResourceType, reconcile: Reconciler): Reconciler {
   const tracer = registeredTracer()
   if (tracer === undefined) return reconcile
@@ -18,7 +18,7 @@ export function traced(controller: string, { group, version, kind }: ResourceTyp
       'reconcile.controller': controller,
       'reconcile.id': reconcileContext.reconcileID,
     }
-    // A root: what started the worker, maybe long ago, is not what the object changed for.
+    // A root span: the event that started the worker may be unrelated to this object.
     return tracer.startActiveSpan(`reconcile ${controller}`, { kind: SpanKind.INTERNAL, root: true, attributes }, async (span) => {
       try {
         const result = await reconcile(request, reconcileContext)
@@ -39,7 +39,7 @@ function attributesOf({ namespace, name }: ReconcileRequest): Attributes {
   return { ...(namespace === undefined ? {} : { 'k8s.namespace.name': namespace }), 'k8s.resource.name': name }
 }
 
-/** As the label `result` of `controller_runtime_reconcile_total`. */
+/** The value of the label `result` of `controller_runtime_reconcile_total`. */
 function nameOf(result: Result): string {
   const requeue = requeueOf(result)
   return typeof requeue === 'number' ? 'requeue_after' : requeue

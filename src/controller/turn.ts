@@ -1,9 +1,9 @@
-/** Turns of the event loop: reconciles that never really wait run one after another, and timers and sockets come in between. */
+/** Time slices: workers yield to the event loop between reconciles that never wait. */
 import type { Clock } from '../api/clock.ts'
 
 /**
- * How long timers and sockets wait for reconciles that are quick. A webhook's answer takes some turns, and is to be there within
- * milliseconds; a turn costs a busy queue some ten microseconds.
+ * Maximum time that timers and sockets wait for fast reconciles. A webhook's response takes some turns of the event loop and should be sent
+ * within milliseconds; a turn costs a busy queue some ten microseconds.
  */
 const sliceMs = 2
 
@@ -13,10 +13,13 @@ interface Turn {
   readonly over: Promise<void>
 }
 
-/** One for all workers of all controllers: the thread has one event loop, and together they must not hold it up. */
+/** One slice for all workers of all controllers, because they share the event loop. */
 let current: Turn | undefined
 
-/** For a worker that is about to reconcile: undefined while there is time left in this turn, else what to wait for before it asks again. */
+/**
+ * Called by a worker before it reconciles: returns undefined while there is time left in this turn, else the promise to await before
+ * calling again.
+ */
 export function nextTurn(clock: Clock): Promise<void> | undefined {
   const now = clock.now()
   if (current === undefined) {
@@ -29,6 +32,6 @@ export function nextTurn(clock: Clock): Promise<void> | undefined {
     return undefined
   }
   const spent = now - current.startedAt
-  // A clock that was set back says nothing about the time that has been spent.
+  // When the clock was set back, the spent time is unknown.
   return spent >= 0 && spent < sliceMs ? undefined : current.over
 }
