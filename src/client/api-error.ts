@@ -1,26 +1,26 @@
-/** `ApiError`: an answer of the API server that is a failure, and predicates for the reasons that callers act upon. */
+/** `ApiError`: a failure response of the API server, and predicates for the reasons that callers act upon. */
 import { ProreusError } from '../api/errors.ts'
 import { isObject } from '../api/json.ts'
 import type { Status, StatusCause } from '../api/status.ts'
 import { failure } from '../api/status.ts'
 
-/** What was asked when the error came. */
+/** The failed request. */
 export interface ApiErrorContext {
   readonly method: string
   readonly path: string
-  /** What a person can do about it, added to the message. */
+  /** Advice for the user, appended to the message. */
   readonly note?: string
 }
 
-/** A failure `Status` that the API server answered with, or sent as the last event of a watch. */
+/** A failure `Status` of a response, or of the last event of a watch. */
 export class ApiError extends ProreusError {
   override readonly name: string = 'ApiError'
   readonly status: Status
   readonly statusCode: number
-  /** `NotFound`, `Conflict`, `Invalid`, …: what programs decide by. */
+  /** `NotFound`, `Conflict`, `Invalid`, …: programs decide by it. */
   readonly reason: string
   readonly causes: readonly StatusCause[]
-  /** How long the server asks to wait before the next try. */
+  /** Value of the header Retry-After. */
   readonly retryAfterSeconds?: number
   readonly request?: { readonly method: string; readonly path: string }
 
@@ -42,7 +42,7 @@ function messageFor(status: Status, context: ApiErrorContext | undefined): strin
   return context?.note === undefined ? text : `${text} (${context.note})`
 }
 
-/** The reason that a bare HTTP status code stands for, as client-go reads it. */
+/** Returns the reason for an HTTP status without a `Status` object, as client-go derives it. */
 function reasonOf(code: number, method = 'GET'): string {
   if (code === 409) return method === 'POST' ? 'AlreadyExists' : 'Conflict'
   const reasons: Readonly<Record<number, string>> = {
@@ -64,10 +64,10 @@ function reasonOf(code: number, method = 'GET'): string {
   return reasons[code] ?? 'Unknown'
 }
 
-/** Texts of proxies can be whole web pages: what is kept of them in a message. */
+/** Maximum length of a text in a message, since a proxy may answer with a whole web page. */
 const longestText = 1000
 
-/** The `Status` of a failed answer: its body when that is one, otherwise one made of the code and the text, such as `404 page not found`. */
+/** Returns the `Status` of a failure response: its body, or else one made of the HTTP status and the text, such as `404 page not found`. */
 export function statusOf(code: number, text: string, request: { method: string; path: string }, retryAfterSeconds?: number): Status {
   const body = parse(text)
   const status =
@@ -88,11 +88,11 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // no JSON: the text itself is the message
+    return undefined // not JSON: the text itself is the message
   }
 }
 
-/** Any failure that the API server itself answered with. */
+/** True for every failure response of the API server. */
 export function isApiError(error: unknown): error is ApiError {
   return error instanceof ApiError
 }
@@ -101,7 +101,7 @@ function hasReason(error: unknown, ...reasons: readonly string[]): error is ApiE
   return error instanceof ApiError && reasons.includes(error.reason)
 }
 
-/** No such object, or no such type. */
+/** True when the object or its type does not exist. */
 export function isNotFound(error: unknown): error is ApiError {
   return hasReason(error, 'NotFound')
 }
@@ -110,7 +110,7 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return hasReason(error, 'AlreadyExists')
 }
 
-/** The object was changed in between, or another field manager owns a field. */
+/** True when the object was changed since it was read, or another field manager owns a field. */
 export function isConflict(error: unknown): error is ApiError {
   return hasReason(error, 'Conflict')
 }
@@ -131,7 +131,7 @@ export function isUnauthorized(error: unknown): error is ApiError {
   return hasReason(error, 'Unauthorized')
 }
 
-/** 410: the resourceVersion or the continue token is older than what the server remembers. */
+/** True for 410: the resourceVersion or the continue token is older than the server's history. */
 export function isExpired(error: unknown): error is ApiError {
   return hasReason(error, 'Expired', 'Gone')
 }
@@ -144,7 +144,7 @@ export function isUnsupportedMediaType(error: unknown): error is ApiError {
   return hasReason(error, 'UnsupportedMediaType')
 }
 
-/** The resourceVersion that was asked for is newer than what the server has yet. */
+/** True when the requested resourceVersion is newer than the server's state. */
 export function isTooLargeResourceVersion(error: unknown): error is ApiError {
   return hasReason(error, 'Timeout') && (error as ApiError).causes.some((cause) => cause.reason === 'ResourceVersionTooLarge')
 }

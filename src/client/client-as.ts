@@ -1,17 +1,17 @@
-/** A client under a name of its own, over a transport that several share: there is one pool of connections, whoever sends. */
+/** A client with a name of its own over a shared transport: all clients of a process share one pool of connections. */
 import { clientOver } from './client.ts'
 import type { Client } from './client.ts'
 import type { Transport } from './transport.ts'
 import { userAgentOf } from './user-agent.ts'
 
-/** The name under which a client shows itself: its field manager, and with the version its user agent. */
+/** The name of a client: its field manager and, with the version, its user agent. */
 export interface ClientIdentity {
   readonly name: string
   /** Default `unknown`. */
   readonly version?: string | undefined
 }
 
-/** Closing it closes nothing: the transport belongs to the process. */
+/** `close` has no effect, because the transport belongs to the process. */
 export function clientAs(transport: Transport, identity: ClientIdentity): Client {
   const userAgent = userAgentOf(identity)
   const named: Transport = {

@@ -1,11 +1,11 @@
-/** A client whose requests are aborted with a signal: what is left of a reconcile or a review that has to end asks and writes nothing more. */
+/** A client whose requests are aborted with a signal, so that a reconcile or review that must end makes no further requests. */
 import type { Client } from './client.ts'
 
 interface Abortable {
   readonly signal?: AbortSignal | undefined
 }
 
-/** `client` with `signal` in every request. Closing it closes nothing: the connection belongs to the process. */
+/** Adds `signal` to every request of `client`. `close` has no effect, because the connection belongs to the process. */
 export function clientWithSignal(client: Client, signal: AbortSignal): Client {
   const bind = <Options extends Abortable>(options: Options | undefined): Options => {
     const own = options?.signal

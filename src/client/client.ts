@@ -45,13 +45,13 @@ export interface WatchOptions extends ListOptions {
 }
 
 export interface PatchOptions extends WriteOptions {
-  /** Default `merge`. Custom resources know no `strategic`. */
+  /** Default `merge`. Custom resources do not support `strategic`. */
   readonly type?: 'merge' | 'json' | 'strategic'
   readonly subresource?: string
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Default true: takes fields over from other managers. */
+  /** Default true: takes ownership of fields from other managers. */
   readonly force?: boolean
   readonly subresource?: string
 }
@@ -73,21 +73,21 @@ export interface RawOptions {
 }
 
 /**
- * What is read is plain JSON, in which an integer beyond 2^53 is a `bigint`; written again, it has the same digits.
+ * Objects are plain JSON, in which an integer beyond 2^53 is a `bigint`; it is written with the same digits.
  *
- * All methods reject with `ApiError` when the server refuses, `PRO_API_UNREACHABLE` when it gives no answer, and the signal's reason
- * when aborted.
+ * All methods reject with `ApiError` when the server answers with a failure, `PRO_API_UNREACHABLE` when it does not answer, and the
+ * signal's reason when aborted.
  */
 export interface Client {
   get<R extends ResourceType>(type: R, key: ObjectKey, options?: { readonly signal?: AbortSignal | undefined }): Promise<ObjectOf<R>>
   list<R extends ResourceType>(type: R, options?: ListOptions): Promise<ObjectList<ObjectOf<R>>>
-  /** One watch, until the server ends it. An ERROR event is thrown as `ApiError`; to leave the loop closes the watch. */
+  /** One watch, until the server ends it. An ERROR event is thrown as `ApiError`; leaving the loop closes the watch. */
   watch<R extends ResourceType>(type: R, options: WatchOptions): AsyncIterable<WatchEvent<ObjectOf<R>>>
   create<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
-  /** Replaces the object; its resourceVersion makes that fail with a conflict when it was changed in between. */
+  /** Replaces the object; fails with a conflict when the object was changed since its resourceVersion. */
   update<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
   /**
-   * Changes some fields: a merge patch, unless `options.type` says otherwise. `null` removes a field. With a `subresource` it is about
+   * Changes some fields: with a merge patch, unless `options.type` is another type. `null` removes a field. With a `subresource` it patches
    * that, e.g. `{ spec: { replicas: 3 } }` of `scale`.
    */
   patch<R extends ResourceType, const Options extends PatchOptions = PatchOptions>(
@@ -100,22 +100,22 @@ export interface Client {
   apply<R extends ResourceType>(type: R, object: Writable<ApplyInput<R>>, options?: ApplyOptions): Promise<ObjectOf<R>>
   /** Replaces the status. */
   updateStatus<R extends ResourceType>(type: R, object: Writable<InputOf<R>>, options?: WriteOptions): Promise<ObjectOf<R>>
-  /** Merges into the status: fields that are not there stay, `null` removes one. */
+  /** Merges into the status: absent fields are unchanged, `null` removes a field. */
   patchStatus<R extends ResourceType>(
     type: R,
     key: ObjectKey,
     patch: { readonly status: StatusPatch<R>; readonly metadata?: { readonly resourceVersion?: string } },
     options?: WriteOptions,
   ): Promise<ObjectOf<R>>
-  /** The object where it lives on for now (finalizers, a grace period), otherwise usually a `Status`. */
+  /** Resolves to the object if it still exists (finalizers, a grace period), otherwise usually to a `Status`. */
   delete<R extends ResourceType>(type: R, key: ObjectKey, options?: DeleteOptions): Promise<Status | ObjectOf<R>>
-  /** Any path, e.g. `/version` or `/readyz`, as JSON or text. */
+  /** Requests any path, e.g. `/version` or `/readyz`; resolves to JSON or text. */
   raw(path: string, options?: RawOptions): Promise<unknown>
   close(): Promise<void>
 }
 
 export interface ClientOptions extends TransportOptions {
-  /** The name that our fields carry in `managedFields`. Default `proreus`. */
+  /** The field manager of our writes in `managedFields`. Default `proreus`. */
   readonly fieldManager?: string
 }
 
@@ -126,12 +126,12 @@ const patchTypes = {
   apply: 'application/apply-patch+yaml',
 } as const
 
-/** A client over a connection of its own; `close` it when it is no longer needed. */
+/** Creates a client with a connection of its own; `close` it when it is no longer needed. */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
   return clientOver(createTransport(connection, options), options)
 }
 
-/** A client over any transport. */
+/** Creates a client over any transport. */
 export function clientOver(transport: Transport, options: { readonly fieldManager?: string } = {}): Client {
   const defaultManager = options.fieldManager ?? 'proreus'
 
@@ -195,7 +195,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     async list<R extends ResourceType>(type: R, { namespace, signal, ...options }: ListOptions = {}) {
       const path = resourcePath(type, { namespace })
       const list = await send<ObjectList<ObjectOf<R>>>('GET', 'list', path, { query: selectionQuery(options), signal })
-      // Lists of Kubernetes' own types leave out what is the same in all items; an empty one may be null.
+      // Lists of built-in types omit apiVersion and kind of the items; `items` may be null.
       return { ...list, items: (list.items ?? []).map((item) => (item.kind === undefined ? typed(type, item) : item)) }
     },
 
@@ -242,7 +242,7 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
     },
 
     async delete(type, key, { signal, dryRun, ...options } = {}) {
-      // Options of a DELETE are read from the body or from the query, never from both.
+      // The API server reads DeleteOptions from the body or from the query, never from both.
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...(dryRun === true ? { dryRun: ['All'] } : {}) }
       return send('DELETE', 'delete', objectPath(type, key), { body, signal })
     },
@@ -256,13 +256,13 @@ export function clientOver(transport: Transport, options: { readonly fieldManage
   }
 }
 
-/** The options of a list or watch as a query, in which a label selector is text. */
+/** Returns the options of a list or watch as a query, with the label selector as text. */
 function selectionQuery({ labelSelector, ...options }: Omit<WatchOptions, 'namespace' | 'signal' | 'onOpen'>): Query {
   const text = labelSelector === undefined ? '' : formatLabelSelector(checkedRequirements(labelSelector))
   return { ...options, ...(text === '' ? {} : { labelSelector: text }) }
 }
 
-/** The object with the apiVersion and kind of its type, unless it names its own. */
+/** Adds apiVersion and kind of the type to the object, unless it has them. */
 function typed<T extends object>(type: ResourceType, object: T): T {
   const { apiVersion, kind } = object as { apiVersion?: string; kind?: string }
   return { ...object, apiVersion: apiVersion ?? apiVersionOf(type), kind: kind ?? type.kind }

@@ -1,4 +1,4 @@
-/** `CachedCredentials`: credentials that change over time, loaded by one caller at a time and kept for a short while. */
+/** `CachedCredentials`: credentials that change over time, loaded by one caller at a time and cached for a short time. */
 import type { Clock } from '../api/clock.ts'
 
 export interface Credentials {
@@ -9,10 +9,10 @@ export interface Credentials {
   readonly key?: string
 }
 
-/** A server that refuses everything must not make us start an exec plugin for each request. */
+/** Limits how often an exec plugin runs when the server rejects every request. */
 const refreshIntervalMs = 10_000
 
-/** Calls `load` when what it gave last is older than `maxAgeMs`; all who ask meanwhile share the one call. */
+/** Calls `load` when the cached credentials are older than `maxAgeMs`; concurrent callers share one call. */
 export class CachedCredentials {
   readonly #load: (refresh: boolean) => Promise<Credentials>
   readonly #clock: Clock
@@ -21,14 +21,14 @@ export class CachedCredentials {
   #pending: Promise<Credentials> | undefined
   #refreshedAt = -Infinity
 
-  /** `load(true)` must not answer from a cache of its own: the last credentials were refused. */
+  /** @param load must bypass a cache of its own when `refresh` is true, because the server has rejected the last credentials. */
   constructor(load: (refresh: boolean) => Promise<Credentials>, options: { clock: Clock; maxAgeMs: number }) {
     this.#load = load
     this.#clock = options.clock
     this.#maxAgeMs = options.maxAgeMs
   }
 
-  /** The credentials of now; `refused` is the header of the last ones, when the server did not take it. */
+  /** Returns the current credentials; `refused` is the last header, when the server has rejected it. */
   get(refused?: string): Promise<Credentials> {
     if (this.#pending !== undefined) return this.#pending
     const now = this.#clock.now()

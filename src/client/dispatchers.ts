@@ -1,4 +1,4 @@
-/** The undici agents of one connection: TLS sockets that are opened once and used again. */
+/** The undici agents of one connection, with their pools of TLS sockets. */
 import { Socket } from 'node:net'
 import { Agent, buildConnector, ProxyAgent, Socks5ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
@@ -6,22 +6,22 @@ import { ProreusError } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
 import { trust } from './trust.ts'
 
-/** Enough for every worker and webhook at once; the API server's own limit is 400 requests in flight. */
+/** Enough for all workers and webhooks at once; the API server's own limit is 400 requests in flight. */
 const maxConnections = 100
 
-/** Less than the 90 s after which the API server closes idle connections, and less than usual load balancers allow. */
+/** Less than the 90 s after which the API server closes idle connections, and less than the limits of usual load balancers. */
 const keepAliveMs = 30_000
 const connectTimeoutMs = 10_000
 
 /**
- * Two pools, because on HTTP/1.1 a watch holds its connection for minutes: watches must not use up what requests need.
- * undici 8 would negotiate HTTP/2 by default, whose one connection turns a lost packet or a stuck peer into a stop of everything.
+ * Two pools, because with HTTP/1.1 a watch occupies its connection for minutes: watches must not exhaust the connections of requests.
+ * undici 8 would negotiate HTTP/2 by default, where a lost packet or a stuck peer on the one connection blocks everything.
  */
 export class Dispatchers {
   readonly requests: Dispatcher
   readonly watches: Dispatcher
   readonly #tls: { readonly cert?: string; readonly key?: string }
-  /** Sockets that are not connected yet: undici lets go of them only when they are, or when their time is up. */
+  /** Sockets that are still connecting, which undici does not close before they are connected or time out. */
   readonly #connecting = new Set<Socket>()
 
   constructor(connection: Connection, tls: { readonly cert?: string; readonly key?: string }) {
@@ -30,23 +30,23 @@ export class Dispatchers {
     this.watches = dispatcher(connection, tls, null, this.#connecting)
   }
 
-  /** Whether these are connections with this client certificate. */
+  /** Returns whether these connections use this client certificate. */
   carry(tls: { readonly cert?: string; readonly key?: string }): boolean {
     return this.#tls.cert === tls.cert && this.#tls.key === tls.key
   }
 
-  /** Takes no more requests and resolves when those that run have ended, watches too. */
+  /** Accepts no more requests, and resolves when running ones have ended, watches included. */
   async retire(): Promise<void> {
     await Promise.all([this.requests.close(), this.watches.close()])
   }
 
-  /** Cuts everything off. */
+  /** Closes all connections at once. */
   destroy(): void {
     for (const socket of this.#connecting) socket.destroy()
     void Promise.all([this.requests.destroy(), this.watches.destroy()])
   }
 
-  /** Lets requests end and cuts watches off. */
+  /** Lets requests end, and aborts watches. */
   async close(): Promise<void> {
     await Promise.all([this.requests.close(), this.watches.destroy()])
   }
@@ -65,7 +65,7 @@ function dispatcher(
     ...(tls.key === undefined ? {} : { key: tls.key }),
     ...(connection.serverName === undefined ? {} : { servername: connection.serverName }),
     ...(connection.insecureSkipTlsVerify === true ? { rejectUnauthorized: false } : {}),
-    // TCP keep-alive notices a dead peer under a quiet watch within a minute.
+    // TCP keep-alive detects a dead peer of a quiet watch within a minute.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
     timeout: connectTimeoutMs,
@@ -82,7 +82,7 @@ function dispatcher(
   )
 }
 
-/** The same connector, with its sockets in `connecting` for as long as they connect. */
+/** Wraps a connector, so that `connecting` contains its sockets until they are connected. */
 function tracked(connector: buildConnector.connector, connecting: Set<Socket>): buildConnector.connector {
   return (options, callback) => {
     const socket: unknown = connector(options, (...result) => {

@@ -1,4 +1,4 @@
-/** The connection of a Pod to the API server of its own cluster, as its service account. */
+/** The connection of a Pod to the API server of its own cluster, with its service account. */
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
@@ -7,13 +7,13 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
 import { CachedCredentials } from './credentials.ts'
 
-/** Where the kubelet mounts the service account's token, CA and namespace. */
+/** The kubelet mounts the service account's token, CA and namespace here. */
 export const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** The kubelet replaces the token well before it expires; client-go, too, reads it each minute. */
+/** The kubelet replaces the token well before it expires; client-go re-reads it every minute, too. */
 const tokenMaxAgeMs = 60_000
 
-/** The connection of the Pod that this process runs in; undefined when it does not run in one that has a service account. */
+/** Returns the connection of the Pod that this process runs in; undefined outside a Pod, or without a service account. */
 export async function inClusterConnection(options: {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly directory?: string

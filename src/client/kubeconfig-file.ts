@@ -1,4 +1,4 @@
-/** Kubeconfig files as data: read, checked for shape, merged as kubectl merges them, with relative paths made absolute. */
+/** Kubeconfig files as data: read, validated, merged as kubectl merges them, with relative paths made absolute. */
 import { readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { parse } from 'yaml'
@@ -19,7 +19,7 @@ export interface KubeconfigContent {
   readonly currentContext?: string
 }
 
-/** The files as one kubeconfig. The first to name something wins. */
+/** Reads the files as one kubeconfig. The first entry of a name wins. */
 export async function readKubeconfig(files: readonly string[]): Promise<KubeconfigContent> {
   const contents = await Promise.all(files.map(readFileContent))
   const currentContext = contents.map((content) => content['current-context']).find((name) => typeof name === 'string' && name !== '')
@@ -32,7 +32,7 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
   }
 }
 
-/** The headers by which a user acts as another: `as`, `as-uid`, `as-groups` and `as-user-extra`. */
+/** Returns the headers for impersonation: `as`, `as-uid`, `as-groups` and `as-user-extra`. */
 export function impersonationOf(content: KubeconfigContent, userName: string): Record<string, string | string[]> | undefined {
   const user = content.users.find((entry) => entry.name === userName)?.user
   if (!isObject(user) || typeof user.as !== 'string' || user.as === '') return undefined
@@ -94,15 +94,16 @@ function absoluteUser(entry: Entry, file: string): Entry {
   if (!isObject(entry.user)) return entry
   const user = absolutePaths(entry.user, ['client-certificate', 'client-key', 'tokenFile'], file)
   const exec = isObject(user.exec) ? user.exec : undefined
-  // A bare command is looked up on the PATH; one with a slash belongs to the file that names it.
+  // A bare command is looked up on the PATH; one with a slash is relative to the file that names it.
   if (exec !== undefined && typeof exec.command === 'string' && /[/\\]/.test(exec.command))
     user.exec = absolutePaths(exec, ['command'], file)
-  // client-node knows token files as an auth provider only, which reads the file again each minute; kubectl, too, prefers the file to a token.
+  // client-node supports token files only through an auth provider, which re-reads the file every minute. kubectl, too, prefers the file to
+  // a token.
   if (typeof user.tokenFile === 'string') {
     user['auth-provider'] = { name: 'tokenFile', config: { tokenFile: user.tokenFile } }
     delete user.token
   }
-  // Data goes before files with kubectl, the other way round with client-node.
+  // kubectl prefers data to files; client-node does the opposite.
   if (user['client-certificate-data']) delete user['client-certificate']
   if (user['client-key-data']) delete user['client-key']
   return { ...entry, user }

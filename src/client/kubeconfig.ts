@@ -1,4 +1,4 @@
-/** `loadConnection`: the API server and the credentials that the user or the cluster means. */
+/** `loadConnection`: finds the API server and the credentials to use. */
 import { X509Certificate } from 'node:crypto'
 import { access, readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
@@ -15,24 +15,25 @@ import type { KubeconfigContent } from './kubeconfig-file.ts'
 import { impersonationOf, readKubeconfig } from './kubeconfig-file.ts'
 
 export interface KubeconfigOptions {
-  /** The file that the user named; goes before everything else. */
+  /** The file that the user named, which takes precedence. */
   readonly kubeconfig?: string
   /** The context to use instead of the current one. */
   readonly context?: string
-  /** `KUBECONFIG`, `HOME` and the variables that Kubernetes sets in Pods are read from it. */
+  /** The source of `KUBECONFIG`, `HOME` and the variables that Kubernetes sets in Pods. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where the service account is mounted, when not at the usual place. */
+  /** Mount path of the service account, for tests. */
   readonly inClusterRoot?: string
   readonly clock?: Clock
 }
 
-/** client-node reads certificate files, and asks exec plugins, each time: not more often than this. */
+/** client-node reads certificate files and runs exec plugins with every call; this limits how often. */
 const credentialsMaxAgeMs = 10_000
 
 /**
- * The named kubeconfig, else `$KUBECONFIG` (a list of files, merged as kubectl does), else the Pod's service account, else `~/.kube/config`.
+ * Uses the named kubeconfig, else `$KUBECONFIG` (a list of files, merged as kubectl does), else the Pod's service account, else
+ * `~/.kube/config`.
  *
- * @throws {ProreusError} `PRO_KUBECONFIG` with one sentence when there is none, or none that can be used.
+ * @throws {ProreusError} `PRO_KUBECONFIG` when none of them exists or is usable.
  */
 export async function loadConnection(options: KubeconfigOptions): Promise<Connection> {
   const { env, clock = systemClock } = options
@@ -68,7 +69,7 @@ async function filterExisting(files: readonly string[]): Promise<string[]> {
       await access(file)
       existing.push(file)
     } catch (error) {
-      // A file that is there but cannot be opened is not passed over: reading it says why.
+      // A file that exists but cannot be opened is kept, so that reading it reports the error.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') existing.push(file)
     }
   }
@@ -92,7 +93,7 @@ async function fromFiles(files: readonly string[], contextName: string | undefin
   const user = context.user ? config.getUser(context.user) : undefined
   if (user === null) throw problem(`The context "${name}" of ${source} names the user "${context.user}", who is not there.`)
   const ca = await caOf(cluster, describe)
-  // As kubectl does: what proves who one is never goes over a connection that anyone can read.
+  // As kubectl does: credentials are never sent over plain HTTP.
   const secure = cluster.server.startsWith('https:')
   const impersonation = user === undefined ? undefined : impersonationOf(content, user.name)
   return {
@@ -126,7 +127,7 @@ async function caOf(cluster: Cluster, describe: string): Promise<string | undefi
   return ca
 }
 
-/** `authorization` and `tls`, both from one cached load by client-node. */
+/** Returns `authorization` and `tls`, both from one cached load by client-node. */
 function credentialsOf(
   initial: KubeConfig,
   content: KubeconfigContent,
@@ -138,7 +139,7 @@ function credentialsOf(
   const load = async (refresh: boolean): Promise<Credentials> => {
     try {
       if (refresh) {
-        // Its authenticators keep tokens until they expire, also those that the server no longer takes.
+        // client-node's authenticators cache tokens until they expire, even if the server has rejected them.
         const context = config.getCurrentContext()
         config = await kubeConfigOf(content)
         config.setCurrentContext(context)
@@ -160,7 +161,7 @@ async function readCredentials(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions & { headers: Record<string, string> } = { headers: {} }
   await config.applyToHTTPSOptions(options)
   const basic = options.auth ? `Basic ${Buffer.from(options.auth).toString('base64')}` : undefined
-  // A token from a file can end with a newline, which no header may contain.
+  // A token from a file may end with a newline, which is not allowed in a header.
   const authorization = options.headers.Authorization?.trim() ?? basic
   return {
     ...(authorization === undefined ? {} : { authorization }),
@@ -169,7 +170,10 @@ async function readCredentials(config: KubeConfig): Promise<Credentials> {
   }
 }
 
-/** client-node's `KubeConfig` of a merged content. Loaded on demand: it takes half a second and 80 MB, which a Pod or an embedded API server can do without. */
+/**
+ * Returns client-node's `KubeConfig` for the merged content. Imported on demand, because it takes half a second and 80 MB, which a Pod or
+ * an embedded API server does not need.
+ */
 async function kubeConfigOf(content: KubeconfigContent): Promise<KubeConfig> {
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
   const config = new KubeConfig()

@@ -1,7 +1,7 @@
-/** `LineSplitter`: cuts a stream of buffers into lines, without decoding what is still incomplete. */
+/** `LineSplitter`: splits a stream of buffers into lines. */
 import { ProreusError } from '../api/errors.ts'
 
-/** An object has at most 3 MiB in a request; 32 MiB leaves room for any event and still bounds what a broken stream can cost. */
+/** An object in a request has at most 3 MiB; 32 MiB has room for every event, and limits the memory of a broken stream. */
 const longestLine = 32 * 1024 * 1024
 const newline = 10
 
@@ -14,7 +14,7 @@ export class LineSplitter {
     this.#longest = longest
   }
 
-  /** The lines that `chunk` completes, without their newline; empty ones are left out. */
+  /** Returns the lines that `chunk` completes, without their newline; empty lines are dropped. */
   push(chunk: Buffer): Buffer[] {
     const lines: Buffer[] = []
     let start = 0
@@ -30,7 +30,7 @@ export class LineSplitter {
     return lines
   }
 
-  /** What came after the last newline. */
+  /** Returns the bytes after the last newline. */
   end(): Buffer {
     return this.#take(Buffer.alloc(0))
   }

@@ -1,14 +1,14 @@
-/** `missingRule`: the RBAC rule for want of which a request was refused. */
+/** `missingRule`: the RBAC rule that is missing when a request is forbidden. */
 import type { PolicyRule } from '../api/policy-rule.ts'
 import { isForbidden } from './api-error.ts'
 
 /**
- * What the API server says when its authorizer refuses (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: forbiddenMessage).
- * Admission answers with 403 too, and in other words: no rule would help there.
+ * The message of the API server's authorizer (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: forbiddenMessage). Admission also
+ * answers with 403, but with other messages, and a rule would not help there.
  */
 const refusal = /\bUser "(?:[^"\\]|\\.)*" cannot (\S+) (?:resource "([^"]+)" in API group "([^"]*)"|path "([^"]+)")/
 
-/** The rule that the first refused request among an error, its causes and its parts lacks; undefined when there is none. */
+/** Returns the missing rule of the first forbidden request among an error, its causes and its parts; undefined without one. */
 export function missingRule(error: unknown): PolicyRule | undefined {
   if (!(error instanceof Error)) return undefined
   if (isForbidden(error)) return ruleIn(error.message)
@@ -27,13 +27,13 @@ function ruleIn(message: string): PolicyRule | undefined {
   return path === undefined ? undefined : { apiGroups: [], resources: [], nonResourceURLs: [path], verbs: [verb] }
 }
 
-/** What to do about an error of a part of an operator, to stand behind its message; empty when it is not about a permission. */
+/** Returns advice to append to the message of an error; empty when the error is not about a missing rule. */
 export function permissionAdvice(error: unknown, part: 'controller' | 'webhook'): string {
   const rule = missingRule(error)
   return rule === undefined ? '' : `: it lacks a permission; add ${ruleText(rule)} to the \`rbac\` of the ${part}, and apply its RBAC anew`
 }
 
-/** As it stands in a program. */
+/** Formats the rule as source code. */
 function ruleText(rule: PolicyRule): string {
   const fields = Object.entries(rule).map(([name, values]: [string, readonly string[]]) => {
     return `${name}: [${values.map((value) => `'${value}'`).join(', ')}]`

@@ -1,9 +1,9 @@
-/** Which refusals let a request be sent again, and when. */
+/** Decides which failed requests are retried, and when. */
 import type { ApiRequest } from './transport.ts'
 
-/** How often one request is sent again. */
+/** Maximum number of retries of one request. */
 export const maxRepeats = 5
-/** A server that asks for a longer pause is not worth blocking a caller for: the error carries `retryAfterSeconds`. */
+/** A longer Retry-After is not worth blocking the caller: the error carries `retryAfterSeconds` instead. */
 const maxRetryAfterSeconds = 30
 
 /** Seconds; the API server sends no dates. */
@@ -12,7 +12,7 @@ export function retryAfterOf(headers: Readonly<Record<string, string | string[] 
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined
 }
 
-/** 429 means that the request was not looked at, so any may be sent again; after a 503 that is known of idempotent ones alone. */
+/** After 429, which means that the request was not processed, any request may be retried; after 503 only idempotent ones. */
 export function isRepeatable(request: ApiRequest, statusCode: number, retryAfter: number | undefined): boolean {
   if (retryAfter === undefined || retryAfter > maxRetryAfterSeconds) return false
   if (statusCode === 429) return true

@@ -1,4 +1,4 @@
-/** Paths of the Kubernetes API, built from types, namespaces and names that are never trusted to be harmless. */
+/** Paths of the Kubernetes API, built from types, namespaces and names that may be hostile. */
 import { ProreusError } from '../api/errors.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 
@@ -13,7 +13,7 @@ export function resourcePath(
     type.group === ''
       ? ['/api', encodeURIComponent(type.version)]
       : ['/apis', encodeURIComponent(type.group), encodeURIComponent(type.version)]
-  // An empty namespace means "all" in lists; a cluster-scoped type has none, whatever the caller says.
+  // An empty namespace means all namespaces in a list; for a cluster-scoped type it is ignored.
   if (type.namespaced && target.namespace !== undefined && target.namespace !== '') {
     parts.push('namespaces', segment(target.namespace, `the namespace of a ${type.kind}`))
   }
@@ -23,7 +23,7 @@ export function resourcePath(
   return parts.join('/')
 }
 
-/** The path of one object. */
+/** Returns the path of one object. */
 export function objectPath(
   type: ResourceType,
   key: { readonly namespace?: string | undefined; readonly name: string },
@@ -33,13 +33,13 @@ export function objectPath(
   return resourcePath(type, { ...key, subresource })
 }
 
-/** The path that objects are created at. */
+/** Returns the path for creating objects. */
 export function collectionPath(type: ResourceType, namespace: string | undefined): string {
   requireNamespace(type, namespace)
   return resourcePath(type, { namespace })
 }
 
-/** `?a=b&c=d`, or nothing. */
+/** `?a=b&c=d`, or an empty string. */
 export function formatQuery(query: Query = {}): string {
   const params = new URLSearchParams()
   for (const [key, value] of Object.entries(query)) if (value !== undefined) params.append(key, String(value))
@@ -54,8 +54,8 @@ function requireNamespace(type: ResourceType, namespace: string | undefined): vo
 }
 
 /**
- * One path segment. What apimachinery refuses as a path segment is refused here as well, and above all an empty name,
- * with which the path of an object would be that of its whole collection.
+ * Validates and escapes one path segment, by the rules of apimachinery. Above all it rejects an empty name, with which the path of an
+ * object would be that of its whole collection.
  */
 function segment(value: string, what: string): string {
   if (typeof value !== 'string' || value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {

@@ -1,12 +1,12 @@
-/** `retryOnConflict`: read, change and write again when someone else was faster. */
+/** `retryOnConflict`: reads, changes and writes again after a conflict. */
 import type { Clock } from '../api/clock.ts'
 import { sleep, systemClock } from '../api/clock.ts'
 import { isConflict } from './api-error.ts'
 
 export interface RetryOptions {
-  /** How often to try altogether. Default 5, as client-go. */
+  /** Maximum number of attempts. Default 5, as in client-go. */
   readonly attempts?: number
-  /** The pause between tries, made up to twice as long at random. Default 10 ms. */
+  /** Pause between attempts, with jitter of up to the same time. Default 10 ms. */
   readonly delayMs?: number
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock
@@ -14,12 +14,12 @@ export interface RetryOptions {
 }
 
 /**
- * Calls `attempt` until it no longer fails with a conflict; it must read the object anew each time.
+ * Calls `attempt` until it does not fail with a conflict; it must read the object again each time.
  *
  * @example
  * await retryOnConflict(async () => {
- *   const lease = await client.get(coordination.lease, key)
- *   await client.update(coordination.lease, { ...lease, spec: { ...lease.spec, holderIdentity: 'me' } })
+ * const lease = await client.get(coordination.lease, key)
+ * await client.update(coordination.lease, { ...lease, spec: { ...lease.spec, holderIdentity: 'me' } })
  * })
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T>, options: RetryOptions = {}): Promise<T> {

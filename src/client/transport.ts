@@ -1,4 +1,4 @@
-/** `Transport`: HTTP requests to one API server over connections that are reused, with its errors as `ApiError`. */
+/** `Transport`: HTTP requests to one API server over kept-alive connections, with failures as `ApiError`. */
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../api/clock.ts'
 import { sleep, systemClock } from '../api/clock.ts'
@@ -26,7 +26,7 @@ export interface ApiRequest {
   readonly accept?: string
   /** The Kubernetes verb, for metrics; default: the method in lower case. */
   readonly verb?: string
-  /** Default: that of the transport. */
+  /** Default: the user agent of the transport. */
   readonly userAgent?: string
   readonly signal?: AbortSignal | undefined
 }
@@ -34,22 +34,22 @@ export interface ApiRequest {
 export interface ApiResponse {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Parsed JSON, with an integer beyond 2^53 as a `bigint`; the text where the server says that it is something else. */
+  /** Parsed JSON, with an integer beyond 2^53 as a `bigint`; text when the response has another content type. */
   readonly body: unknown
 }
 
-/** How one attempt of a request went. */
+/** The outcome of one attempt of a request. */
 export interface RequestReport {
   readonly method: string
   readonly verb: string
   readonly host: string
-  /** `error`: no answer came. */
+  /** `error` when there was no response. */
   readonly code: number | 'error'
-  /** Until the answer was complete; for a stream, until it began. */
+  /** Time until the response was complete; for a stream, until it began. */
   readonly seconds: number
 }
 
-/** The request that a warning is about. */
+/** The request of a warning. */
 export interface WarnedRequest {
   readonly method: string
   readonly path: string
@@ -59,19 +59,19 @@ export interface TransportOptions {
   readonly userAgent?: string
   /** Called after each attempt, for metrics. */
   readonly onRequest?: (report: RequestReport) => void
-  /** Called with the text of each `Warning` header, and the request that was answered with it. */
+  /** Called with the text of each `Warning` header, and its request. */
   readonly onWarning?: (text: string, request: WarnedRequest) => void
-  /** How long one attempt may take; for a stream, until it begins. Default 65 s: the API server gives up after 60 s and says so. */
+  /** Time limit of one attempt; for a stream, until it begins. Default 65 s: the API server answers with a timeout after 60 s. */
   readonly timeoutMs?: number
   readonly clock?: Clock
 }
 
 export interface Transport {
-  /** Throws `ApiError` on an answer that is not 2xx. */
+  /** Throws `ApiError` when the response is not 2xx. */
   request(request: ApiRequest): Promise<ApiResponse>
-  /** The body of a 2xx answer as it comes; throws `ApiError` on any other. Aborted by the request's signal to its very end. */
+  /** Returns the body of a 2xx response as a stream; throws `ApiError` on any other. The request's signal aborts it to the very end. */
   stream(request: ApiRequest): Promise<AsyncIterable<Buffer>>
-  /** Cuts streams off, gives requests that run a second to come to their end, and closes the connections. */
+  /** Aborts streams, lets running requests end within a second, and closes the connections. */
   close(): Promise<void>
 }
 
@@ -81,7 +81,7 @@ export function createTransport(connection: Connection, options: TransportOption
 
 const closeGraceMs = 1000
 
-/** An answer whose body is at hand, or (2xx of a stream only) still to come. */
+/** A response whose body is complete, or a stream. */
 interface Answer {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -99,11 +99,11 @@ class HttpTransport implements Transport {
   readonly #host: string
   readonly #userAgent: string
   #dispatchers: Dispatchers | undefined
-  /** Those of earlier client certificates, as long as requests still run on them. */
+  /** Dispatchers of earlier client certificates, as long as requests still use them. */
   readonly #retired = new Set<Dispatchers>()
-  /** One for each attempt that runs. */
+  /** One for each running attempt. */
   readonly #running = new Set<AbortController>()
-  /** Ends the pauses between the tries of a request. */
+  /** Aborts the pauses between retries. */
   readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
 
@@ -135,7 +135,7 @@ class HttpTransport implements Transport {
     return this.#closed
   }
 
-  /** An API server that does not answer must not hold up whoever closes. */
+  /** An API server that does not answer must not delay `close`. */
   async #closeAll(open: readonly Dispatchers[]): Promise<void> {
     const patience = Promise.withResolvers<void>()
     const giveUp = (): void => {
@@ -151,7 +151,7 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** The 2xx answer to a request that is repeated as far as that is safe. */
+  /** Returns the 2xx response to a request, which is retried where that is safe. */
   async #answer(request: ApiRequest, streaming: boolean): Promise<Answer> {
     let authorization = await this.#connection.authorization?.()
     let refreshed = false
@@ -161,7 +161,7 @@ class HttpTransport implements Transport {
       try {
         answer = await this.#attempt(request, authorization, streaming)
       } catch (error) {
-        // A kept connection can end just as it is used again; what only reads is then asked once more.
+        // A kept-alive connection may be closed by the server just when it is used again; a GET is then retried once.
         if (reset || request.method !== 'GET' || !isConnectionReset(causeOf(error))) throw error
         reset = true
         continue
@@ -182,13 +182,13 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Rejects with the signal's reason, or when the transport is closed: nobody waits for a try that will not be made. */
+  /** Rejects with the signal's reason, or when the transport is closed. */
   async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const closing = this.#closing.signal
     await sleep(this.#clock, ms, signal === undefined ? closing : AbortSignal.any([signal, closing]))
   }
 
-  /** One try. Rejects with the signal's reason, or with `PRO_API_UNREACHABLE`. */
+  /** One attempt. Rejects with the signal's reason, or with `PRO_API_UNREACHABLE`. */
   async #attempt(request: ApiRequest, authorization: string | undefined, streaming: boolean): Promise<Answer> {
     const { signal, method } = request
     signal?.throwIfAborted()
@@ -209,7 +209,7 @@ class HttpTransport implements Transport {
         headers: this.#headers(request, authorization),
         body: request.body ?? null,
         signal: abort.signal,
-        // Time limits are ours: undici's own would also end quiet watches.
+        // Time limits are our own, because undici's would also end quiet watches.
         headersTimeout: 0,
         bodyTimeout: 0,
       })
@@ -219,7 +219,7 @@ class HttpTransport implements Transport {
       this.#warn(headers.warning, request)
       if (streaming && statusCode >= 200 && statusCode < 300) {
         unlink = false
-        // Without a listener, an error before the first read would end the process; the reader gets it in any case.
+        // Without a listener, an error before the first read would end the process; the reader receives it nevertheless.
         body.on('error', () => undefined)
         body.once('close', () => signal?.removeEventListener('abort', onAbort))
         code = statusCode
@@ -229,7 +229,7 @@ class HttpTransport implements Transport {
       code = statusCode
       return { statusCode, headers, text }
     } catch (error) {
-      // The connections that are kept may be as dead as this one, and would cost the next requests as much time.
+      // Other kept-alive connections may be dead, too, and would cost later requests as much time.
       if (abort.signal.reason instanceof TimeoutError && this.#dispatchers === dispatchers) this.#renew()
       throw this.#networkError(error, signal)
     } finally {
@@ -258,14 +258,14 @@ class HttpTransport implements Transport {
     return this.#dispatchers
   }
 
-  /** The next request makes new connections. Requests and watches that run keep theirs to the end. */
+  /** Later requests open new connections. Running requests and watches keep theirs. */
   #renew(): void {
     const dispatchers = this.#dispatchers
     this.#dispatchers = undefined
     if (dispatchers === undefined) return
     this.#retired.add(dispatchers)
     const forget = (): void => void this.#retired.delete(dispatchers)
-    dispatchers.retire().then(forget, forget) // it can only fail by being closed meanwhile
+    dispatchers.retire().then(forget, forget) // fails only when it is closed meanwhile
   }
 
   #headers(request: ApiRequest, authorization: string | undefined): Record<string, string | string[]> {
@@ -306,12 +306,12 @@ class HttpTransport implements Transport {
   }
 }
 
-/** Our own deadline passed; never leaves this file as such. */
+/** The time limit of an attempt; never thrown to callers. */
 class TimeoutError extends Error {
   readonly code = 'PRO_TIMEOUT'
 }
 
-/** A signal may be aborted with anything for a reason. */
+/** An abort reason may be any value. */
 function causeOf(error: unknown): unknown {
   return error instanceof Error ? error.cause : undefined
 }

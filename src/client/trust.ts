@@ -1,10 +1,10 @@
-/** `trust`: the TLS options of everything that verifies a server. */
+/** `trust`: the TLS options for verifying a server. */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { PeerCertificate } from 'node:tls'
 import { checkServerIdentity as checkAsNode } from 'node:tls'
 
-/** What TLS verifies a server's certificate with. */
+/** The options of `node:tls` for verifying a server's certificate. */
 export interface TrustOptions {
   readonly ca?: string
   readonly allowPartialTrustChain: true
@@ -12,9 +12,9 @@ export interface TrustOptions {
 }
 
 /**
- * Trust as Go's x509 has it, and so kubectl, kube-apiserver and every bundle that was made for them: each certificate of `ca` is an
- * anchor, an intermediate or the serving certificate itself included, where OpenSSL alone accepts a self-signed root only; and a server is
- * called as its certificate says in its alternative names.
+ * Verifies like Go's x509 package, and thus like kubectl and kube-apiserver, for which most CA bundles are made. Each certificate of `ca`
+ * is an anchor, even an intermediate or the serving certificate itself, whereas OpenSSL by default accepts only a self-signed root. The
+ * host must be among the certificate's subject alternative names.
  *
  * @param ca certificates as PEM; without any, those of the system are trusted.
  */
@@ -22,7 +22,10 @@ export function trust(ca: string | undefined): TrustOptions {
   return { ...(ca === undefined ? {} : { ca }), allowPartialTrustChain: true, checkServerIdentity }
 }
 
-/** Whether a certificate is for this host: by its alternative names alone, not its common name, and with `*` for a whole label (Go's `VerifyHostname`). */
+/**
+ * Returns an error unless the certificate is for this host: by its subject alternative names, not its common name, and with `*` for a whole
+ * label (Go's `VerifyHostname`).
+ */
 export function checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   const error = checkAsNode(host, certificate)
   if (error !== undefined) return error

@@ -1,8 +1,8 @@
-/** Network errors as one sentence that says what happened and what to do: `PRO_API_UNREACHABLE`. */
+/** Turns network errors into `PRO_API_UNREACHABLE`, with a message that names the cause and what to do. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Connection } from './connection.ts'
 
-/** Codes of errors that mean: the certificate of the server is not one that we trust. */
+/** Error codes for a certificate that is not trusted. */
 const untrusted = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -14,7 +14,7 @@ const untrusted = new Set([
   'INVALID_CA',
 ])
 
-/** The first `code` in an error, its causes and its parts. */
+/** Returns the first `code` in an error, its causes and its parts. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   const { code } = error as NodeJS.ErrnoException
@@ -23,12 +23,12 @@ function codeOf(error: unknown): string {
   return codeOf(error.cause)
 }
 
-/** Whether the connection broke before an answer came, as happens to an idle one that the server closes just then. */
+/** True when the connection was closed before the response, as happens when the server closes an idle connection. */
 export function isConnectionReset(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error))
 }
 
-/** The error to throw for `cause`, which a request to `connection` failed with. */
+/** Returns the error to throw for `cause`, with which a request to `connection` has failed. */
 export function unreachable(connection: Connection, cause: unknown): ProreusError {
   const { server, describe } = connection
   return new ProreusError('PRO_API_UNREACHABLE', sentence(server, describe, codeOf(cause), cause), { cause })

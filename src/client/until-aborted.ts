@@ -1,8 +1,8 @@
-/** `untilAborted`: an abort takes effect at once, also where the work itself notices it late. */
+/** `untilAborted`: rejects as soon as a signal aborts, even if the work itself reacts late. */
 
 /**
- * Settles as `promise`, or rejects with the signal's reason as soon as it aborts; a value that comes after that goes to `discard`.
- * undici, above all, looks at the signal of a request that waits for a connection only when there is one.
+ * Settles like `promise`, or rejects with the signal's reason as soon as it aborts; a value that arrives after that is passed to `discard`.
+ * undici, for example, checks the signal of a request that waits for a connection only once it has one.
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, discard: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The `User-Agent` header, by which audit logs and API Priority and Fairness tell clients apart. */
+/** The `User-Agent` header, which identifies clients in audit logs and for API Priority and Fairness. */
 import { version as ownVersion } from '../api/version.ts'
 
 const platform = `${process.platform}/${process.arch}`
@@ -9,8 +9,8 @@ export function defaultUserAgent(): string {
 }
 
 /**
- * `NAME/VERSION (linux/x64) proreus/0.1.0`, in the form of client-go (`rest.DefaultKubernetesUserAgent`), which writes `unknown` for a
- * version that it does not know as well.
+ * `NAME/VERSION (linux/x64) proreus/0.1.0`, in the format of client-go (`rest.DefaultKubernetesUserAgent`), which also writes `unknown` for
+ * an unknown version.
  */
 export function userAgentOf({ name, version = 'unknown' }: { readonly name: string; readonly version?: string | undefined }): string {
   return `${name}/${version} (${platform}) proreus/${ownVersion}`

@@ -1,9 +1,9 @@
-/** `Warning` headers: what the API server wants a person to know about a request that succeeded. */
+/** `Warning` headers: messages of the API server about requests that succeeded. */
 
 /** `299 - "text"`, the text with backslash escapes. */
 const warning = /\b299\s+\S+\s+"((?:[^"\\]|\\.)*)"/g
 
-/** The texts of all warnings with the code 299, the only one that the API server sends. */
+/** Returns the texts of all warnings with the code 299, the only one that the API server uses. */
 export function parseWarnings(header: string | readonly string[] | undefined): string[] {
   if (header === undefined) return []
   const text = typeof header === 'string' ? header : header.join(', ')

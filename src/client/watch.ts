@@ -1,4 +1,4 @@
-/** The body of a watch as events: one line, one JSON parse. */
+/** Parses the body of a watch: one event a line. */
 import { ProreusError } from '../api/errors.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
 import { parseJsonBytes } from '../api/json-reader.ts'
@@ -8,7 +8,7 @@ import { failure } from '../api/status.ts'
 import { ApiError } from './api-error.ts'
 import { LineSplitter } from './line-splitter.ts'
 
-/** A BOOKMARK's object has a kind and `metadata.resourceVersion` alone. */
+/** The object of a BOOKMARK has only a kind and `metadata.resourceVersion`. */
 export interface WatchEvent<T extends KubernetesObject = KubernetesObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
   readonly object: T
@@ -16,7 +16,7 @@ export interface WatchEvent<T extends KubernetesObject = KubernetesObject> {
 
 const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'])
 
-/** The events of `stream`, read only as fast as they are consumed. Throws `ApiError` for an ERROR event. */
+/** Yields the events of `stream`, which is read only as fast as they are consumed. Throws `ApiError` for an ERROR event. */
 export async function* readEvents<T extends KubernetesObject>(
   stream: AsyncIterable<Buffer>,
   request: { readonly method: string; readonly path: string },

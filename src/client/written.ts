@@ -1,25 +1,22 @@
-/** The static types of what is written: patches and applied fields, from the type of the object. */
+/** The static types of writes: patches and applied fields, derived from the type of the object. */
 import type { InputOf, ObjectOf, ResourceType } from '../api/group-version-kind.ts'
 import type { DeepReadonly } from '../api/json.ts'
 import type { KubernetesObject, ObjectMeta } from '../api/object.ts'
 import type { models } from '../api/kubernetes/models.ts'
 
-/** What is written may come out of a cache: frozen objects are welcome everywhere. */
+/** Accepts frozen objects of the cache. */
 export type Writable<T> = T | DeepReadonly<T>
 
 type DeepPartial<T> = T extends readonly unknown[] ? T : T extends object ? { [Key in keyof T]?: DeepPartial<T[Key]> } : T
 
-/** The fields that a manager wants to own, and the name of the object. */
+/** The fields that the manager will own, and the name of the object. */
 export type ApplyInput<R extends ResourceType = ResourceType> = DeepPartial<Omit<InputOf<R>, 'metadata' | 'apiVersion' | 'kind'>> & {
   apiVersion?: string
   kind?: string
   metadata: Partial<ObjectMeta> & { name: string }
 }
 
-/**
- * A JSON merge patch (RFC 7386): the fields to change, with lists as a whole. `null` removes a field, one that is `undefined` stays as
- * it is.
- */
+/** A JSON merge patch (RFC 7386): the fields to change, with whole lists. `null` removes a field; an `undefined` field is unchanged. */
 export type MergePatch<T> = T extends readonly unknown[]
   ? DeepReadonly<T>
   : T extends object
@@ -32,10 +29,10 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string }
 
-/** Whether nothing is known of a type's objects but that they are some. */
+/** True for a type whose objects have no static type of their own. */
 type IsUntyped<R extends ResourceType> = KubernetesObject extends ObjectOf<R> ? true : false
 
-/** What `client.patch` takes, by the type of the patch and the subresource. */
+/** The patch that `client.patch` accepts, by the type of the patch and the subresource. */
 export type PatchOf<R extends ResourceType, Options> = Options extends { readonly type: 'json' }
   ? readonly JsonPatchOperation[]
   : Options extends { readonly type: 'strategic' }
@@ -50,6 +47,6 @@ export type PatchOf<R extends ResourceType, Options> = Options extends { readonl
 
 type ObjectPatch<R extends ResourceType> = IsUntyped<R> extends true ? object : MergePatch<InputOf<R>>
 
-/** What `client.patchStatus` takes as the status: `never` for a type without one. */
+/** The status that `client.patchStatus` accepts: `never` for a type without one. */
 export type StatusPatch<R extends ResourceType> =
   IsUntyped<R> extends true ? object : InputOf<R> extends { status?: unknown } ? MergePatch<NonNullable<InputOf<R>['status']>> : never
