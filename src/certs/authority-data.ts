@@ -1,11 +1,11 @@
-/** An authority as named texts: files of a folder, or entries of a Secret. */
+/** Serializes an authority as named texts: the files of a folder, or the entries of a Secret. */
 import type { AuthorityState, StoredAuthority } from './authority.ts'
 import { bundleOf } from './authority.ts'
 import { readBundle } from './certificate.ts'
 
 export type NamedTexts = Readonly<Record<string, string | undefined>>
 
-/** `ca.crt` is the whole bundle, the signing authority first: what whoever has to trust this process needs to read. */
+/** `ca.crt` is the whole trust bundle, the signing authority first: the file for clients that must trust this process. */
 export const authorityFiles = { cert: 'ca.crt', key: 'ca.key', nextCert: 'ca-next.crt', nextKey: 'ca-next.key' } as const
 
 export function readAuthority(texts: NamedTexts): StoredAuthority {
@@ -16,14 +16,14 @@ export function readAuthority(texts: NamedTexts): StoredAuthority {
   const [current, ...others] = readBundle(bundle ?? '')
   const [next] = readBundle(nextCert ?? '')
   return {
-    // A text without any certificate is damage, and not the same as nothing at all.
+    // A text without any certificate is damage, unlike a missing text.
     current: { ...(bundle && { cert: current?.pem ?? bundle }), ...(key && { key }) },
     ...(nextCert && nextKey && { next: { cert: nextCert, key: nextKey } }),
     previous: others.filter(({ fingerprint }) => fingerprint !== next?.fingerprint).map(({ pem }) => pem),
   }
 }
 
-/** What to store; what is undefined is to be removed. */
+/** Returns the texts to store; an undefined one must be removed. */
 export function writeAuthority(state: AuthorityState, now: number): NamedTexts {
   return {
     [authorityFiles.key]: state.current.key,

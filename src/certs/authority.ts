@@ -1,9 +1,8 @@
 /**
  * The certificate authority as a state machine: pure, with the time as a parameter.
  *
- * `current` signs. `previous` are authorities that signed before and are still published, so that leaves of theirs stay trusted
- * until the last of them is gone. `next` is an authority that is published already and does not sign yet: with it, a replacement
- * has two phases; without it, `replace` does it in one step.
+ * `current` signs. `previous` are earlier authorities that are still published, so that their leaves stay trusted until the last of them
+ * has expired. `next` is published but does not sign yet. A replacement with `next` has two phases; `replace` without it is a single step.
  */
 import type { Certificate } from './certificate.ts'
 import { bundleText, isSignedBy, pairProblem, readBundle, readCertificate, uncoveredNames } from './certificate.ts'
@@ -12,18 +11,18 @@ import type { KeyPair } from './issue.ts'
 export interface AuthorityState {
   readonly current: KeyPair
   readonly next?: KeyPair
-  /** Certificates alone: what has been replaced never signs again. Newest first. */
+  /** Only certificates, because a replaced authority never signs again. Newest first. */
   readonly previous: readonly string[]
 }
 
-/** What a store holds: any part of it may be missing or damaged. */
+/** The content of a store: any part may be missing or damaged. */
 export interface StoredAuthority {
   readonly current?: Partial<KeyPair>
   readonly next?: Partial<KeyPair>
   readonly previous?: readonly string[]
 }
 
-/** What is to be done about the authority. */
+/** The action that the authority needs. */
 export type AuthorityDecision =
   | { readonly action: 'keep'; readonly state: AuthorityState }
   /** Nothing is stored yet. */
@@ -31,7 +30,7 @@ export type AuthorityDecision =
   /** `urgent`: nothing that it signs is trusted, so what replaces it must sign at once. `reason` is for people. */
   | { readonly action: 'replace'; readonly urgent: boolean; readonly reason: string }
 
-/** Decides about what is stored. */
+/** Decides which action the stored authority needs. */
 export function decideAuthority(stored: StoredAuthority | undefined, now: number): AuthorityDecision {
   const { cert, key } = stored?.current ?? {}
   if (!cert && !key) return { action: 'create' }
@@ -50,7 +49,7 @@ export function decideAuthority(stored: StoredAuthority | undefined, now: number
   return { action: 'keep', state: { current, ...(next && { next }), previous: unexpired(stored?.previous ?? [], now) } }
 }
 
-/** The state after `fresh` has taken over in one step. Whatever was trusted and has not expired stays in the bundle. */
+/** Returns the state after `fresh` has replaced the authority in one step. Unexpired certificates stay in the bundle. */
 export function replaceAuthority(stored: StoredAuthority | undefined, fresh: KeyPair, now: number): AuthorityState {
   const before = [stored?.current?.cert, stored?.next?.cert, ...(stored?.previous ?? [])]
   const previous = unexpired(
@@ -60,13 +59,13 @@ export function replaceAuthority(stored: StoredAuthority | undefined, fresh: Key
   return { current: fresh, previous }
 }
 
-/** What clients are to trust: the authority that signs first, then the others that have not expired. */
+/** Returns the trust bundle: the signing authority first, then the others that have not expired. */
 export function bundleOf({ current, next, previous }: AuthorityState, now: number): string {
   const others = readBundle([next?.cert ?? '', ...previous].join('\n')).filter((certificate) => now < certificate.notAfter)
   return bundleText(readBundle([current.cert, bundleText(others)].join('\n')))
 }
 
-/** Why a leaf has to be replaced; undefined when it is good as it is. */
+/** Returns why a leaf must be replaced; undefined when it is valid. */
 export function leafProblem(
   leaf: KeyPair,
   state: Pick<AuthorityState, 'current'>,
@@ -81,7 +80,7 @@ export function leafProblem(
   return missing.length === 0 ? undefined : `it is not for ${missing.join(', ')}`
 }
 
-/** Whether two thirds of a leaf's life have passed. */
+/** Returns whether two thirds of a leaf's lifetime have passed. */
 export function isRenewalDue(leaf: KeyPair, now: number): boolean {
   return lifeLeft(readCertificate(leaf.cert), now) <= 1 / 3
 }

@@ -1,4 +1,4 @@
-/** Reading certificates: what is in a PEM file, whether a key belongs to it, and whom it is for. */
+/** Parses certificates, and checks their keys and names. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { messageOf } from '../api/errors.ts'
@@ -16,14 +16,14 @@ export interface Certificate {
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/** The first certificate of a PEM text. Throws when there is none that can be read. */
+/** Parses the first certificate of a PEM text. Throws when there is none, or it is invalid. */
 export function readCertificate(pem: string): Certificate {
   const [first] = pem.match(block) ?? []
   if (first === undefined) throw new Error('there is no certificate in it')
   return parse(first)
 }
 
-/** All certificates of a PEM text that can be read, in order, each once. */
+/** Parses all valid certificates of a PEM text, in order, without duplicates. */
 export function readBundle(pem: string): Certificate[] {
   const found = new Map<string, Certificate>()
   for (const text of pem.match(block) ?? []) {
@@ -37,7 +37,7 @@ export function readBundle(pem: string): Certificate[] {
   return [...found.values()]
 }
 
-/** Certificates as one PEM text. */
+/** Returns certificates as one PEM text. */
 export function bundleText(certificates: readonly Certificate[]): string {
   return certificates.map(({ pem }) => pem).join('')
 }
@@ -53,7 +53,7 @@ function parse(text: string): Certificate {
   }
 }
 
-/** Why a certificate and a key cannot be used together at `now`; undefined when they can. */
+/** Returns why a certificate and a key cannot be used together at `now`; undefined when they can. */
 export function pairProblem(cert: string, key: string, now: number): string | undefined {
   let certificate: Certificate
   let privateKey: KeyObject
@@ -77,14 +77,14 @@ export function timeProblem({ notBefore, notAfter }: Pick<Certificate, 'notBefor
   return undefined
 }
 
-/** Whether one of the authorities signed the certificate. */
+/** Returns whether one of the authorities signed the certificate. */
 export function isSignedBy({ x509 }: Certificate, authorities: readonly Certificate[]): boolean {
   return authorities.some((authority) => x509.checkIssued(authority.x509) && x509.verify(authority.x509.publicKey))
 }
 
 /**
- * Whether the first certificate of `chain` is trusted by `anchors` as Go's x509 does it, and so the API server: by itself, or by a
- * signer among them, a root or an intermediate, reached through the other certificates of the chain. Validity times are left out.
+ * Returns whether `anchors` trust the first certificate of `chain`, by the rules of Go's x509 and thus of the API server: directly, or
+ * through a signer among the anchors, a root or an intermediate, via the other certificates of the chain. Validity times are ignored.
  */
 export function isTrusted(chain: readonly Certificate[], anchors: readonly Certificate[]): boolean {
   const trusted = new Set(anchors.map(({ fingerprint }) => fingerprint))
@@ -99,12 +99,12 @@ export function isTrusted(chain: readonly Certificate[], anchors: readonly Certi
   return chain[0] !== undefined && reaches(chain[0])
 }
 
-/** Names and addresses that the certificate is not for. */
+/** Returns the names and addresses that the certificate does not cover. */
 export function uncoveredNames(
   { x509 }: Certificate,
   { names, ips }: { readonly names: readonly string[]; readonly ips: readonly string[] },
 ): string[] {
-  // A wildcard that is asked for matches only itself, which `checkHost` does not know.
+  // A wildcard in `names` matches only the same wildcard, which `checkHost` does not support.
   const literal = new Set((x509.subjectAltName ?? '').split(', '))
   return [
     ...names.filter((name) => !literal.has(`DNS:${name}`) && x509.checkHost(name, { subject: 'never' }) === undefined),

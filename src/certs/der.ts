@@ -1,4 +1,4 @@
-/** Short names for the ASN.1 values that certificates are made of. */
+/** Constructors of the ASN.1 values in certificates. */
 import forge from 'node-forge'
 
 const { asn1 } = forge
@@ -34,17 +34,17 @@ export function utf8String(text: string): Asn1 {
   return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.UTF8, false, Buffer.from(text).toString('binary'))
 }
 
-/** `[tag]` around a value. */
+/** `[tag]` around a value (explicit tagging). */
 export function context(tag: number, value: Asn1): Asn1 {
   return asn1.create(asn1.Class.CONTEXT_SPECIFIC, tag as forge.asn1.Type, true, [value])
 }
 
-/** `[tag]` in place of a value's own tag. */
+/** `[tag]` in place of a value's own tag (implicit tagging). */
 export function implicit(tag: number, bytes: Buffer): Asn1 {
   return asn1.create(asn1.Class.CONTEXT_SPECIFIC, tag as forge.asn1.Type, false, bytes.toString('binary'))
 }
 
-/** Named bits, counted from the left, as DER wants them: no zeros at the end. */
+/** Named bits, counted from the left; DER forbids zeros at the end. */
 export function namedBits(...bits: number[]): Asn1 {
   const highest = Math.max(...bits)
   const bytes = Buffer.alloc((highest >> 3) + 1)

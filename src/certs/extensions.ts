@@ -25,7 +25,7 @@ const ipAddress = 7
 
 export function authorityExtensions(key: Buffer): asn1.Asn1 {
   return sequence(
-    // No authority below this one: it signs leaves alone.
+    // Path length 0: this authority signs leaves only.
     extension('basicConstraints', true, sequence(boolean(true), integer(Buffer.from([0])))),
     extension('keyUsage', true, namedBits(keyCertSign, crlSign)),
     extension('subjectKeyIdentifier', false, octets(key)),
@@ -46,7 +46,7 @@ export function leafExtensions({ subjectKey, authorityKey, names, ips }: LeafNam
     extension('extKeyUsage', false, sequence(oid(serverAuth))),
     extension('subjectKeyIdentifier', false, octets(subjectKey)),
     extension('authorityKeyIdentifier', false, sequence(implicit(0, authorityKey))),
-    // Critical only when there is no subject (RFC 5280 §4.2.1.6), and there is one.
+    // Critical only without a subject (RFC 5280 §4.2.1.6), and there is one.
     extension('subjectAltName', false, altNames(names, ips)),
   )
 }
@@ -68,13 +68,13 @@ function dnsBytes(name: string): Buffer {
   throw new ProreusError('PRO_CONFIG_INVALID', `"${name}" is no DNS name that a certificate could be for.`)
 }
 
-/** 4 or 16 octets. */
+/** Returns 4 or 16 octets. */
 export function ipBytes(ip: string): Buffer {
   switch (isIP(ip)) {
     case 4:
       return Buffer.from(ip.split('.').map(Number))
     case 6: {
-      // A URL writes every form of an IPv6 address in one: groups of hexadecimal digits, with at most one `::`.
+      // URL normalizes every form of an IPv6 address: groups of hexadecimal digits, with at most one `::`.
       const [head = '', tail = ''] = new URL(`http://[${ip}]`).hostname.slice(1, -1).split('::')
       const groups = (text: string): string[] => (text === '' ? [] : text.split(':'))
       const [front, back] = [groups(head), groups(tail)]

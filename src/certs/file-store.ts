@@ -17,9 +17,9 @@ import { refreshingSource, servingCertificate } from './serving-certificate.ts'
 
 export interface FileCertificatesOptions {
   readonly directory: string
-  /** DNS names that the certificate is for. */
+  /** DNS names of the serving certificate. */
   readonly names: readonly string[]
-  /** IP addresses that the certificate is for. */
+  /** IP addresses of the serving certificate. */
   readonly ips: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
@@ -30,10 +30,10 @@ const allFiles = [...Object.values(authorityFiles), ...Object.values(leafFiles)]
 const advice = 'Make it yours and readable by you alone (chmod 600), or choose another folder.'
 
 /**
- * Opens the certificates of a folder. What is missing is issued; what is damaged, expired or does not fit together is replaced
- * with a warning. A pair without `ca.key` was put there by somebody else: it is used as it is, and never overwritten.
+ * Opens the certificates of a folder. Missing ones are issued; damaged, expired or mismatching ones are replaced with a warning. A pair
+ * without `ca.key` was issued elsewhere: it is used unchanged, and never overwritten.
  *
- * @throws {ProreusError} `PRO_CERTIFICATE` when a pair of somebody else cannot be used, or the folder cannot be written.
+ * @throws {ProreusError} `PRO_CERTIFICATE` when a pair from elsewhere is unusable, or the folder cannot be written.
  */
 export async function openFileCertificates(options: FileCertificatesOptions): Promise<RefreshingCertificateSource> {
   const initial = await bringUpToDate(options, undefined)
@@ -41,10 +41,10 @@ export async function openFileCertificates(options: FileCertificatesOptions): Pr
 }
 
 /**
- * The files of the folder that are there. Next to `ca.key`, keys must be private, since this process signs with them; a pair of
- * somebody else may come from a volume, whose files have the modes that were chosen for it.
+ * Reads the existing files of the folder. Beside a `ca.key`, keys must be private, because this process signs with them. A pair from
+ * elsewhere may be on a volume, whose file modes were chosen for it.
  *
- * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or others could have read or replaced a key.
+ * @throws {ProreusError} `PRO_CERTIFICATE` when a file cannot be read, or other users could have read or replaced a key.
  */
 export async function readCertificateFiles(directory: string): Promise<NamedTexts> {
   const isOwn = await access(join(directory, authorityFiles.key)).then(
@@ -64,7 +64,7 @@ export async function readCertificateFiles(directory: string): Promise<NamedText
   return texts
 }
 
-/** Whether the pair was put into the folder by somebody who kept the key of its authority. */
+/** Returns whether the pair was issued elsewhere: the folder has no key of its authority. */
 export function isForeignPair(files: NamedTexts): boolean {
   return Boolean(files[leafFiles.cert] && files[leafFiles.key] && !files[authorityFiles.key])
 }
@@ -131,14 +131,14 @@ async function keepLeaf(
   if (problem === undefined && !isRenewalDue(stored, now)) return stored
   const leaf = await issueLeaf(state.current, { names: options.names, ips: options.ips, now })
   await writeFiles(directory, { [leafFiles.key]: leaf.key, [leafFiles.cert]: leaf.cert })
-  // After the authority, its certificate follows as a matter of course.
+  // A new leaf is expected after a new authority, and not logged.
   if (problem === undefined || missing || fresh)
     logger.info({ notAfter: new Date(readCertificate(leaf.cert).notAfter).toISOString() }, `issued ${join(directory, leafFiles.cert)}`)
   else logger.warn(`replaced ${join(directory, leafFiles.cert)}: ${problem}`)
   return leaf
 }
 
-/** Each file appears whole or not at all, and only its owner may read it. */
+/** Writes each file atomically, readable by the owner alone. */
 async function writeFiles(directory: string, texts: NamedTexts): Promise<void> {
   try {
     for (const [name, text] of Object.entries(texts)) {

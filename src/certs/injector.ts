@@ -1,6 +1,6 @@
 /**
- * Keeps the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook, such that the API server trusts this process:
- * adds what is missing, drops what has expired, and leaves certificates of others alone.
+ * Maintains the `caBundle` of webhook configurations, and of CustomResourceDefinitions with a conversion webhook, so that the API server
+ * trusts this process: adds missing certificates, removes expired ones, and preserves unexpired certificates of others.
  */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
 import type { CustomResourceDefinition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from '../api/builtin.ts'
@@ -34,17 +34,17 @@ type Trusting = WebhookConfiguration | CustomResourceDefinition
 type TrustingType =
   ResourceType<MutatingWebhookConfiguration> | ResourceType<ValidatingWebhookConfiguration> | ResourceType<CustomResourceDefinition>
 
-/** Somebody may apply a manifest over what was injected at any time. */
+/** A `kubectl apply` may overwrite the injected bundle at any time. */
 const checkEveryMs = 10_000
 const maxAttempts = 5
-/** With one of these, cert-manager's cainjector owns `caBundle`; two writers would take turns for ever. */
+/** With one of these annotations, cert-manager's cainjector owns `caBundle`; two writers would overwrite each other for ever. */
 const certManagerAnnotations = [
   'cert-manager.io/inject-ca-from',
   'cert-manager.io/inject-ca-from-secret',
   'cert-manager.io/inject-apiserver-ca',
 ]
 
-/** Runs until the signal aborts. Never rejects: what goes wrong is logged once and tried again. */
+/** Runs until the signal aborts. Never rejects: an error is logged once and retried. */
 export async function injectCaBundle(options: InjectorOptions, signal: AbortSignal): Promise<void> {
   const { source, clock, logger } = options
   const targets = [
@@ -58,7 +58,7 @@ export async function injectCaBundle(options: InjectorOptions, signal: AbortSign
     while (!signal.aborted) {
       wake = new AbortController()
       await Promise.all(targets.map((target) => target.inject(signal)))
-      // Ends early when the certificate changes, or everything does.
+      // The pause ends early when the certificate changes, or the process stops.
       await sleep(clock, checkEveryMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined)
     }
   } finally {
@@ -67,7 +67,7 @@ export async function injectCaBundle(options: InjectorOptions, signal: AbortSign
   logger.debug('the caBundle of the webhook configurations is no longer looked after')
 }
 
-/** One configuration, and what was said about it last. */
+/** One configuration, and its last log message. */
 class Target {
   readonly #type: TrustingType
   readonly #name: string
@@ -87,7 +87,7 @@ class Target {
         try {
           return await this.#injectOnce(title, signal)
         } catch (error) {
-          // Changed in between (409), or the patch no longer fits (422): read it again.
+          // Changed since it was read (409), or the patch no longer applies (422): read it again.
           if ((!isConflict(error) && !isInvalid(error)) || attempt === maxAttempts) throw error
         }
       }
@@ -130,7 +130,7 @@ class Target {
     this.#said = ''
   }
 
-  /** What keeps being true is said once. */
+  /** Logs a message unless it is the same as the last one. */
   #say(level: 'info' | 'warn' | 'error', text: string): void {
     if (text === this.#said) return
     this.#said = text
@@ -139,8 +139,8 @@ class Target {
 }
 
 /**
- * The JSON patch that makes every webhook of a configuration trust `bundle`; undefined when all of them do.
- * It fails when the configuration has changed since it was read, and touches nothing but `caBundle`.
+ * Returns the JSON patch that makes every webhook of a configuration trust `bundle`; undefined when all do. The patch fails when the
+ * configuration has changed since it was read, and changes nothing but `caBundle`.
  */
 export function patchFor(configuration: WebhookConfiguration, bundle: string, now: number): JsonPatchOperation[] | undefined {
   const operations = (configuration.webhooks ?? []).flatMap(({ name, clientConfig }, index): JsonPatchOperation[] => {
@@ -156,7 +156,7 @@ export function patchFor(configuration: WebhookConfiguration, bundle: string, no
   return [{ op: 'test', path: '/metadata/resourceVersion', value: configuration.metadata.resourceVersion }, ...operations]
 }
 
-/** The same for the conversion webhook of a CustomResourceDefinition. */
+/** Like `patchFor`, for the conversion webhook of a CustomResourceDefinition. */
 export function patchForDefinition(definition: CustomResourceDefinition, bundle: string, now: number): JsonPatchOperation[] | undefined {
   const clientConfig = definition.spec.conversion?.webhook?.clientConfig
   if (clientConfig === undefined) return undefined
@@ -169,9 +169,8 @@ export function patchForDefinition(definition: CustomResourceDefinition, bundle:
 }
 
 /**
- * The certificates of `existing` that have not expired, in their order, then those of `ours` that are not among them.
- * Undefined when that is what is there. Nothing unexpired is dropped: a replica that knows an older bundle
- * would otherwise take away what a newer one has just published.
+ * Returns the unexpired certificates of `existing`, in their order, then the missing ones of `ours`; undefined when nothing has to change.
+ * No unexpired certificate is removed: otherwise a replica with an older bundle would remove what a newer one has just published.
  */
 export function mergeBundle(existing: string, ours: string, now: number): string | undefined {
   const before = readBundle(existing)
@@ -182,7 +181,7 @@ export function mergeBundle(existing: string, ours: string, now: number): string
   return bundleText([...kept, ...added] satisfies Certificate[])
 }
 
-/** Certificates in a text, also those that cannot be read: a bundle with such ones is written anew. */
+/** Counts the certificates in a text, including invalid ones: a bundle that contains such is rewritten. */
 function countBlocks(text: string): number {
   return text.split('-----BEGIN CERTIFICATE-----').length - 1
 }

@@ -1,11 +1,11 @@
-/** What `proreus certs show` and `proreus certs verify` have to say about a folder of certificates. */
+/** Implements `proreus certs show` and `proreus certs verify`. */
 import { join } from 'node:path'
 import { authorityFiles } from './authority-data.ts'
 import type { Certificate } from './certificate.ts'
 import { isTrusted, pairProblem, readBundle, timeProblem, uncoveredNames } from './certificate.ts'
 import { isForeignPair, leafFiles, readCertificateFiles } from './file-store.ts'
 
-/** A block of text for each certificate: subject, issuer, names, validity, fingerprint. */
+/** Returns a block of text for each certificate: subject, issuer, names, validity, fingerprint. */
 export async function describeCertificates(directory: string, now: number): Promise<string> {
   const files = await readCertificateFiles(directory)
   const blocks: string[] = []
@@ -36,7 +36,7 @@ function describe(certificate: Certificate, now: number): string {
   return lines.map(([label, value]) => `  ${label!.padEnd(8)} ${value!.replaceAll('\n', ', ')}\n`).join('')
 }
 
-/** Everything that keeps the certificate of a folder from being trusted for the names, one sentence each; empty when nothing does. */
+/** Returns all reasons for which a client would not trust the certificate of a folder for the names, one sentence each. */
 export async function verifyCertificates(
   directory: string,
   names: { readonly names: readonly string[]; readonly ips: readonly string[] },
@@ -52,14 +52,14 @@ export async function verifyCertificates(
   const problems = pair === undefined ? [] : [`${path}: ${pair}.`]
   const [leaf, ...intermediates] = chain
   if (leaf === undefined) return problems
-  // Without `ca.crt`, the last certificate of the chain is what has to be trusted.
+  // Without `ca.crt`, clients trust the last certificate of the chain.
   const trusted = files[authorityFiles.cert] === undefined ? chain.slice(-1) : authorities
   const authorityPath = join(directory, authorityFiles.cert)
   const timely = (certificates: readonly Certificate[]): Certificate[] =>
     certificates.filter((each) => timeProblem(each, now) === undefined)
   if (!isTrusted(chain, trusted)) problems.push(`${path}: not signed by ${authorityPath}.`)
   else if (!isTrusted([leaf, ...timely(intermediates)], timely(authorities))) {
-    // An own certificate that is its own authority has said so already.
+    // For a self-signed leaf the error is already in the list.
     const late = authorities.find((each) => timeProblem(each, now) !== undefined)
     if (late !== undefined) problems.push(`${authorityPath}: ${timeProblem(late, now)}.`)
   }

@@ -1,8 +1,8 @@
 /**
  * Issues certificate authorities and serving certificates (ECDSA P-256).
  *
- * node-forge builds the part that gets signed, from its ASN.1 primitives: its own certificates know no other keys than RSA.
- * Keys and signatures are made by node:crypto.
+ * node-forge encodes the signed part from ASN.1 primitives, because its own certificates support RSA keys only. node:crypto creates keys
+ * and signatures.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair, randomBytes, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
@@ -24,7 +24,7 @@ export interface KeyPair {
 
 const hour = 3_600_000
 const day = 24 * hour
-/** Machines whose clock is behind must not refuse a new certificate. */
+/** Tolerates machines whose clock is behind. */
 const backdateMs = hour
 export const authorityLifeMs = 365 * day
 const leafLifeMs = 7 * day
@@ -33,11 +33,11 @@ const ecdsaWithSha256 = '1.2.840.10045.4.3.2'
 const commonName = '2.5.4.3'
 const latestUtcTime = Date.parse('2050-01-01T00:00:00Z')
 
-/** A new certificate authority, valid for a year. */
+/** Issues a new certificate authority, valid for a year. */
 export async function issueAuthority(now: number): Promise<KeyPair> {
   const keys = await generate('ec', { namedCurve: 'P-256' })
   const serial = serialNumber()
-  // A name of its own: two authorities of one name in a bundle are hard to tell apart for people and for some verifiers.
+  // A unique name, since two authorities with one name in a bundle confuse people and some verifiers.
   const name = distinguishedName(`proreus-ca-${serial.subarray(0, 4).toString('hex')}`)
   const spki = publicKeyDer(keys.publicKey)
   const cert = signCertificate(
@@ -63,7 +63,7 @@ export interface LeafOptions {
   readonly lifeMs?: number
 }
 
-/** A serving certificate signed by `authority`, never valid for longer than the authority itself. */
+/** Issues a serving certificate signed by `authority`, which never outlives the authority. */
 export async function issueLeaf(authority: KeyPair, { names, ips, now, lifeMs = leafLifeMs }: LeafOptions): Promise<KeyPair> {
   const keys = await generate('ec', { namedCurve: 'P-256' })
   const signer = createPrivateKey(authority.key)
@@ -113,7 +113,7 @@ function signCertificate({ serial, issuer, subject, notBefore, notAfter, spki, e
   return pem('CERTIFICATE', toBuffer(sequence(unsigned, algorithm(), bits)))
 }
 
-/** UTCTime has two digits for the year: RFC 5280 §4.1.2.5 wants GeneralizedTime from 2050 on. */
+/** UTCTime has two digits for the year: RFC 5280 §4.1.2.5 requires GeneralizedTime from 2050 on. */
 function time(ms: number): forge.asn1.Asn1 {
   const date = new Date(Math.floor(ms / 1000) * 1000)
   const utc = ms < latestUtcTime
@@ -132,7 +132,7 @@ function distinguishedName(name: string): forge.asn1.Asn1 {
   return sequence(set(sequence(oid(commonName), utf8String(name))))
 }
 
-/** The subject of a certificate exactly as it is encoded: verifiers compare it byte by byte with the issuer's name. */
+/** Returns the subject of a certificate exactly as encoded: verifiers compare it byte by byte with the issuer's name. */
 function subjectOf(cert: string): forge.asn1.Asn1 {
   const der = Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')
   const certificate = asn1.fromDer(der.toString('binary')).value as forge.asn1.Asn1[]
@@ -149,7 +149,7 @@ function privateKeyPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** RFC 7093 §2 method 1: the first 160 bits of the SHA-256 of the public key, without the algorithm in front of it. */
+/** RFC 7093 §2 method 1: the first 160 bits of the SHA-256 of the public key, without the algorithm identifier. */
 function keyIdentifier(spki: Buffer): Buffer {
   // The key is a point: 0x04 and two coordinates of 32 octets.
   return createHash('sha256').update(spki.subarray(-65)).digest().subarray(0, 20)

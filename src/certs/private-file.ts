@@ -1,22 +1,19 @@
-/** Files with secrets: readable by their owner alone, never seen half-written, and not for git. */
+/** Files with secrets: readable by their owner alone, written atomically, and ignored by git. */
 import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Makes a folder (0700) when it is missing, one that git leaves out: what is in it must not become part of a repository by `git add .`.
- * A folder that is there stays as it is.
+ * Creates a folder (0700) with a `.gitignore` for everything in it, so that `git add .` never adds keys to a repository. An existing folder
+ * is not changed.
  */
 export async function makePrivateFolder(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 })
   if (made !== undefined) await writeFile(join(path, '.gitignore'), '*\n', { mode: 0o600 })
 }
 
-/**
- * Writes a file with mode 0600, and makes its folder when it is missing.
- * The file appears complete, or an older one is replaced as a whole.
- */
+/** Writes a file atomically with mode 0600, and creates its folder if it is missing. */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`)
   try {
@@ -30,7 +27,7 @@ export async function writePrivateFile(path: string, content: string): Promise<v
 }
 
 /**
- * Reads a file that `writePrivateFile` wrote. As ssh does with its keys, it refuses one that others could have read or replaced.
+ * Reads a file of `writePrivateFile`. Like ssh with its keys, it rejects a file that other users could have read or replaced.
  *
  * @throws An error with one sentence when the file belongs to another user, or others have rights to it.
  */
@@ -49,7 +46,7 @@ export async function readPrivateFile(path: string): Promise<string> {
 }
 
 /**
- * Refuses a folder in which others could replace files. A missing one is made later, with mode 0700.
+ * Rejects a folder in which other users could replace files. A missing folder is accepted; it is created later, with mode 0700.
  *
  * @throws An error with one sentence when the folder belongs to another user, or everybody may write to it.
  */
@@ -65,10 +62,10 @@ export async function checkPrivateFolder(path: string): Promise<void> {
     throw new Error(`everybody may write to its folder (mode ${octal(stats.mode)}), expected 0700`)
 }
 
-/** On Windows, files have neither a user's number nor a mode that means something. */
+/** On Windows, files have no user id and no meaningful mode. */
 const knowsUsers = process.getuid !== undefined
 
-/** What belongs to root is no less safe. */
+/** Files of root are as safe as one's own. */
 function isForeign({ uid }: Stats): boolean {
   return knowsUsers && uid !== 0 && uid !== process.getuid?.()
 }

@@ -1,6 +1,6 @@
 /**
- * The certificate authority in a Secret, shared by all replicas: the only truth about it. Each replica signs a serving
- * certificate of its own from it and keeps that in memory; no key of a server is ever stored.
+ * The certificate authority in a Secret, which all replicas share as the only source of truth. Each replica signs its own serving
+ * certificate, whose key stays in memory.
  */
 import { secret as secretType } from '../api/builtin.ts'
 import type { Secret } from '../api/builtin.ts'
@@ -24,18 +24,18 @@ export interface SecretCertificatesOptions {
   readonly client: Pick<Client, 'get' | 'create' | 'update'>
   readonly namespace: string
   readonly secretName: string
-  /** DNS names that the certificate is for. */
+  /** DNS names of the serving certificate. */
   readonly names: readonly string[]
-  /** IP addresses that the certificate is for. */
+  /** IP addresses of the serving certificate. */
   readonly ips: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
-  /** Aborts the opening; afterwards the signal of `start` counts. */
+  /** Aborts the opening; afterwards the signal of `start` applies. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Opens the authority in the Secret, making both when they are not there. The Secret may also have been made beforehand, empty.
+ * Opens the authority in the Secret, and creates both if they are missing. The Secret may exist already, empty.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the Secret may not be read or written.
  */
@@ -59,7 +59,7 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
     } catch (error) {
       failure = error
     }
-    // While the API server cannot be reached, the authority that is known goes on signing.
+    // While the API server is unreachable, the known authority keeps signing.
     const next = await serve(current)
     if (failure === undefined) return next
     if (next === current) throw failure as Error
@@ -70,10 +70,10 @@ export async function openSecretCertificates(options: SecretCertificatesOptions)
   return refreshingSource(await serve(undefined), check, options)
 }
 
-/** Each lost race means that another replica wrote: after so many, something else is wrong. */
+/** Each conflict means that another replica has written; after so many, something else is wrong. */
 const maxAttempts = 10
 
-/** Reads the authority; makes or replaces it where that is due. `known` is what this process had before. */
+/** Reads the authority, and creates or replaces it when due. `known` is the state that this process had before. */
 async function synchronize(
   options: SecretCertificatesOptions,
   known: AuthorityState | undefined,
@@ -99,7 +99,7 @@ async function synchronize(
           { cause: error },
         )
       }
-      // Another replica was faster: what it wrote is what counts.
+      // Another replica was faster: its state is the valid one.
       if ((!isConflict(error) && !isAlreadyExists(error)) || attempt === maxAttempts) throw error
     }
   }
@@ -107,11 +107,11 @@ async function synchronize(
 
 interface Successor {
   readonly state: AuthorityState
-  /** Called once it is stored. */
+  /** Called once the state is stored. */
   readonly log: () => void
 }
 
-/** What takes the place of an authority that is missing, damaged or old. */
+/** Returns the replacement of an authority that is missing, damaged or old. */
 async function successor(
   { namespace, secretName, logger }: SecretCertificatesOptions,
   stored: StoredAuthority | undefined,
@@ -121,7 +121,7 @@ async function successor(
 ): Promise<Successor> {
   const where = `the Secret ${namespace}/${secretName}`
   const reason = decision.action === 'create' ? 'it was gone' : decision.reason
-  // Clients trust the authority that this process knows: putting it back disturbs nobody, a new one would.
+  // Clients still trust the known authority: restoring it disrupts nothing, a new one would.
   if (known !== undefined && (decision.action === 'create' || decision.urgent)) {
     const kept = decideAuthority(known, now)
     if (kept.action === 'keep')
@@ -153,13 +153,13 @@ async function write(
   texts: NamedTexts,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const data: Record<string, string> = { ...found?.data } // entries of others stay
+  const data: Record<string, string> = { ...found?.data } // entries of others are preserved
   for (const [name, text] of Object.entries(texts)) {
     if (text === undefined) delete data[name]
     else data[name] = Buffer.from(text).toString('base64')
   }
   if (found !== undefined) {
-    // With its resourceVersion: the API server refuses it when the Secret has changed in between.
+    // With its resourceVersion: the API server rejects the update when the Secret has changed since it was read.
     await client.update(secretType, { ...found, data }, { signal })
     return
   }

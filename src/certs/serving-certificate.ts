@@ -1,31 +1,31 @@
-/** `CertificateSource`: where a TLS server gets its certificate, now and after each renewal. */
+/** `CertificateSource`: the current certificate of a TLS server, and a notification of each renewal. */
 import type { Clock } from '../api/clock.ts'
 import { sleep } from '../api/clock.ts'
 import { messageOf } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { readCertificate } from './certificate.ts'
 
-/** What a TLS server presents, and what its clients must trust for it. */
+/** A serving certificate with its key and trust bundle. */
 export interface ServingCertificate {
-  /** The leaf, and what stands between it and the authority, as PEM. */
+  /** The leaf, followed by intermediates, as PEM. */
   readonly cert: string
   /** The private key of the leaf, as PEM. */
   readonly key: string
-  /** Every authority to trust, as PEM: the one that signed the leaf, and those before it that have not expired. */
+  /** All authorities to trust, as PEM: the one that signed the leaf, and unexpired earlier ones. */
   readonly caBundle: string
   readonly notAfter: Date
 }
 
 export interface CertificateSource {
-  /** Always a usable pair; the same object until it changes. */
+  /** Returns a usable pair; the same object until it changes. */
   current(): ServingCertificate
-  /** Calls `listener` after each change; gives the function that ends that. */
+  /** Calls `listener` after each change; returns the function that removes it. */
   onChange(listener: (certificate: ServingCertificate) => void): () => void
   /** Keeps the certificate fresh until the signal aborts, then resolves. */
   start(signal: AbortSignal): Promise<void>
 }
 
-/** The pair as it is to be served; the very object `current` when nothing about it changed. */
+/** Returns the pair to serve; `current` itself when nothing has changed. */
 export function servingCertificate(
   pair: Omit<ServingCertificate, 'notAfter'>,
   current: ServingCertificate | undefined,
@@ -35,9 +35,9 @@ export function servingCertificate(
   return { cert, key, caBundle, notAfter: new Date(readCertificate(cert).notAfter) }
 }
 
-/** A source that can be asked to look at once, without waiting for the next round. */
+/** A source that can also be refreshed at once. */
 export interface RefreshingCertificateSource extends CertificateSource {
-  /** Reads the store again and renews what is due. Rejects when that fails; the current certificate then stays. */
+  /** Reads the store again and renews what is due. Rejects when that fails; the current certificate is then kept. */
   refresh(signal?: AbortSignal): Promise<void>
 }
 
@@ -46,12 +46,12 @@ export interface RefreshOptions {
   readonly logger: Logger
 }
 
-/** Wall-clock time is compared this often: a one-shot timer would be late by the time that a machine was suspended. */
+/** Compares wall-clock time at this interval: a one-shot timer would be late by the time for which a machine was suspended. */
 const checkEveryMs = 60_000
 
 /**
- * A source that asks `check` each minute what to serve; `check` gives back what it was given when nothing has to change.
- * A failing check leaves the current certificate in service and is logged once for each different message.
+ * Creates a source that calls `check` every minute; `check` returns its argument when nothing has to change. When a check fails, the
+ * current certificate stays in service, and the error is logged once until it changes.
  */
 export function refreshingSource(
   initial: ServingCertificate,
@@ -76,10 +76,10 @@ export function refreshingSource(
     }
   }
 
-  /** One check at a time: two at once could both issue a leaf. */
+  /** One check at a time: two concurrent ones could both issue a leaf. */
   function refresh(signal?: AbortSignal): Promise<void> {
     const result = checking.then(() => checkOnce(signal))
-    checking = result.catch(() => undefined) // whoever asked gets the error
+    checking = result.catch(() => undefined) // the caller gets the error
     return result
   }
 

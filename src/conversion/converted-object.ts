@@ -1,18 +1,17 @@
-/** What a converter gave, as a whole object: the metadata rules, and what the schema of its version makes of it. */
+/** Builds the whole object from a converter's result, by the rules for metadata and the schema of the version. */
 import { ProreusError } from '../api/errors.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject, jsonEqual, stringifyJson } from '../api/json.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
 
-/** What a converter may write of the metadata: more, and the API server would refuse the answer or undo it. */
+/** The metadata that a converter may change; the API server would reject or revert other changes. */
 const writable: ReadonlySet<string> = new Set(['labels', 'annotations'])
 
 /**
- * The object that a converter means: apiVersion, kind and metadata of the source, with the given spec, status, labels and annotations;
- * pruned and defaulted by the schema, as the API server would show it. `dropped` is called with the paths of what the converter gave and
- * the schema does not have.
+ * Returns the converted object: apiVersion, kind and metadata of the source, with the result's spec, status, labels and annotations, pruned
+ * and defaulted by the schema, as the API server would return it. `dropped` is called with the paths of unknown fields.
  *
- * @throws {ProreusError} `PRO_INPUT` when it gave no object, or changed what it may not.
+ * @throws {ProreusError} `PRO_INPUT` when the result is not an object, or changes other metadata.
  */
 export function completeResult(
   source: JsonObject,

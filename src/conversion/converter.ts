@@ -1,4 +1,4 @@
-/** Carries one object from a version to another: through the hub, with the metadata rules, and without losing fields. */
+/** Converts one object between versions, through the hub, without losing fields. */
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { apiVersionOf, groupKindOf } from '../api/group-version-kind.ts'
 import type { JsonObject } from '../api/json.ts'
@@ -15,17 +15,17 @@ import { sharedFields } from './shared-fields.ts'
 import { ToldFields } from './told-fields.ts'
 import type { Turns } from './turns.ts'
 
-/** What comes with one conversion besides the object. */
+/** The data of one conversion besides the object. */
 export interface ConversionCall {
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** Told of fields that could not be kept, or were kept and are not restored. */
+  /** Called with fields that could not be stored, or were stored and are not restored. */
   unkept?(unkept: Unkept): void
-  /** Told of fields that a converter gave and its version does not have, of each field once for an `ObjectConverter`. */
+  /** Called with unknown fields in a converter's result, once for each field and `ObjectConverter`. */
   dropped?(dropped: Dropped): void
-  /** The slices of the batch that the object belongs to: a large one takes several. */
+  /** The time slices of the batch; a large object takes several. */
   readonly turns?: Turns
-  /** Told when a converter throws, and the conversion fails by that. */
+  /** Called when a converter throws and thereby fails the conversion. */
   readonly threw?: () => void
 }
 
@@ -34,18 +34,18 @@ type UnkeptReason = 'too large' | 'not accepted' | 'not convertible'
 /** Fields that a round trip loses. */
 export interface Unkept {
   readonly reason: UnkeptReason
-  /** Which object, for a log line. */
+  /** The object, for a log line. */
   readonly object: object
   readonly text: string
   readonly error?: unknown
 }
 
-/** Fields that are pruned from what a converter gave: it misspells them, or passes on what only the other version has. */
+/** Unknown fields in a converter's result: misspelled, or copied from the other version. */
 export interface Dropped {
-  /** With which object that was seen, for a log line. */
+  /** The object with which this was detected, for a log line. */
   readonly object: object
   readonly paths: readonly string[]
-  /** Of which converter, for a message. */
+  /** The converter, for a message. */
   readonly text: string
 }
 
@@ -54,21 +54,22 @@ export interface ObjectConverter {
   /** The versions between which it converts. */
   readonly versions: ReadonlySet<string>
   /**
-   * The object in another version. It is frozen by that; what comes out shares parts with it.
+   * Converts an object to another version. It freezes the object; the result shares parts with it.
    *
-   * @throws {Error} what a converter threw, with its cause; `PRO_INPUT` when it gave no object or changed what it may not.
+   * @throws {Error} the error of a converter, as its cause; `PRO_INPUT` when the result is not an object or changes other metadata than it
+   * may.
    */
   convert(object: JsonObject, version: string, call: ConversionCall): Promise<JsonObject>
 }
 
-/** One way between the hub and a spoke. */
+/** One direction between the hub and a spoke. */
 interface Step {
   readonly from: string
   readonly to: string
   readonly source: CompiledSchema
   readonly target: CompiledSchema
   readonly apiVersion: string
-  /** Undefined where both versions have the same fields. */
+  /** Undefined when both versions have the same fields. */
   readonly converter: Convert | undefined
   readonly inverse: Convert | undefined
   readonly told: ToldFields
@@ -122,7 +123,7 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   const taken = takeKeptAnnotations(kind, object.metadata)
   const kept = taken.texts.get(step.to)
   taken.texts.delete(step.to)
-  // What an object keeps for its own version has no meaning.
+  // Fields stored for the object's own version have no meaning.
   taken.texts.delete(step.from)
   const { metadata: _, ...content } = object
   const defaulted = step.source.default(taken.metadata === undefined ? content : { ...content, metadata: taken.metadata })
@@ -145,7 +146,7 @@ async function convertStep(kind: Kind, lossless: boolean, step: Step, object: Js
   return metadata === undefined ? result : { ...result, metadata }
 }
 
-/** The result with what was kept for it, unless that would change what the source shows; and what comes back from it. */
+/** Restores stored fields in the result, unless that would change what the source shows; also returns the conversion back. */
 async function restoreInto(
   step: Step,
   source: JsonObject,
@@ -171,11 +172,11 @@ async function restoreInto(
   }
 }
 
-/** What the result would be in the version of the source; undefined when it cannot be converted back. */
+/** Converts the result back to the version of the source; undefined when that fails. */
 async function convertBack(step: Step, source: JsonObject, result: JsonObject, call: ConversionCall): Promise<JsonObject | undefined> {
   const { inverse, from, to, source: target, target: schema, told } = step
   const apiVersion = source.apiVersion as string
-  // That nothing can be kept then is told, and fails nothing.
+  // A failure is reported as fields that cannot be stored; it does not fail the conversion.
   const { threw: _, ...backCall } = call
   try {
     return await run(
@@ -189,16 +190,16 @@ async function convertBack(step: Step, source: JsonObject, result: JsonObject, c
   }
 }
 
-/** One way of a step, to be called. */
+/** One direction of a step, ready to be called. */
 interface Way extends Omit<Step, 'converter' | 'inverse'> {
   readonly converter: Convert
   readonly call: ConversionCall
 }
 
 /**
- * Calls a converter. It may be given less than its types promise: server-side apply takes the fields of one manager out of an object and
- * has the rest converted to see what of it other managers own in their versions. A converter that fails for such an object has nothing
- * to say about it, and that must not fail the apply: what both versions have in common is enough then.
+ * Calls a converter. Its object may be incomplete, whatever its type promises: server-side apply extracts the fields of one manager and has
+ * the rest converted, to find the fields of other managers in their versions. An exception for such an object must not fail the apply; the
+ * fields that both versions have in common are then enough.
  */
 async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   const { converter, from, to, call, told } = way
@@ -226,7 +227,7 @@ async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   })
 }
 
-/** Lets the event loop have its turn, where the slice is used up. */
+/** Yields to the event loop when the time slice is used up. */
 async function breathe({ turns }: ConversionCall): Promise<void> {
   if (turns?.due === true) await turns.give()
 }
@@ -239,7 +240,7 @@ function showsSame(a: JsonObject, b: JsonObject): boolean {
   return jsonEqual(a.spec, b.spec) && jsonEqual(a.status, b.status)
 }
 
-/** Which object a log line is about. */
+/** The object's fields for a log line. */
 export function facts(object: JsonObject): object {
   const { name, namespace } = (object.metadata ?? {}) as { name?: string; namespace?: string }
   return { apiVersion: object.apiVersion, kind: object.kind, namespace, name }

@@ -1,4 +1,4 @@
-/** `defineConversion(kind, { converters })`: how objects of a kind are carried from one of its versions to another. */
+/** `defineConversion(kind, { converters })`: declares how objects of a kind are converted between its versions. */
 import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import type { DeepReadonly, JsonObject } from '../api/json.ts'
@@ -8,13 +8,13 @@ import { hasOptions, isAnObject, isBoolean } from '../api/option-checks.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { differences } from './shape.ts'
 
-/** What is known about the conversion of one object. */
+/** The context of the conversion of one object. */
 export interface ConversionContext {
-  /** The version that the object has. */
+  /** The version of the object. */
   readonly from: string
-  /** The version that is asked for. */
+  /** The requested version. */
   readonly to: string
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the API server no longer waits for the response. */
   readonly signal: AbortSignal
   readonly logger: Logger
 }
@@ -23,14 +23,14 @@ type Awaitable<T> = T | Literal | Promise<T | Literal>
 
 /** Labels and annotations that a converter changes. */
 export interface ConvertedMetadata {
-  /** Left out: those of the object stay. */
+  /** Default: the labels of the object. */
   readonly labels?: Readonly<Record<string, string>> | undefined
-  /** Left out: those of the object stay. */
+  /** Default: the annotations of the object. */
   readonly annotations?: Readonly<Record<string, string>> | undefined
 }
 
 type StatusIn<T> = T extends { status?: infer Status } ? NonNullable<Status> : never
-/** The status may be left out where it has the same fields in both versions: it then goes along. */
+/** The status is optional when it has the same fields in both versions, and then copied. */
 type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
   ? unknown
   : [StatusIn<From>] extends [StatusIn<To>]
@@ -38,8 +38,8 @@ type ConvertedStatus<From, To> = [StatusIn<To>] extends [never]
     : { readonly status: DeepReadonly<StatusIn<To>> | undefined }
 
 /**
- * What a converter gives: the spec, where fields with a default may be left out; the status, which goes along as it is when
- * both versions have the same; and labels and annotations if they are to change. All other metadata is the framework's.
+ * A converter's result: the spec, in which fields with a default are optional; the status, which is copied if left out and equal in both
+ * versions; and labels and annotations to change. All other metadata is copied.
  */
 export type Converted<From, To, ToInput extends { spec: unknown }> = {
   readonly spec: DeepReadonly<ToInput['spec']>
@@ -47,15 +47,15 @@ export type Converted<From, To, ToInput extends { spec: unknown }> = {
 } & ConvertedStatus<From, To>
 
 /**
- * Never given, and only here for the compiler: while it still infers the kind, this alone tells it that a literal such as 'Running' in
- * what a converter gives is meant as that literal, and not as any string.
+ * Never returned, and only here for the compiler: while it infers the kind, this makes it infer a literal type for a literal such as
+ * 'Running' in a result, instead of string.
  */
 type Literal = { readonly '~never': never; readonly spec: Literals; readonly status: Literals }
 type Literals = { readonly [key: string]: Lowercase<string> | 0 | false | Literals | readonly Literals[] }
 
 /**
- * Both ways between the stored version, the hub, and one other, the spoke. Objects are frozen; the schema's defaults are filled in.
- * An integer beyond 2^53, where the schema allows it, is a `bigint`.
+ * Both directions between the stored version, the hub, and one other version, the spoke. Objects are frozen, with the schema's defaults. An
+ * integer beyond 2^53, where the schema allows it, is a `bigint`.
  */
 export interface VersionConverter<K extends Kind, Version extends string> {
   toHub(
@@ -74,9 +74,9 @@ export type VersionConverters<K extends Kind> = { readonly [Version in SpokeOf<K
 export interface ConversionSettings<K extends Kind> {
   readonly converters: VersionConverters<K>
   /**
-   * Default true: what a version cannot express is kept in the annotation `conversion.GROUP/VERSION` of the converted object, and comes
-   * back on the way back, so that nobody loses fields by writing an object in another version. See `conversion` for the rules.
-   * False: what the converters leave out is gone, and each object is converted once instead of there and back.
+   * Default true: fields that a version cannot express are stored in the annotation `conversion.GROUP/VERSION` of the converted object and
+   * restored on the way back, so that a write in another version loses nothing. See `defineConversion` for the rules. False: fields that
+   * the converters leave out are lost, and each object is converted once instead of there and back.
    */
   readonly lossless?: boolean
 }
@@ -92,41 +92,43 @@ function refuseConversion(kind: Kind, problems: readonly string[]): void {
 /** A converter with its types erased. */
 export type Convert = (object: JsonObject, context: ConversionContext) => unknown
 
-/** A conversion as the server and the manifests see it. */
+/** A conversion as the server and the manifests need it. */
 export interface ConversionDefinition {
   readonly kind: Kind
   readonly lossless: boolean
   /**
-   * The converters, by version. A version that is neither here nor the stored one has the stored one's fields.
+   * The converters, by version. Every other version has the same fields as the stored one.
    * @internal
    */
   readonly spokes: ReadonlyMap<string, { readonly toHub: Convert; readonly fromHub: Convert }>
 }
 
 /**
- * Defines how a kind's versions are converted. The stored version is the hub: from one spoke to another an object goes through it.
+ * Defines how a kind's versions are converted. The stored version is the hub: objects are converted from one spoke to another through it.
  *
- * Converters write spec and status; of the metadata they may change labels and annotations, the rest is carried over.
- * They see whole objects and parts of such (server-side apply converts what one manager owns), so they should not rely on more
- * than the schema promises. One that throws fails the whole request, which for a list means that nobody can list the kind: convert
- * what can be converted, and refuse the rest where it is written, in `validate` of the webhook.
+ * Converters return spec and status; of the metadata they may change labels and annotations, the rest is copied. They receive whole and
+ * incomplete objects (server-side apply converts the fields of one manager), so they must not rely on required fields. An exception fails
+ * the whole request; for a list this means that no client can list the kind. Make converters tolerant, and reject invalid objects when they
+ * are written, in `validate` of the webhook.
  *
- * Nothing is lost on a round trip (unless `lossless` is false). Each result is converted back, and what that does not give is kept in the
- * annotation `conversion.GROUP/VERSION`, where VERSION is the version that the object came from. On the way back a kept field is restored
- *  - if what was shown in its place has not been changed: whoever changes it in the other version means that change;
- *  - if the schema of the version accepts it: an annotation that somebody has made up gets nothing past the schema;
- *  - if it changes nothing of what the other version shows.
- * At most 64 KiB are kept for each version, and never more than the API server allows an object's annotations in all. What is beyond is
- * lost, with a warning in the log and in `proreus_conversion_unkept_total`.
+ * Round trips are lossless (unless `lossless` is false). Each result is converted back, and fields that get lost are stored in the
+ * annotation `conversion.GROUP/VERSION`, where VERSION is the version that the object was converted from. On the way back a stored field is
+ * restored if
+ * - the fields derived from it are unchanged: a change in the other version takes precedence;
+ * - the schema of the version accepts it: a forged annotation is no way around the schema;
+ * - it changes nothing that the other version shows.
+ *
+ * At most 64 KiB are stored for each version, and no more than the API server allows for all annotations of an object. Fields beyond that
+ * are lost, with a warning in the log and a count in `proreus_conversion_unkept_total`.
  *
  * @example
  * const conversions = defineConversion(cronTab, {
- *   converters: {
- *     v1beta1: {
- *       toHub: ({ spec }) => ({ spec: { schedule: parse(spec.cron) } }),
- *       fromHub: ({ spec }) => ({ spec: { cron: format(spec.schedule) } }),
- *     },
- *   },
+ * converters: {
+ * v1beta1: {
+ * toHub: ({ spec }) => ({ spec: { schedule: parse(spec.cron) } }),
+ * fromHub: ({ spec }) => ({ spec: { cron: format(spec.schedule) } }),
+ * },
+ * },
  * })
  * export const operator = defineOperator({ name: 'crontab', kinds: [cronTab], conversions: [conversions] })
  *
@@ -158,7 +160,7 @@ export function defineConversion<K extends Kind>(kind: K, settings: ConversionSe
   return Object.freeze({ kind, lossless, spokes })
 }
 
-/** For each version that has other fields than the stored one and no converter, a sentence about what to write. */
+/** Returns a sentence of advice for each version that has other fields than the stored one and no converter. */
 export function missingConverters(kind: Kind, spokes: ReadonlyMap<string, unknown> = new Map()): string[] {
   const hub = kind.versions.find(({ storage }) => storage)!
   return kind.versions.flatMap(({ name, schema }) => {

@@ -1,10 +1,12 @@
-/** The annotations `conversion.GROUP/VERSION`, in which an object carries what its version cannot express of another one. */
+/** The annotations `conversion.GROUP/VERSION`, which store the fields of an object that its version cannot express. */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import { maxAnnotationBytes } from '../api/object-meta.ts'
 
-/** For each version. An object's other annotations, kubectl's copy of it among them, need their share of the 256 KiB for all. */
+/**
+ * For each version. An object's other annotations, such as kubectl's last-applied configuration, need their share of the 256 KiB for all.
+ */
 export const maxKeptBytes = 64 * 1024
 
 /** Metadata without these annotations, and their texts by version. */
@@ -17,7 +19,7 @@ export function keptAnnotation({ group }: Pick<Kind, 'group'>, version: string):
   return `conversion.${group}/${version}`
 }
 
-/** Takes the annotations of a kind's versions off. The same metadata where there are none. */
+/** Removes the annotations of a kind's versions. Returns the same metadata when there are none. */
 export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined): TakenAnnotations {
   const texts = new Map<string, string>()
   if (!isObject(metadata)) return { metadata: undefined, texts }
@@ -37,7 +39,7 @@ export function takeKeptAnnotations(kind: Kind, metadata: JsonValue | undefined)
   return { metadata: Object.keys(rest).length === 0 ? others : { ...others, annotations: rest }, texts }
 }
 
-/** Puts such annotations on, as far as there is room; gives the versions for which there is none. */
+/** Adds such annotations as far as there is room; returns the versions for which there is none. */
 export function putKeptAnnotations(
   kind: Kind,
   metadata: JsonObject | undefined,

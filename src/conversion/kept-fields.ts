@@ -1,4 +1,4 @@
-/** What a version cannot express of an object: found by comparing it with what would come back, and put back in its place. */
+/** Finds the fields of an object that a version cannot express, by comparing the object with its round trip; and restores them. */
 import { hash } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { canonicalJson, getOwn, isObject, jsonEqual, setOwn } from '../api/json.ts'
@@ -6,8 +6,8 @@ import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childPath, indexPath } from '../schema/path.ts'
 
 /**
- * A tree as deep as the object: at its leaves what belongs there (absent: nothing does) and a digest of what was shown in its place
- * (absent: nothing was). A tree, unlike a list of paths, cannot make anybody look at the same part of an object twice.
+ * A tree parallel to the object. A leaf has the value to restore (absent: nothing) and a digest of the value that was shown in its place
+ * (absent: nothing was). Unlike a list of paths, a tree visits each part of an object at most once.
  */
 export type KeptFields =
   | { readonly fields: { readonly [key: string]: KeptFields } }
@@ -15,7 +15,7 @@ export type KeptFields =
   | { readonly items: readonly (readonly [JsonValue[], KeptFields])[] }
   | { readonly value?: JsonValue; readonly shown?: string }
 
-/** What has to be changed in `shown` to get `original`; undefined when they are equal. */
+/** Returns the changes that turn `shown` into `original`; undefined when they are equal. */
 export function findKeptFields(
   shown: JsonValue | undefined,
   original: JsonValue | undefined,
@@ -58,14 +58,14 @@ function keptInListMap(
   return items.length === 0 ? undefined : { items }
 }
 
-/** Where not to restore anything: paths that the schema has refused after all was restored. */
+/** Paths that must not be restored, because the schema rejects their values. */
 type Refused = readonly string[]
 
 const absent = Symbol('absent')
 
 /**
- * `value` with the kept fields in their places, as far as what was shown there is still shown. The same value when nothing is restored.
- * `kept` may be anything: what does not fit is passed over.
+ * Returns `value` with the stored fields restored where the value shown in their place is unchanged; `value` itself when nothing is
+ * restored. `kept` may be anything: what does not fit is ignored.
  */
 export function restoreKeptFields(value: JsonObject, kept: unknown, schema: StructuralSchema, refused: Refused = []): JsonObject {
   const restored = restore(value, kept, schema, '', refused)
@@ -148,14 +148,14 @@ function identityOf(item: JsonValue | undefined, keys: readonly string[]): JsonV
   return keys.map((key) => (isObject(item) ? (getOwn(item, key) ?? null) : null))
 }
 
-/** The same items in the same order, each there once. */
+/** Returns whether both lists have the same items by key, in the same order and without duplicates. */
 function haveSameItems(a: readonly JsonValue[], b: readonly JsonValue[], keys: readonly string[]): boolean {
   if (a.length !== b.length) return false
   const identities = a.map((item) => canonicalJson(identityOf(item, keys)))
   return new Set(identities).size === a.length && b.every((item, index) => canonicalJson(identityOf(item, keys)) === identities[index])
 }
 
-/** Equal for equal values; 128 bits, so that nobody meets another value by chance. */
+/** Equal for equal values; 128 bits, so that different values do not collide. */
 function digestOf(value: JsonValue): string {
   return hash('sha256', canonicalJson(value), 'base64url').slice(0, 22)
 }

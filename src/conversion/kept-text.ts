@@ -1,4 +1,4 @@
-/** Kept fields as the text of an annotation. Whoever may write the object may write that text: it is read as hostile. */
+/** Stored fields as the text of an annotation, which is hostile input: every user who may write the object may write it. */
 import type { FieldError } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
 import { isObject, stringifyJson } from '../api/json.ts'
@@ -9,7 +9,7 @@ import { maxKeptBytes } from './kept-annotations.ts'
 import { findKeptFields, restoreKeptFields } from './kept-fields.ts'
 import type { KeptFields } from './kept-fields.ts'
 
-/** What `back` lacks to be `original` again, as text; undefined when it lacks nothing. */
+/** Returns the fields of `original` that `back` lacks, as text; undefined when there are none. */
 export function writeKeptFields(back: JsonObject, original: JsonObject, schema: StructuralSchema): string | undefined {
   const fields: { [key: string]: KeptFields } = {}
   for (const part of ['spec', 'status'] as const) {
@@ -19,7 +19,7 @@ export function writeKeptFields(back: JsonObject, original: JsonObject, schema: 
   return fields.spec === undefined && fields.status === undefined ? undefined : stringifyJson({ fields })
 }
 
-/** The kept fields that a text holds; undefined when it is none that this could have written. */
+/** Returns the stored fields of a text; undefined when `writeKeptFields` could not have written it. */
 export function readKeptFields(text: string): JsonObject | undefined {
   if (text.length > maxKeptBytes) return undefined
   try {
@@ -32,8 +32,8 @@ export function readKeptFields(text: string): JsonObject | undefined {
 }
 
 /**
- * The object with the kept fields that still have their place there and that the schema accepts, and the paths of those that it refuses.
- * The API server validates an object in the version in which it is written: what comes from an annotation it would never look at.
+ * Returns the object with those stored fields that still apply and that the schema accepts, and the paths of those that it rejects. The API
+ * server validates an object only in the version in which it is written, so it would never validate values from an annotation.
  */
 export function restoreWhatFits(
   object: JsonObject,

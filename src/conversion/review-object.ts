@@ -1,4 +1,4 @@
-/** One object of a ConversionReview: read in slices where it is large, and not at all where it holds too much. */
+/** Parses one object of a ConversionReview: in slices if it is large, and not at all if it exceeds the limits. */
 import { messageOf } from '../api/errors.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { JsonReader, parseJsonBytes } from '../api/json-reader.ts'
@@ -8,22 +8,22 @@ import { MalformedConversionReview } from './review-scan.ts'
 import type { Turns } from './turns.ts'
 
 /**
- * What an object of 1.5 MiB, the limit of etcd, has when each value takes fifteen bytes with its name: fewer than the objects that people
- * write have for their size. A converter gets the object whole, so that all of it is converted in a few goes.
+ * An object of 1.5 MiB, the limit of etcd, has this many values when each takes fifteen bytes with its name; objects of people have fewer.
+ * A converter receives the object whole, so it cannot be sliced there.
  */
 export const maxObjectValues = 100_000
-/** `JSON.parse` of more takes longer than a slice may. */
+/** Above this number of values `JSON.parse` takes longer than a slice. */
 const parsedAtOnce = 10_000
-/** A millisecond's worth. */
+/** About a millisecond. */
 const readAtATime = 1000
 
-/** Says of which there is too much in an object. */
+/** Returns which limit an object exceeds. */
 export function excessOf({ values, levels }: Pick<ScannedObject, 'values' | 'levels'>): string | undefined {
   if (levels > maxNesting) return `has more than ${maxNesting} levels of nesting`
   return values > maxObjectValues ? `has more than ${maxObjectValues} values (fields and items)` : undefined
 }
 
-/** @throws {MalformedConversionReview} when it is no JSON. */
+/** @throws {MalformedConversionReview} when the bytes are not JSON. */
 export async function readObject({ index, bytes, values }: ScannedObject, turns: Turns): Promise<JsonObject> {
   try {
     return (values <= parsedAtOnce ? parseJsonBytes(bytes) : await readInSlices(bytes.toString(), turns)) as JsonObject

@@ -1,32 +1,32 @@
 /**
- * Finds the objects in the text of a ConversionReview without reading them: `JSON.parse` of a long list would hold up everything else
- * for as long as it takes, whereas each object on its own can be read, converted and written in a slice.
+ * Finds the objects in the text of a ConversionReview without parsing them: `JSON.parse` of a long list would block the event loop for the
+ * whole time, whereas each object can be parsed, converted and serialized in a slice of its own.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import type { Turns } from './turns.ts'
 
-/** What was sent is no ConversionReview; the message says to its sender what is wrong with it. */
+/** The body is not a ConversionReview; the message for the client names the error. */
 export class MalformedConversionReview extends Error {
   override readonly name = 'MalformedConversionReview'
 }
 
-/** No object is larger: the API server takes requests up to 3 MiB, and etcd 1.5 MiB. Nothing longer is looked at in one go. */
+/** No object is larger: the API server accepts requests up to 3 MiB, and etcd 1.5 MiB. It also bounds the scan of one value. */
 const maxObjectBytes = 8 * 1024 * 1024
-/** A review without its objects has a uid, a version and some names: it is parsed in one go. */
+/** A review without its objects has a uid, a version and some names: it is parsed at once. */
 const maxEnvelopeBytes = 64 * 1024
-/** In a row: even one that is indented has no more than some hundred. */
+/** Consecutive white space; an indented review has some hundred characters. */
 const maxSpaces = 64 * 1024
-/** A review has three fields, its request as many. */
+/** A review has three fields, its request as well. */
 const maxFields = 32
 
-/** An object as it was sent, and how much there is in it: values take ten times the memory of their text. */
+/** The bytes of an object, and its number of values, because values take ten times the memory of their text. */
 export interface ScannedObject {
-  /** Its place in the list. */
+  /** Its index in the list. */
   readonly index: number
   readonly bytes: Buffer
-  /** Fields and items, at all levels: what opens and what commas part. */
+  /** Number of fields and items at all levels: opening brackets and commas. */
   readonly values: number
-  /** Of nesting. */
+  /** Levels of nesting. */
   readonly levels: number
 }
 
@@ -36,10 +36,13 @@ export interface ScannedReview {
   readonly objects: ObjectList
 }
 
-/** The objects of a review. Where they are is found anew by each who goes over them: to note it for millions would take more than their text. */
+/**
+ * The objects of a review. Each iteration scans for them again, since storing the positions of millions of objects would take more memory
+ * than their text.
+ */
 export class ObjectList implements Iterable<ScannedObject> {
   readonly length: number
-  /** The most of each that one of them has: no object is heavier. */
+  /** The maximum of each over all objects. */
   readonly heaviest: { readonly values: number; readonly bytes: number }
   readonly #body: Buffer
   readonly #start: number
@@ -60,7 +63,7 @@ export class ObjectList implements Iterable<ScannedObject> {
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** The bytes at which a value may end, or a level begins. */
+/** The bytes at which a value may end or a level begins. */
 const isMark = new Uint8Array(256)
 for (const mark of [quote, comma, openBrace, closeBrace, openBracket, closeBracket]) isMark[mark] = 1
 
@@ -89,8 +92,8 @@ export async function scanReview(body: Buffer, turns: Turns): Promise<ScannedRev
 }
 
 /**
- * The kind, version and name of an object, which is not read: for a message about one that holds too much. Empty where it has none, or
- * what it has is malformed.
+ * Returns kind, version and name of an unparsed object, for a message about an object that exceeds the limits. Missing and malformed ones
+ * are empty.
  */
 export async function identityOf(bytes: Buffer): Promise<JsonObject> {
   const scan = new Scan(bytes)
@@ -113,7 +116,7 @@ export async function identityOf(bytes: Buffer): Promise<JsonObject> {
 }
 
 class Scan {
-  /** How much there is in what was skipped last. */
+  /** Number of values in the last skipped value. */
   values = 0
   levels = 0
   readonly #body: Buffer
@@ -128,7 +131,7 @@ class Scan {
     return this.#at
   }
 
-  /** The next byte that is no white space; NaN at the end. */
+  /** Returns the next byte that is not white space; NaN at the end. */
   next(): number {
     const body = this.#body
     const limit = this.#at + maxSpaces
@@ -140,7 +143,7 @@ class Scan {
     return byte ?? Number.NaN
   }
 
-  /** Calls `value` at the value of each field of the object that begins here; it goes past it. */
+  /** Calls `value` at the value of each field of the object that begins here; `value` must skip it. */
   async object(value: (key: string) => void | Promise<void>): Promise<void> {
     this.#expect(openBrace)
     const seen = new Set<string>()
@@ -157,7 +160,7 @@ class Scan {
     this.#expect(closeBrace)
   }
 
-  /** Goes over the objects of the list that begins here. */
+  /** Scans the objects of the list that begins here. */
   async list(turns: Turns): Promise<ObjectList> {
     this.#expect(openBracket)
     const start = this.#at
@@ -178,7 +181,7 @@ class Scan {
     return new ObjectList(this.#body, start, length, heaviest)
   }
 
-  /** The object that comes next in a list that has been gone over. */
+  /** Returns the next object of a list that was scanned before. */
   item(index: number): ScannedObject {
     this.#takes(comma)
     this.next()
@@ -187,12 +190,12 @@ class Scan {
     return { index, bytes: this.#body.subarray(from, this.#at), values: this.values, levels: this.levels }
   }
 
-  /** Goes past a field of the envelope. */
+  /** Skips a field of the envelope. */
   skipField(): void {
     if (!this.skip(maxEnvelopeBytes)) throw largeEnvelope()
   }
 
-  /** Goes past one value, and counts what is in it; false when it is longer than that. Whether it is right, `JSON.parse` will tell. */
+  /** Skips one value, and counts its values; returns false when it is longer than `maxBytes`. Syntax errors are left to `JSON.parse`. */
   skip(maxBytes: number): boolean {
     const body = this.#body
     const limit = Math.min(body.length, this.#at + maxBytes)
@@ -216,7 +219,7 @@ class Scan {
         values += 1
         at += 1
       } else {
-        // The end of what this value, a number or the like, is in.
+        // The end of the container of this scalar.
         if (depth === 0) break
         depth -= 1
         at += 1
@@ -231,7 +234,7 @@ class Scan {
     return true
   }
 
-  /** The text that begins here. */
+  /** Returns the string that begins here. */
   text(): string {
     const start = this.#at
     if (this.next() !== quote || !this.skip(maxEnvelopeBytes)) throw notJson('the name of a field is malformed')
@@ -262,7 +265,7 @@ class Scan {
   }
 }
 
-/** Behind the closing quote of the string that begins at `at`; behind `limit` when there is none. */
+/** Returns the position after the closing quote of the string that begins at `at`; a position after `limit` when there is none. */
 function endOfString(body: Buffer, at: number, limit: number): number {
   let end = at + 1
   while (end < limit) {

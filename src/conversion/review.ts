@@ -1,4 +1,4 @@
-/** The ConversionReview of `apiextensions.k8s.io/v1`: from the bytes of a request to the text of its answer. */
+/** The ConversionReview of `apiextensions.k8s.io/v1`: from the bytes of a request to the serialized response. */
 import { messageOf } from '../api/errors.ts'
 import { groupKindOf, parseApiVersion } from '../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
@@ -12,7 +12,7 @@ import type { ObjectList } from './review-scan.ts'
 import { MalformedConversionReview, identityOf, scanReview } from './review-scan.ts'
 import type { Turns } from './turns.ts'
 
-/** A review whose envelope has been read. */
+/** A review whose envelope is parsed. */
 export interface ConversionRequest {
   readonly uid: string
   readonly desiredAPIVersion: string
@@ -20,30 +20,30 @@ export interface ConversionRequest {
   readonly objects: ObjectList
 }
 
-/** An answer as JSON in pieces, to be written one after the other; bytes, for text would be in the JavaScript heap, which has less room. */
+/** A response as JSON in pieces, to be written one after the other; as bytes, which are outside the JavaScript heap. */
 export interface ConversionAnswer {
   readonly pieces: readonly Buffer[]
   readonly failed: boolean
 }
 
-/** How many failed objects are named and logged as errors; the others are counted. */
+/** Number of failed objects that are named and logged as errors; the others are counted. */
 const maxNamed = 3
-/** Beyond that the others are not tried: to find out for millions what is wrong with each takes longer than to convert them. */
+/** After this many failures the rest is not converted: explaining the failures of millions of objects takes longer than converting them. */
 const maxFailed = 1000
-/** A millisecond's worth. */
+/** About a millisecond. */
 const scannedAtOnce = 512 * 1024
-/** Pieces of an answer are joined up to this length, so that few of them are written. */
+/** Pieces of a response are joined up to this length, so that there are few writes. */
 const pieceLength = 64 * 1024
 
 /**
- * Reads all of a review but its objects.
+ * Parses all of a review but its objects.
  *
- * @throws {MalformedConversionReview} when it is none.
+ * @throws {MalformedConversionReview} when the body is not a ConversionReview.
  */
 export async function decodeConversionReview(body: Buffer | undefined, turns: Turns): Promise<ConversionRequest> {
   if (body === undefined || body.length === 0)
     throw new MalformedConversionReview('The request has no body: a ConversionReview is expected.')
-  // Several may have come in the same turn of the event loop, and to find the end of one object may take a slice.
+  // Several reviews may arrive in the same turn of the event loop, and scanning for the end of one object may take a slice.
   if (body.length > scannedAtOnce) await turns.give()
   const { envelope, objects } = await scanReview(body, turns)
   if (!isObject(envelope) || envelope.kind !== 'ConversionReview') throw new MalformedConversionReview('The body is no ConversionReview.')
@@ -64,15 +64,15 @@ export async function decodeConversionReview(body: Buffer | undefined, turns: Tu
 /** Finds the converter of an object by its group and kind. */
 type FindConverter = (group: string, kind: JsonValue | undefined) => ObjectConverter | undefined
 
-/** Told once for each object, whether it failed. */
+/** Called once for each object, with whether it failed. */
 type ObjectConverted = (failed: boolean) => void
 
 /**
- * Converts the objects of a review one after the other, in slices. An object that fails does not keep the others from being tried, so that
- * the answer can tell of all; but as the protocol has it, an answer that fails returns none.
+ * Converts the objects of a review one after the other, in slices. After a failure the others are converted as well, so that the response
+ * can name all failures; by the protocol a response with a failure contains no objects.
  *
- * @throws {MalformedConversionReview} when an object is no JSON.
- * @throws the reason of the call's signal once it has aborted.
+ * @throws {MalformedConversionReview} when an object is not JSON.
+ * @throws the reason of the call's signal when it aborts.
  */
 export async function answerConversion(
   request: ConversionRequest,
@@ -88,9 +88,9 @@ export async function answerConversion(
   let piece = `${beginningOf(request.uid)}"convertedObjects":[`
   let separator = ''
   for (const scanned of request.objects) {
-    // A converter may have taken until nobody waits any more.
+    // A converter may have taken so long that the API server no longer waits.
     call.signal.throwIfAborted()
-    // To find its end takes a slice, where it is large.
+    // Scanning for its end takes a slice if it is large.
     if (turns.due) await turns.give()
     let object: JsonObject = {}
     try {
@@ -126,7 +126,7 @@ export async function answerConversion(
   return { pieces, failed: false }
 }
 
-/** An answer that returns no object and says why. */
+/** Returns a response with an error and no objects. */
 export function failedConversion(uid: string, message: string, code = 500, reason = 'InternalError'): ConversionAnswer {
   return { pieces: [Buffer.from(`${beginningOf(uid)}"result":${JSON.stringify(failure(code, reason, message))}}}`)], failed: true }
 }

@@ -1,10 +1,10 @@
-/** Whether two versions have the same fields: then an object is one in the other by its apiVersion alone. */
+/** Compares the fields of two versions: when they are the same, only the apiVersion of an object differs. */
 import { jsonEqual } from '../api/json.ts'
 import type { JsonValue } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childPath } from '../schema/path.ts'
 
-/** What decides about the shape of one value. Bounds, patterns, rules and defaults do not: they say which values are right, not what they mean. */
+/** Keywords that determine the shape of a value. Bounds, patterns, rules and defaults restrict values without changing their meaning. */
 const decisive = [
   'type',
   'nullable',
@@ -13,7 +13,7 @@ const decisive = [
   'x-kubernetes-embedded-resource',
 ] as const
 
-/** The paths at which values have another shape, in the order of the fields. */
+/** Returns the paths at which values have different shapes, in the order of the fields. */
 export function differences(a: StructuralSchema, b: StructuralSchema): string[] {
   const found: string[] = []
   compare(a, b, '', found)
@@ -42,7 +42,7 @@ function propertyOf({ properties = {} }: StructuralSchema, key: string): Structu
   return Object.hasOwn(properties, key) ? properties[key] : undefined
 }
 
-/** A version may allow fewer values; other values are other names for the same things, which somebody has to translate. */
+/** A version may allow fewer values. Other values presumably rename the same things, which needs a converter. */
 function enumsFit(a: readonly JsonValue[] | undefined, b: readonly JsonValue[] | undefined): boolean {
   if (a === undefined || b === undefined) return true
   const [few, many] = a.length < b.length ? [a, b] : [b, a]

@@ -1,10 +1,10 @@
-/** What two versions have in common of an object: all that can be said about one that is not whole. */
+/** Copies the fields that two versions have in common, for an incomplete object that a converter cannot convert. */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { isObject, setOwn } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { differences } from './shape.ts'
 
-/** The fields that are at the same place in both schemas and of the same shape; of objects that differ, those within. */
+/** Returns the fields with the same path and shape in both schemas; where objects differ, their common fields. */
 export function sharedFields(object: JsonObject, from: StructuralSchema, to: StructuralSchema): JsonObject {
   const shared: JsonObject = {}
   for (const [key, value] of Object.entries(object)) {
@@ -23,7 +23,7 @@ function sharedValue(value: JsonValue, from: StructuralSchema, to: StructuralSch
   return value.map((item) => (isObject(item) ? sharedFields(item, from.items!, to.items!) : item))
 }
 
-/** Items of a list map stay themselves without the fields that differ, as long as their keys do not. */
+/** Items of a list map are identified by their keys, so that other fields may differ. */
 function haveSameKeys(from: StructuralSchema, to: StructuralSchema): boolean {
   const [keys, others] = [from['x-kubernetes-list-map-keys'], to['x-kubernetes-list-map-keys']]
   return keys !== undefined && others !== undefined && keys.join() === others.join() && from.items !== undefined && to.items !== undefined

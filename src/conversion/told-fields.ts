@@ -1,12 +1,12 @@
-/** Which fields have been told already: what a converter gets wrong for one object it gets wrong for all. */
+/** Remembers the fields that were reported, because a converter makes the same mistake for every object. */
 
-/** A converter that writes what users choose as names of fields has always more to tell. */
+/** A limit, since a converter that copies users' map keys as field names would report without end. */
 const maxTold = 100
 
 export class ToldFields {
   readonly #told = new Set<string>()
 
-  /** Those of the paths that are new for the version; another item of the same list is not. After 100 of them nothing is. */
+  /** Returns the paths that were not reported for the version yet; indexes of items are ignored. After 100 paths it returns none. */
   news(version: string, paths: readonly string[]): readonly string[] {
     return paths.filter((path) => {
       const field = `${version} ${path.replaceAll(/\[\d+\]/g, '[]')}`

@@ -1,21 +1,21 @@
-/** Work in slices: after some milliseconds the event loop gets its turn, so that one large batch does not hold up everything else. */
+/** Time slices: a batch yields to the event loop after some milliseconds. */
 import { setImmediate } from 'node:timers/promises'
 
-/** How long other requests wait for a batch: a fifth of what the API server thinks is slow for a webhook of a list (50 ms). */
+/** Maximum time that other requests wait for a batch: a fifth of what the API server considers slow for a conversion webhook (50 ms). */
 const sliceMs = 10
 
-/** The turns of all batches of a server: one slice in each turn of the event loop, however many batches there are. */
+/** The slices of all batches of a server: one slice in each turn of the event loop, however many batches there are. */
 export class LoopTurns {
   #last: Promise<unknown> = Promise.resolve()
 
-  /** Resolves when it is the caller's turn, after all who have asked before. */
+  /** Resolves when it is the caller's turn, in the order of the calls. */
   next(): Promise<unknown> {
     this.#last = this.#last.then(() => setImmediate())
     return this.#last
   }
 }
 
-/** The slices of one batch. Measures time on the processor, not of the day: no `Clock`, which a test may have stopped. */
+/** The slices of one batch. It measures elapsed time, not the time of day, and therefore uses no `Clock`, which a test may have stopped. */
 export class Turns {
   readonly #loop: LoopTurns
   #since = performance.now()
@@ -24,7 +24,7 @@ export class Turns {
     this.#loop = loop
   }
 
-  /** Whether the slice is used up; then `await turns.give()`. */
+  /** True when the slice is used up; then call `await turns.give()`. */
   get due(): boolean {
     return performance.now() - this.#since >= sliceMs
   }

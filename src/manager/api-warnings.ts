@@ -1,19 +1,22 @@
-/** What the API server warns of, e.g. a deprecated version or an unknown field: said once for each controller, not with every request. */
+/**
+ * Logs warnings of the API server, e.g. about a deprecated version or an unknown field: once for each controller rather than for each
+ * request.
+ */
 import type { Clock } from '../api/clock.ts'
 import type { WarnedRequest } from '../client/transport.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { logContext } from '../telemetry/log-context.ts'
 
-/** Who looks at a log now has not read that of yesterday. */
+/** Repeated after an hour, for readers of a recent part of the log. */
 const againMs = 3_600_000
 const maxRemembered = 256
 
 /**
- * Gives the function that logs a warning: each text once an hour for each controller, in between at debug level. The line names the request,
- * and carries the fields of the reconcile that made it.
+ * Returns the function that logs a warning: each text once an hour for each controller at level `warn`, otherwise at level `debug`. The
+ * line has the fields of the request, and of the reconcile that sent it.
  */
 export function warningLog(processLogger: Logger, clock: Clock): (text: string, request: WarnedRequest) => void {
-  /** When each was said; the one that was said first comes first. */
+  /** When each warning was logged, the oldest first. */
   const said = new Map<string, number>()
   return (text, { method, path }) => {
     const { owner = '', logger = processLogger } = logContext() ?? {}

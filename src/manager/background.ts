@@ -1,18 +1,18 @@
-/** Tasks that run beside everything else until they are told to stop. */
+/** Background tasks that run until they are told to stop. */
 import type { Logger } from '../telemetry/logger.ts'
 
 export interface BackgroundTask {
-  /** `failed` carries why it ended though nobody had asked for that. */
+  /** `failed` has the error of a task that ended before it was told to stop. */
   readonly state: 'running' | 'ended' | { readonly failed: unknown }
-  /** Resolves when it has ended, however. */
+  /** Resolves when the task has ended for any reason. */
   readonly ended: Promise<void>
-  /** Tells it to stop; gives `ended`. */
+  /** Tells the task to stop; returns `ended`. */
   stop(): Promise<void>
 }
 
 /**
- * Starts `task` with a signal of its own. A failure is logged and never thrown: one part that fails does not take others down.
- * That it ends with the signal's reason when it is told to stop is no failure; anything else that it throws then is told as a warning.
+ * Starts `task` with a signal of its own. A failure is logged and never thrown, so that it does not stop other tasks. After `stop`, a
+ * rejection with the signal's reason is no failure, and any other error is logged as a warning.
  */
 export function inBackground(name: string, task: (signal: AbortSignal) => Promise<void>, logger: Logger): BackgroundTask {
   const controller = new AbortController()

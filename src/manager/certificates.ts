@@ -1,4 +1,4 @@
-/** Where the webhook server's certificate is kept, and for which names it is. */
+/** Opens the certificates of the webhook server, and determines their names. */
 import { isIP } from 'node:net'
 import type { Clock } from '../api/clock.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
@@ -25,11 +25,11 @@ type NamedOptions = Pick<CompleteOptions, 'certificates' | 'connection' | 'webho
 interface CertifiedHosts {
   readonly names: readonly string[]
   readonly ips: readonly string[]
-  /** The name or address that the API server is told to expect. */
+  /** The name or address that the API server expects in the certificate. */
   readonly expected: string
 }
 
-/** What the certificate is for. */
+/** Returns the names and addresses of the certificate. */
 export function certificateNames(options: NamedOptions): CertifiedHosts {
   const { url } = options.webhook
   const urlHost = url === undefined ? undefined : new URL(url).hostname.replace(/^\[|\]$/g, '')
@@ -46,7 +46,7 @@ export function certificateNames(options: NamedOptions): CertifiedHosts {
   return { names: unique.filter((host) => isIP(host) === 0), ips: unique.filter((host) => isIP(host) !== 0), expected: unique[0]! }
 }
 
-/** The API server calls a Service as `name.namespace.svc`. Files of others, such as cert-manager's, need not have its other names. */
+/** The API server calls a Service as `name.namespace.svc`. Files from elsewhere, such as cert-manager's, need not have its other names. */
 function serviceHosts({ certificates, connection, webhook, service: { namespace, name } }: NamedOptions): readonly string[] {
   const service = `${name}.${namespace}`
   if (certificates.kind === 'secret') return [`${service}.svc`, `${service}.svc.cluster.local`, service]

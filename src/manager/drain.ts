@@ -1,32 +1,32 @@
-/** The ordered stop: nothing that was begun is dropped as long as there is time for it. */
+/** Graceful shutdown: requests and reconciles in flight are finished as long as there is time. */
 import type { Clock } from '../api/clock.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Running } from './running.ts'
 import { sleep } from '../api/clock.ts'
 
 export interface DrainOptions {
-  /** How long the webhooks go on accepting. */
+  /** Time for which the webhooks still accept connections. */
   readonly delayMs: number
-  /** How long what is in flight may take after that. */
+  /** Time limit for requests in flight after that. */
   readonly deadlineMs: number
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** What was ended at its deadline needs a moment to notice. */
+/** Time for aborted work to react to its signal. */
 const unwindMs = 1_000
-/** How long what is left may take, all of it together: an API server that does not answer must not hold up the end. */
+/** Time limit for all remaining steps together: an API server that does not answer must not delay the end. */
 const restMs = 3_000
-/** The client gives requests that run one second. */
+/** `Client.close` lets running requests end within one second. */
 const closeMs = 2_000
 
 /**
- * Takes everything down within `delayMs` + `deadlineMs` + a few seconds; never rejects.
+ * Stops everything within `delayMs` + `deadlineMs` + a few seconds; never rejects.
  *
- * 1. `/readyz` fails at once, so that endpoints are withdrawn; every webhook answer now ends its connection.
- * 2. Controllers take nothing new and finish what runs. They do so while the webhooks still serve, for their writes may need them.
- * 3. For `delayMs` the webhooks accept what clients still send that do not know yet; then they finish what is in flight.
- * 4. What is left goes: cache, certificates, events, and last the probes and the connections to the API server.
+ * 1. `/readyz` fails at once, so that endpoints are removed; every webhook response closes its connection.
+ * 2. Controllers start no reconciles and finish running ones. The webhooks still serve, because the writes of reconciles may need them.
+ * 3. For `delayMs` the webhooks accept requests of clients that still use the old endpoints; then they finish requests in flight.
+ * 4. The rest stops: cache, certificates, events, and last the probes and the connections to the API server.
  */
 export async function drain(running: Running, options: DrainOptions): Promise<void> {
   const { delayMs, deadlineMs, clock, logger } = options
@@ -64,7 +64,7 @@ export async function drain(running: Running, options: DrainOptions): Promise<vo
   logger.info('stopped')
 }
 
-/** Whether `promise` resolves within `ms`. */
+/** Returns whether `promise` resolves within `ms`. */
 async function within(clock: Clock, ms: number, promise: Promise<unknown> | undefined): Promise<boolean> {
   if (promise === undefined) return true
   const late = new AbortController()

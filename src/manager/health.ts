@@ -1,12 +1,12 @@
-/** Named checks, and how `/healthz` and `/readyz` answer with them: in the form of the API server's own. */
+/** Named health checks, and the handlers of `/healthz` and `/readyz`, in the format of the API server's. */
 import type { Answer, Handler } from './http-endpoint.ts'
 import { messageOf } from '../api/errors.ts'
 
 export interface Check {
   readonly name: string
-  /** Default true. False: shown by `?verbose`, but no reason to answer with a failure. */
+  /** Default true. False: shown by `?verbose`, without effect on the status. */
   readonly decides?: boolean
-  /** Undefined when all is well, otherwise why not. What it throws is a reason too. */
+  /** Returns undefined when healthy, otherwise the problem. An exception counts as a problem, too. */
   problem(): Promise<string | undefined> | string | undefined
 }
 
@@ -16,8 +16,8 @@ interface Finding {
 }
 
 /**
- * Serves `/path`, `/path?verbose`, `/path?exclude=name` and `/path/name`.
- * `checks` is asked with each request: what there is to check changes while a process starts.
+ * Serves `/path`, `/path?verbose`, `/path?exclude=name` and `/path/name`. `checks` is called for each request, since the list changes while
+ * a process starts.
  */
 export function healthHandler(path: string, checks: () => readonly Check[]): Handler {
   return async (url) => {

@@ -16,7 +16,7 @@ export interface Answer {
   readonly contentType?: string
 }
 
-/** Answers a GET; undefined when there is nothing under this path. */
+/** Answers a GET; undefined for an unknown path. */
 export type Handler = (url: URL) => Promise<Answer | undefined> | Answer | undefined
 
 export interface HttpEndpointOptions {
@@ -29,28 +29,28 @@ export interface HttpEndpointOptions {
 
 export interface HttpEndpoint {
   readonly address: ListenAddress
-  /** Ends connections that are open, too. */
+  /** Also closes open connections. */
   close(): Promise<void>
 }
 
-/** Whoever reaches the port could fill the memory of the process, or keep its own probes out. */
+/** Limits, because every client that reaches the port could otherwise exhaust the memory of the process, or block the kubelet's probes. */
 const headerLimits = { maxHeaderSize: 4096, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 }
-/** The kubelet has one for each probe, Prometheus one for each of its replicas. */
+/** The kubelet opens one connection for each probe, Prometheus one for each of its replicas. */
 const connectionLimits = { connections: 64, pipelined: 4, requestMs: 30_000 }
 
 /**
- * Listens and answers.
+ * Starts the server.
  *
  * @throws {ProreusError} `PRO_PORT_IN_USE` when the port is taken; `PRO_CONFIG_INVALID` when the address cannot be listened on.
  */
 export async function startHttpEndpoint({ address, flag, handlers, logger }: HttpEndpointOptions): Promise<HttpEndpoint> {
   const server = createServer(headerLimits, (request, response) => {
-    // What a connection carried beside the request that ended it is for nobody.
+    // Ignores further requests that arrived on a connection after one that closed it.
     if (!request.socket.destroyed) void answer(request, response, handlers)
   })
   new Connections(server, systemClock, connectionLimits)
   await listen(server, address, flag)
-  // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
+  // A connection that cannot be accepted, for example for lack of file descriptors, must not end the process.
   server.on('error', (error) => logger.warn({ err: error }, `the server for ${flag} could not accept a connection`))
   return {
     address: { ...address, port: (server.address() as AddressInfo).port },

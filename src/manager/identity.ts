@@ -1,4 +1,4 @@
-/** The identity of each operator of a process: a client and an event recorder under its name, over the connections of the process. */
+/** The identity of each operator of a process: a client and an event recorder with its name, over the connections of the process. */
 import type { Client } from '../client/client.ts'
 import { clientAs } from '../client/client-as.ts'
 import type { Transport } from '../client/transport.ts'
@@ -7,13 +7,13 @@ import { createEventRecorder } from '../telemetry/event-recorder.ts'
 import type { Operator } from './operator.ts'
 
 export interface OperatorIdentity {
-  /** Its field manager and user agent carry the operator's name. */
+  /** With the operator's name as field manager and user agent. */
   readonly client: Client
-  /** The source of its events is the operator. */
+  /** With the operator's name as source. */
   readonly events: EventRecorder & { flush(): Promise<void> }
 }
 
-/** What each operator acts with. */
+/** Returns the client and the event recorder of each operator. */
 export function identitiesOf(
   operators: readonly Operator[],
   transport: Transport,

@@ -1,15 +1,15 @@
-/** Addresses to listen on, as Kubernetes' flags write them: `:8081`, `127.0.0.1:8081`, `[::1]:0`. */
+/** Parses addresses to listen on in the format of Kubernetes' flags: `:8081`, `127.0.0.1:8081`, `[::1]:0`. */
 import { ProreusError } from '../api/errors.ts'
 
 export interface ListenAddress {
   /** Absent: all addresses of the machine. */
   readonly host?: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
 }
 
 /**
- * Parses the value of a flag; undefined when it switches the server off (`0` or nothing at all).
+ * Parses the value of a flag; undefined when it disables the server (`0` or empty).
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID`, naming `flag`.
  */
@@ -27,7 +27,7 @@ export function parseListenAddress(text: string, flag: string): ListenAddress | 
   return host === '' ? { port } : { host, port }
 }
 
-/** The text form, with the port that the system has chosen. */
+/** Formats an address, with the port that the system has chosen. */
 export function formatListenAddress({ host = '', port }: ListenAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }

@@ -1,9 +1,9 @@
-/** The memory of the process, as its webhook server shares it. */
+/** Computes the memory limits of the webhook server, and warns about a limit that is too small. */
 import type { Logger } from '../telemetry/logger.ts'
 import type { MemoryShares } from '../webhook/memory.ts'
 import { leastLimitBytes, processMemory, shareMemory } from '../webhook/memory.ts'
 
-/** The shares of a limit, default: that of the container. Warns when it is too small to be kept to. */
+/** Returns the shares of a limit, by default that of the container. Logs a warning when the process cannot stay within it. */
 export function memoryFor(limitBytes: number | undefined, logger: Logger): MemoryShares {
   const memory = processMemory(limitBytes)
   const least = leastLimitBytes(memory)

@@ -1,10 +1,10 @@
-/** Names of an installation: from its one name follow those of everything that belongs to it, so that several live in one cluster. */
+/** The names of an installation's objects, derived from its own name, so that several installations can run in one cluster. */
 import { ProreusError } from '../api/errors.ts'
 import { dns1035Label } from '../api/names.ts'
 
 /** The names of one installation. */
 export interface InstallationNames {
-  /** The name itself. Also the Deployment, the ServiceAccount, and the label `app.kubernetes.io/name`. */
+  /** The name itself, also of the Deployment and the ServiceAccount, and the value of the label `app.kubernetes.io/name`. */
   readonly installation: string
   readonly namespace: string
   /** The Service in front of the webhooks. */
@@ -15,16 +15,16 @@ export interface InstallationNames {
   readonly validatingConfiguration: string
   /** The ClusterRole of the process, and its binding. */
   readonly managerRole: string
-  /** The field manager that owns what is installed; not that of the running process, which owns `caBundle`. */
+  /** The field manager of installed objects. It differs from that of the running process, which owns `caBundle`. */
   readonly installer: string
   /**
-   * The field manager that owns `spec.conversion`, which is known only when the webhooks are served: applying the CRDs again must not take it
-   * away even for a moment, in which objects would lose what their other versions do not have.
+   * The field manager of `spec.conversion`, which is applied separately once the webhooks are served. Applying the CRDs again must not
+   * remove it even for a moment, in which objects would lose fields of other versions.
    */
   readonly conversionInstaller: string
 }
 
-/** All names that follow from the name of an installation. */
+/** Returns all names derived from the name of an installation. */
 export function namesOf(installation: string): InstallationNames {
   return {
     installation,
@@ -39,30 +39,30 @@ export function namesOf(installation: string): InstallationNames {
   }
 }
 
-/** The labels of what belongs to an installation alone: not of CustomResourceDefinitions, which installations may share. */
+/** Returns the labels of objects that belong to one installation; CustomResourceDefinitions may be shared and have none. */
 export function labelsOf(installation: string): Record<string, string> {
   return { 'app.kubernetes.io/name': installation, 'app.kubernetes.io/part-of': installation }
 }
 
 const installer = /-install(-conversion)?$/
 
-/** Whether a field manager is the installer of some installation. */
+/** Returns whether a field manager is the installer of some installation. */
 export function isInstaller(fieldManager: string): boolean {
   return installer.test(fieldManager)
 }
 
-/** The installation of which a field manager is the installer. */
+/** Returns the installation of a field manager that is an installer. */
 export function installationOf(fieldManager: string): string {
   return fieldManager.replace(installer, '')
 }
 
-/** The longest suffix of an object's name is `-webhook-ca`, or `-validating`: what is derived fits into the 63 characters of a label. */
+/** The longest suffixes of names are `-webhook-ca` and `-validating`; a name and its suffix fit into the 63 characters of a label. */
 const maxLength = 63 - '-webhook-ca'.length
 
 /**
- * The name of the installation that these operators make up: the one that is given, else that of the only operator.
+ * Returns the name of the installation of these operators: the given one, else that of the only operator.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and no name, or when the name cannot be one.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when there are several operators and no name, or the name is invalid.
  */
 export function installationName(operators: readonly { readonly name: string }[], given?: string): string {
   const [only, another] = operators

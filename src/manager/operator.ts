@@ -1,4 +1,4 @@
-/** `defineOperator`: kinds with the webhooks and controllers that belong to them, as one unit to run, install and ship. */
+/** `defineOperator`: kinds with their webhooks and controllers, as one unit to run, install and ship. */
 import type { Kind } from '../api/kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
 import { isPolicyRule } from '../api/policy-rule.ts'
@@ -15,23 +15,23 @@ import { missingConverters } from '../conversion/definition.ts'
 
 export interface OperatorDefinition {
   /**
-   * Lower case, digits and dashes; how `--operators` names it. It is the field manager of what the operator writes, its user agent and the
+   * Lower case letters, digits and dashes. `--operators` selects the operator by it; it is also its field manager, its user agent and the
    * source of its events.
    */
   readonly name: string
   /** The operator's version, for its user agent: letters, digits, `.`, `-`, `+` and `_`. */
   readonly version?: string
-  /** The custom kinds that it brings along. */
+  /** The custom kinds of the operator. */
   readonly kinds: readonly Kind[]
   readonly webhooks?: readonly WebhookDefinition[]
-  /** How objects get from one version of a kind to another: one for each kind whose versions have different fields. */
+  /** The conversions between versions: one for each kind whose versions have different fields. */
   readonly conversions?: readonly ConversionDefinition[]
   readonly controllers?: readonly ControllerDefinition[]
-  /** What it needs to be allowed beyond what its webhooks and controllers declare. */
+  /** RBAC rules in addition to those of its webhooks and controllers. */
   readonly rbac?: readonly PolicyRule[]
 }
 
-/** What a function of ours returns, with at least these fields. */
+/** Accepts results of our function `maker`, recognized by these fields. */
 function isMadeBy(maker: string, fields: readonly string[]): OptionCheck {
   return expect(`what ${maker} returns`, (value) => typeof value === 'object' && value !== null && fields.every((field) => field in value))
 }
@@ -52,7 +52,7 @@ function refuseOperator(name: string, problems: readonly string[]): void {
     throw new ProreusError('PRO_CONFIG_INVALID', `The operator "${name}" is not well defined: ${problems.join('; ')}.`)
 }
 
-/** An operator that is complete and does not change any more. */
+/** A complete, immutable operator. */
 export interface Operator {
   readonly name: string
   readonly version?: string
@@ -68,13 +68,13 @@ export interface Operator {
  *
  * @example
  * export const operator = defineOperator({
- *   name: 'memcached',
- *   kinds: [memcached],
- *   webhooks: [defineWebhook(memcached)],
- *   controllers: [defineController(memcached, { reconcile, owns: [apps.deployment] })],
+ * name: 'memcached',
+ * kinds: [memcached],
+ * webhooks: [defineWebhook(memcached)],
+ * controllers: [defineController(memcached, { reconcile, owns: [apps.deployment] })],
  * })
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, something is there twice, its webhooks contradict each other, or
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the name is malformed, a kind or controller is declared twice, its webhooks conflict, or
  * the versions of a kind have different fields and no conversion.
  */
 export function defineOperator(definition: OperatorDefinition): Operator {
@@ -108,21 +108,24 @@ export function defineOperator(definition: OperatorDefinition): Operator {
   })
 }
 
-/** Whether a value is an operator, also one that another copy of this package has defined. */
+/** Returns whether a value is an operator, even one defined with another copy of this package. */
 export function isOperator(value: unknown): value is Operator {
   if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return false
   const { name, kinds, webhooks, conversions, controllers, rbac } = value as Partial<Record<keyof Operator, unknown>>
   return typeof name === 'string' && [kinds, webhooks, conversions, controllers, rbac].every((part) => Array.isArray(part))
 }
 
-/** The names of the CustomResourceDefinitions whose objects the operators' webhooks convert. */
+/** Returns the names of the CustomResourceDefinitions that need a conversion webhook. */
 export function convertedDefinitions(operators: readonly Operator[]): readonly string[] {
   return operators.flatMap(({ conversions }) =>
     conversions.filter(({ spokes }) => spokes.size > 0).map(({ kind }) => groupResourceOf(kind)),
   )
 }
 
-/** Refuses operators that cannot be in one process: two of one name, with controllers of one name, or with webhooks that contradict each other. */
+/**
+ * Rejects operators that cannot run in one process: two with the same name, with controllers of the same name, or with conflicting
+ * webhooks.
+ */
 export function checkOperators(operators: readonly Operator[]): void {
   const problems = [
     ...duplicates(operators.map(({ name }) => name)).map((name) => `two operators are called "${name}"`),

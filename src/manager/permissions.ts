@@ -1,4 +1,4 @@
-/** Asking the API server, before anything starts, whether the operators may read what they watch. */
+/** Checks, before anything starts, whether the operators may read the types that they watch. */
 import type { KubernetesObject } from '../api/object.ts'
 import type { Client } from '../client/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -27,7 +27,7 @@ export interface PermissionOptions {
   readonly client: Pick<Client, 'create'>
   /** Absent or empty: all. */
   readonly namespaces?: readonly string[] | undefined
-  /** Which user of which API server, for the message. */
+  /** Describes the user and the API server, for the message. */
   readonly connection: { readonly describe: string }
   readonly logger: Logger
   readonly signal?: AbortSignal | undefined
@@ -39,7 +39,7 @@ interface Need {
   readonly group: string
   readonly plural: string
   readonly namespaced: boolean
-  /** Without it nothing of a controller works; without others it waits for them and says so. */
+  /** Without its primary type a controller cannot work; it waits for others, and logs that. */
   readonly primary: boolean
 }
 
@@ -50,10 +50,10 @@ interface Refusal {
 }
 
 /**
- * Checks with SelfSubjectAccessReviews that each watched type may be listed and watched.
- * What is missing beside the primary kinds is a warning: the reflector goes on trying, and somebody may grant it meanwhile.
+ * Checks with SelfSubjectAccessReviews that each watched type may be listed and watched. A missing right for other types than the primary
+ * ones is a warning: the reflector keeps retrying, and the right may be granted later.
  *
- * @throws {ProreusError} `PRO_PERMISSION` when a primary kind may not be read.
+ * @throws {ProreusError} `PRO_PERMISSION` when a primary type may not be read.
  */
 export async function checkPermissions(options: PermissionOptions): Promise<void> {
   const { connection, logger } = options
@@ -90,15 +90,15 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
     const review = await client.create(selfSubjectAccessReview, { metadata: {}, spec: { resourceAttributes } }, { signal })
     return review.status?.allowed === false
   } catch (error) {
-    // Who is not let in at all will not be able to do anything.
+    // An unauthenticated client cannot do anything.
     if (!isApiError(error) || isUnauthorized(error)) throw error
-    // A server that will not say is no reason to refuse the start: the first list will tell.
+    // A failed review does not prevent the start: the first list will show whether the right is missing.
     logger.debug({ err: error }, `the API server does not say whether this user may ${verb} ${groupResourceOf(need)}`)
     return false
   }
 }
 
-/** What the controllers watch and the webhooks read, each type once. */
+/** Returns the types that controllers watch and webhooks read, without duplicates. */
 function needsOf(operators: readonly Operator[]): readonly Need[] {
   const needs = new Map<string, Need>()
   for (const { type: primaryType, types } of operators.flatMap(({ controllers }) => controllers)) {

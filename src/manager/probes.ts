@@ -1,4 +1,4 @@
-/** The servers beside the webhooks: `/healthz` and `/readyz` for the kubelet, `/metrics` for Prometheus. */
+/** The plain HTTP servers: `/healthz` and `/readyz` for the kubelet, `/metrics` for Prometheus. */
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Check } from './health.ts'
@@ -12,20 +12,20 @@ const probeFlag = '--health-probe-bind-address'
 const metricsFlag = '--metrics-bind-address'
 
 export interface ProbeOptions {
-  /** `0` switches the probes off. */
+  /** `0` disables the probes. */
   readonly probeBindAddress: string
-  /** `0` switches the metrics off. The same text as the probes' address: one server for both. */
+  /** `0` disables the metrics. With the same address as the probes, one server serves both. */
   readonly metricsBindAddress: string
   readonly metrics: Metrics
-  /** What `/healthz` looks at: when it fails, the kubelet starts the container anew. */
+  /** The checks of `/healthz`: when it fails, the kubelet restarts the container. */
   readonly liveness: () => readonly Check[]
-  /** What `/readyz` looks at. */
+  /** The checks of `/readyz`. */
   readonly readiness: () => readonly Check[]
   readonly logger: Logger
 }
 
 export interface Probes {
-  /** Where the probes are served, undefined when they are off. */
+  /** The address of the probes, undefined when they are disabled. */
   readonly probes: ListenAddress | undefined
   readonly metrics: ListenAddress | undefined
   close(): Promise<void>
@@ -34,7 +34,7 @@ export interface Probes {
 /** A process that answers is alive. */
 const ping: Check = { name: 'ping', problem: () => undefined }
 
-/** Starts the servers. Rejects with one sentence when an address is malformed or taken; what was started before is then closed. */
+/** Starts the servers. Rejects when an address is malformed or taken, after closing servers that have started. */
 export async function startProbes(options: ProbeOptions): Promise<Probes> {
   const { probeBindAddress, metricsBindAddress, metrics, liveness, readiness, logger } = options
   const probeAddress = parseListenAddress(probeBindAddress, probeFlag)

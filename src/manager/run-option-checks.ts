@@ -1,4 +1,4 @@
-/** The checks of the options of `run`, for callers whose compiler does not see them. */
+/** Validates the options of `run` for callers without types. */
 import type { OptionCheck } from '../api/option-checks.ts'
 import {
   expect,
@@ -18,7 +18,7 @@ import type { Connection } from '../client/connection.ts'
 import type { CertificateOptions } from './certificates.ts'
 import type { InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
-/** Whether a value has these methods, own ones or those of its class. */
+/** Returns whether a value has these methods, own or inherited. */
 function hasMethods(value: unknown, ...names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
@@ -70,7 +70,7 @@ const webhookChecks = {
   url: isText,
   service: isText,
   reviewLogSampling: isShare,
-  // Which ones there are, the server says.
+  // The server validates the value.
   tlsMinVersion: isText,
   tlsCipherSuites: isListOf(isText),
 } satisfies Record<keyof WebhookOptions, OptionCheck>
@@ -81,9 +81,9 @@ const injectionChecks = {
   definitions: isListOf(isText),
 } satisfies Record<keyof InjectionTargets, OptionCheck>
 
-/** The check of each option; functions that pass some of them on to `run` check with the same. */
+/** The check of each option; functions that pass some options on to `run` use the same checks. */
 export const runOptionChecks = {
-  // Whoever makes a connection may keep more with it.
+  // May have other properties, since callers may extend a connection.
   connection: hasOptions(connectionChecks, ['server', 'describe'], { mayHaveOthers: true }),
   name: isText,
   namespace: isText,
@@ -106,7 +106,7 @@ export const runOptionChecks = {
 } satisfies Record<keyof RunOptions, OptionCheck>
 const checkOptions = hasOptions(runOptionChecks, ['connection'])
 
-/** @throws {ProreusError} `PRO_CONFIG_INVALID` with all options that are wrong or unknown. */
+/** @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options. */
 export function checkRunOptions(options: RunOptions): void {
   refuseOptions('run', checkOptions(options, ''))
 }

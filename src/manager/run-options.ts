@@ -1,4 +1,4 @@
-/** The options of `run`, and their defaults: in a cluster, where the connection is that of a Pod's service account, and outside. */
+/** The options of `run`, and their defaults in a cluster (with the connection of a Pod's service account) and outside. */
 import { hostname } from 'node:os'
 import type { Clock } from '../api/clock.ts'
 import type { Client } from '../client/client.ts'
@@ -17,32 +17,32 @@ import type { Operator } from './operator.ts'
 export interface WebhookOptions extends TlsOptions {
   /** Default: all addresses. */
   readonly host?: string
-  /** Default 9443; 0 takes any free one. */
+  /** Default 9443; 0 takes any free port. */
   readonly port?: number
-  /** Where the API server reaches the webhooks, for an operator outside the cluster; its host goes into the certificate. */
+  /** The URL at which the API server reaches the webhooks of an operator outside the cluster; its host is included in the certificate. */
   readonly url?: string
   /** The Service in front of the webhooks, in the namespace of the process. Default: `NAME-webhook`. */
   readonly service?: string
   /**
-   * The share of allowed reviews that get a log line, from 0 (none, the default) to 1 (all); which ones, their uid decides.
-   * Those that are denied or fail are logged in any case.
+   * Share of allowed reviews that are logged, from 0 (none, the default) to 1 (all), sampled by their uid. Denied and failed reviews are
+   * always logged.
    */
   readonly reviewLogSampling?: number
 }
 
-/** Which webhook configurations get their `caBundle` from this process. */
+/** The webhook configurations whose `caBundle` this process maintains. */
 export interface InjectionTargets {
   readonly mutating: readonly string[]
   readonly validating: readonly string[]
-  /** CustomResourceDefinitions, whose conversion webhooks need one too. Default: those of the operators' kinds with a conversion. */
+  /** CustomResourceDefinitions with a conversion webhook. Default: those of the operators' kinds with a conversion. */
   readonly definitions?: readonly string[]
 }
 
-/** Where the process can be reached. */
+/** The addresses of the process. */
 export interface Endpoints {
   /** Undefined when no operator has webhooks. */
   readonly webhook: { readonly port: number; readonly url: string; readonly caBundle: string } | undefined
-  /** Undefined when switched off. */
+  /** Undefined when disabled. */
   readonly probes: ListenAddress | undefined
   readonly metrics: ListenAddress | undefined
 }
@@ -50,50 +50,53 @@ export interface Endpoints {
 export interface RunOptions {
   readonly connection: Connection
   /**
-   * The name of the installation, from which the names of its webhook configurations, namespace, Service and Secret follow: several
-   * installations, also of one operator, live in one cluster under different names. At most 52 characters of a DNS label that begins with a
-   * letter. Default: the operator's name; where several operators run, it must be given.
+   * The name of the installation, which is part of the names of its webhook configurations, namespace, Service and Secret, so that several
+   * installations, even of one operator, can run in one cluster. A DNS label of at most 52 characters that begins with a letter. Default:
+   * the operator's name; required when there are several operators.
    */
   readonly name?: string
-  /** The namespace that the process belongs to. Default: that of the service account in a cluster, else `NAME-system`. */
+  /** The namespace of the process. Default: that of the service account in a cluster, else `NAME-system`. */
   readonly namespace?: string
-  /** Its abort starts the ordered stop. Default: that of `onTermination`, which aborts on SIGTERM and SIGINT. */
+  /** Aborts to start the graceful shutdown. Default: that of `onTermination`, which aborts on SIGTERM and SIGINT. */
   readonly signal?: AbortSignal
   /** Default: the Secret `NAME-webhook-ca` in a cluster, the folder `certs` outside. */
   readonly certificates?: CertificateOptions
   readonly webhook?: WebhookOptions
-  /** Default: `NAME-mutating` and `NAME-validating`. Empty lists leave `caBundle` to others, e.g. cert-manager. */
+  /** Default: `NAME-mutating` and `NAME-validating`. With empty lists another program maintains `caBundle`, e.g. cert-manager. */
   readonly webhookConfigurations?: InjectionTargets
-  /** Default `:8081` in a cluster, `127.0.0.1:8081` outside: nobody has to authenticate. `0` switches the probes off. */
+  /** Default `:8081` in a cluster, `127.0.0.1:8081` outside. Clients are not authenticated. `0` disables the probes. */
   readonly probeBindAddress?: string
-  /** Default `:8080` in a cluster, `127.0.0.1:8080` outside: nobody has to authenticate. `0` switches the metrics off. */
+  /** Default `:8080` in a cluster, `127.0.0.1:8080` outside. Clients are not authenticated. `0` disables the metrics. */
   readonly metricsBindAddress?: string
   /**
-   * How many bytes of memory the process may take: the limits of the webhook server follow from it. Default: the memory limit of the
+   * Memory limit of the process in bytes, from which the limits of the webhook server are derived. Default: the memory limit of the
    * container; without one half of the machine's memory, at most 1 GiB.
    */
   readonly memoryLimitBytes?: number
-  /** Which namespaces the controllers watch. Absent or empty: all. */
+  /** Namespaces that the controllers watch. Absent or empty: all. */
   readonly namespaces?: readonly string[]
   /**
-   * How long the webhooks go on accepting after the stop began, so that nobody still sends to a closed port. Default 10 s in a cluster, where
-   * endpoints are withdrawn meanwhile, and 0 outside.
+   * Time for which the webhooks accept connections after the shutdown began, for clients that do not know it yet. Default 10 s in a
+   * cluster, in which endpoints are removed, and 0 outside.
    */
   readonly drainDelayMs?: number
-  /** How long what is in flight may take after that. Default 30 s. */
+  /** Time limit for requests in flight after that. Default 30 s. */
   readonly drainDeadlineMs?: number
-  /** Which replica this is, for events. Default: the host name, in a cluster that of the Pod. */
+  /** Identifies the replica in events. Default: the host name, which in a cluster is that of the Pod. */
   readonly instance?: string
   readonly logger?: Logger
   readonly clock?: Clock
   readonly metrics?: Metrics
-  /** Called when the webhooks are served, before anything is watched: the moment to install their configurations. `client` is the process' own. */
+  /**
+   * Called when the webhooks are served, before anything is watched: the moment to install their configurations. `client` is that of the
+   * process.
+   */
   readonly onServing?: (endpoints: Endpoints, client: Client) => Promise<void> | void
-  /** Called when everything has been started. */
+  /** Called when everything has started. */
   readonly onStarted?: (endpoints: Endpoints, client: Client) => Promise<void> | void
 }
 
-/** What has a default has a value; only `signal` may still be missing. */
+/** The options with all defaults; only `signal` may be missing. */
 export type CompleteOptions = RunOptions &
   Required<
     Pick<
@@ -113,9 +116,9 @@ export type CompleteOptions = RunOptions &
   > & { readonly names: InstallationNames; readonly service: ServiceReference }
 
 /**
- * Fills in the defaults.
+ * Applies the defaults.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installation has no name, or one that cannot be.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installation has no name, or an invalid one.
  */
 export function withDefaults(operators: readonly Operator[], options: RunOptions): CompleteOptions {
   const { connection, webhook = {} } = options
@@ -145,13 +148,13 @@ export function withDefaults(operators: readonly Operator[], options: RunOptions
   }
 }
 
-/** Where a Service is. */
+/** A reference to a Service. */
 export interface ServiceReference {
   readonly namespace: string
   readonly name: string
 }
 
-/** The Service in front of the webhooks of an installation. */
+/** Returns the Service in front of the webhooks of an installation. */
 export function serviceOf(names: InstallationNames, { connection, namespace, webhook }: RunOptions): ServiceReference {
   const own = namespace ?? (connection.inCluster === true ? connection.namespace : undefined) ?? names.namespace
   return { namespace: own, name: webhook?.service ?? names.webhookService }

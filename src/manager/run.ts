@@ -1,4 +1,4 @@
-/** `run`: operators against an API server: what is started, in which order and why, until it is told to stop. */
+/** `run`: starts operators in the right order, and stops them gracefully. */
 import type { ControllerCache, ControllerEnvironment } from '../controller/builder.ts'
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
@@ -37,24 +37,24 @@ export type { CertificateOptions } from './certificates.ts'
 export type { Endpoints, InjectionTargets, RunOptions, WebhookOptions } from './run-options.ts'
 
 /**
- * Runs operators: serves their webhooks, keeps the certificates and reconciles, until `signal` aborts or, without one, the process is
- * terminated; resolves after an ordered stop.
+ * Runs operators: serves their webhooks, maintains the certificates and reconciles, until `signal` aborts or, without one, the process
+ * receives SIGTERM or SIGINT; resolves after a graceful shutdown.
  *
- * Once started it goes on whatever happens: a missing CRD or an API server that is away is waited for. A controller that has failed
- * is logged and fails the liveness probe, for only a new process starts it again.
+ * After the start it survives failures: it waits for a missing CRD or an unreachable API server. A controller that has failed is logged and
+ * fails the liveness probe, since only a restart of the process restarts it.
  *
  * @example
  * await run([operator], { connection: await loadConnection({ env: process.env }) })
  *
  * @throws {ProreusError} when it cannot start: `PRO_PORT_IN_USE`, `PRO_CERTIFICATE`, `PRO_PERMISSION`, `PRO_API_UNREACHABLE`, and
- * `PRO_CONFIG_INVALID` with all options that are wrong or unknown.
+ * `PRO_CONFIG_INVALID` with all invalid and unknown options.
  */
 export function run(operators: readonly Operator[], options: RunOptions): Promise<void> {
   return runWith(realParts, operators, options)
 }
 
 /**
- * What is started; tests put others in their place.
+ * The parts to start; tests replace them.
  * @internal
  */
 export interface Parts {
@@ -64,7 +64,7 @@ export interface Parts {
   readonly createWebhookServer: typeof createWebhookServer
   readonly injectCaBundle: typeof injectCaBundle
   readonly createCache: (client: Client, options: CacheOptions) => OwnCache
-  /** Resolves when this replica is the one that reconciles. Webhooks and probes do not wait for it. */
+  /** Resolves when this replica becomes the one that reconciles. Webhooks and probes do not wait for it. */
   readonly elected: (signal: AbortSignal) => Promise<void>
 }
 
@@ -80,14 +80,14 @@ const realParts: Parts = {
   elected: () => Promise.resolve(),
 }
 
-/** With the signal that is waited for, whoever gave it. */
+/** With the signal, given or default. */
 type UntilAborted = CompleteOptions & { readonly signal: AbortSignal }
 
-/** A start that failed has nothing in flight that would be worth waiting for. */
+/** A failed start has nothing in flight that is worth a longer wait. */
 const failedStartDeadlineMs = 5_000
 
 /**
- * Starts everything, waits for the abort, and stops everything. Rejects when the start fails; nothing is left running then.
+ * Starts everything, waits for the abort, and stops everything. Rejects when the start fails, after stopping what has started.
  * @internal
  */
 export async function runWith(parts: Parts, operators: readonly Operator[], runOptions: RunOptions): Promise<void> {
@@ -133,8 +133,8 @@ async function runUntil(signal: AbortSignal, operators: readonly Operator[], giv
 }
 
 /**
- * Probes first: they answer "not ready" from the beginning. Webhooks before the cache: a list may need their conversion.
- * The cache before controllers, which wait for what they watch.
+ * Probes first, which answer "not ready" from the beginning. Webhooks before the cache, because a list may need their conversion. The cache
+ * before the controllers, which wait for it.
  */
 async function start(operators: readonly Operator[], options: UntilAborted, parts: Parts, running: Running): Promise<void> {
   const { signal, metrics, logger, connection, namespaces } = options
@@ -163,7 +163,10 @@ async function start(operators: readonly Operator[], options: UntilAborted, part
   await options.onStarted?.(endpoints, running.client)
 }
 
-/** Not started yet: the webhooks, which come first, read from it. What they read is followed by each replica, whoever reconciles. */
+/**
+ * Creates the cache without starting it, because the webhooks, which start first, read from it. Every replica watches the types of
+ * webhooks, whether it reconciles or not.
+ */
 function createCache(operators: readonly Operator[], options: CompleteOptions, parts: Parts, { client }: Running): OwnCache | undefined {
   const { logger, clock, namespaces = [] } = options
   const reads = operators.flatMap(({ webhooks }) => webhooks.flatMap(({ settings }) => settings.reads ?? []))
@@ -212,7 +215,7 @@ async function startWebhooks(
   return { port: address.port, url: webhook.url ?? address.url, caBundle: source.current().caBundle }
 }
 
-/** After `onServing`, which may have installed the configurations: they then need not wait for a second look. */
+/** After `onServing`, which may have installed the configurations, so that the first check finds them. */
 function startInjection(
   operators: readonly Operator[],
   options: CompleteOptions,
@@ -221,7 +224,7 @@ function startInjection(
 ): BackgroundTask | undefined {
   const { webhookConfigurations, clock, logger } = options
   const { definitions = convertedDefinitions(operators) } = webhookConfigurations
-  // Operators that only convert have no configurations to wait for.
+  // Operators with conversions alone have no webhook configurations.
   const { mutating, validating } = operators.some(({ webhooks }) => webhooks.length > 0)
     ? webhookConfigurations
     : { mutating: [], validating: [] }

@@ -1,4 +1,4 @@
-/** What is running: filled in while the process starts, read by the probes, taken down by the drain. */
+/** The running parts of the process: filled in during the start, read by the probes, stopped by the drain. */
 import type { CertificateSource } from '../certs/serving-certificate.ts'
 import type { Client } from '../client/client.ts'
 import type { WebhookServer } from '../webhook/server.ts'
@@ -10,10 +10,10 @@ import type { Probes } from './probes.ts'
 import { messageOf } from '../api/errors.ts'
 
 export interface Running {
-  /** The process' own, under the name of the installation. */
+  /** The client of the process, with the name of the installation. */
   readonly client: Client
   readonly identities: ReadonlyMap<Operator, OperatorIdentity>
-  /** The stop has begun. */
+  /** True when the shutdown has begun. */
   draining: boolean
   probes?: Probes
   certificates?: { readonly source: CertificateSource; readonly task: BackgroundTask }
@@ -25,7 +25,10 @@ export interface Running {
   readonly controllers: Map<string, BackgroundTask>
 }
 
-/** What `/readyz` looks at. Caches and controllers are shown but do not decide: a conversion webhook must be ready before caches can sync. */
+/**
+ * Returns the checks of `/readyz`. Caches and controllers are shown without effect on the status, because a conversion webhook must be
+ * ready before caches can sync.
+ */
 export function readinessChecks(running: Running, hasWebhooks: boolean): readonly Check[] {
   const webhook = running.webhookCheck ?? { name: 'webhook', problem: () => 'the webhook server does not listen yet' }
   return [
@@ -44,8 +47,8 @@ export function readinessChecks(running: Running, hasWebhooks: boolean): readonl
 }
 
 /**
- * What `/healthz` looks at: a controller that has ended by itself reconciles no more, and only a new process starts it again.
- * While the process ends, they all do.
+ * Returns the checks of `/healthz`: a controller that has failed does not reconcile until the process restarts. During the shutdown nothing
+ * fails.
  */
 export function livenessChecks(running: Running): readonly Check[] {
   return [...running.controllers].map(([name, task]) => ({

@@ -1,17 +1,17 @@
-/** Kinds that several operators of one process define: only one CustomResourceDefinition of a kind can be installed. */
+/** Kinds that several operators of one process define: a cluster has only one CustomResourceDefinition for a kind. */
 import { ProreusError } from '../api/errors.ts'
 import { groupKindOf } from '../api/group-version-kind.ts'
 import { jsonEqual } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { Operator } from './operator.ts'
 
-/** The kinds of all operators, each once. */
+/** Returns the kinds of all operators, without duplicates. */
 export function kindsOf(operators: readonly Operator[]): readonly Kind[] {
   return [...new Map(operators.flatMap(({ kinds }) => kinds).map((kind) => [groupKindOf(kind), kind])).values()]
 }
 
 /**
- * Refuses operators of which two define one kind differently: whichever is installed last would decide in silence.
+ * Rejects operators that define one kind differently; otherwise the one installed last would silently win.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID`, naming the kind and both operators.
  */

@@ -1,18 +1,18 @@
-/** What ends the process from outside, or should not: termination signals, and errors that nobody caught. */
+/** Termination signals and uncaught errors of the process. */
 import { messageOf } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 export interface Termination {
-  /** Aborts when the process is to end in order. */
+  /** Aborts when the process must shut down. */
   readonly signal: AbortSignal
-  /** Takes the handlers away. */
+  /** Removes the handlers. */
   release(): void
 }
 
 /**
- * Aborts on SIGTERM and SIGINT, so that the process ends in order; a second signal ends it at once.
- * A promise that an operator forgot to wait for is logged and ends nothing: the webhooks of everybody else are in this process.
- * After an exception outside of any promise nobody knows what still holds, so that ends the process in order, with exit code 1.
+ * Aborts on SIGTERM and SIGINT, for a graceful shutdown; a second signal ends the process at once. An unhandled rejection is logged and
+ * does not end the process, in which the webhooks of other kinds run. After an uncaught exception the state of the process is unknown, so
+ * it shuts down gracefully with exit code 1.
  */
 export function onTermination(logger: Logger): Termination {
   const controller = new AbortController()

@@ -1,4 +1,4 @@
-/** Whether the webhook port really answers as the API server needs it: TLS, with a leaf that the published bundle trusts. */
+/** Checks that the webhook port answers as the API server requires: TLS, with a leaf that the published trust bundle trusts. */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import type { Clock } from '../api/clock.ts'
@@ -8,7 +8,7 @@ import type { Check } from './health.ts'
 import { messageOf } from '../api/errors.ts'
 
 export interface WebhookCheckOptions {
-  /** The host that the server was told to listen on. */
+  /** The host that the server listens on. */
   readonly host?: string | undefined
   readonly port: number
   /** The DNS name or address that the API server expects in the certificate. */
@@ -17,9 +17,9 @@ export interface WebhookCheckOptions {
   readonly clock: Clock
 }
 
-/** A handshake costs a signature: several probes share one. Failures are looked at anew. */
+/** A handshake costs a signature, so that probes share a success for this time. Failures are not cached. */
 const trustMs = 5_000
-/** The kubelet waits no longer than that for an answer, by default one second. */
+/** Below the default timeout of the kubelet, one second. */
 const timeoutMs = 900
 
 /** The readiness check named `webhook`. */
@@ -39,7 +39,7 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
     name: 'webhook',
     problem() {
       const { caBundle } = certificates.current()
-      // The age is also too great after the clock was set back.
+      // The age is also too large after the clock was set back.
       if (passed !== undefined && passed.bundle === caBundle && Math.abs(clock.now() - passed.at) < trustMs) return undefined
       dialing ??= dialOnce().finally(() => (dialing = undefined))
       return dialing
@@ -47,14 +47,14 @@ export function webhookCheck(options: WebhookCheckOptions): Check {
   }
 }
 
-/** One handshake with our own port; undefined when it succeeds, otherwise why it did not. */
+/** Makes one TLS handshake with our own port; resolves to undefined when it succeeds, otherwise to the reason. */
 function dial({ host, port, serverName }: WebhookCheckOptions, ca: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({
       ...trust(ca),
       host: loopbackFor(host),
       port,
-      // TLS names no addresses.
+      // TLS has no server name for addresses.
       servername: isIP(serverName) === 0 ? serverName : '',
       checkServerIdentity: (_host, certificate) => checkServerIdentity(serverName, certificate),
       timeout: timeoutMs,
@@ -65,7 +65,7 @@ function dial({ host, port, serverName }: WebhookCheckOptions, ca: string): Prom
     }
     socket.once('secureConnect', () => {
       resolve(undefined)
-      // Closed from both sides in peace: a reset would be a failed handshake to the server.
+      // Closes gracefully: after a reset the server would log a failed handshake.
       socket.resume().end()
     })
     socket.on('timeout', () => fail(`port ${port} gave no answer within ${timeoutMs} ms`))
