@@ -2,8 +2,8 @@
 import type { models } from './kubernetes/models.ts'
 
 /**
- * What `Type.Builtin` takes. Types that contain themselves, such as `JSONSchemaProps`, are not among them: they have no end that
- * could be checked.
+ * The names that `Type.Builtin` accepts. Recursive types, such as `JSONSchemaProps`, are not supported, because their schema cannot be
+ * expanded.
  */
 export interface BuiltinTypes {
   Affinity: models.V1Affinity
@@ -88,15 +88,15 @@ export interface BuiltinTypes {
 
 export type BuiltinTypeName = keyof BuiltinTypes
 
-/** JSON does not show it, so that no CRD has it. */
+/** A symbol is not serialized, so that it never gets into a CRD. */
 const builtinType = Symbol('builtinType')
 
-/** Notes on a schema that the values of a built-in type stand there. */
+/** Marks a schema whose values are of a built-in type. */
 export function withBuiltinType<Schema extends object>(schema: Schema, name: BuiltinTypeName): Schema {
   return Object.assign(schema, { [builtinType]: name })
 }
 
-/** The built-in type whose values stand where the schema does. */
+/** Returns the built-in type of a schema's values. */
 export function builtinTypeOf(schema: object): BuiltinTypeName | undefined {
   return (schema as { readonly [builtinType]?: BuiltinTypeName })[builtinType]
 }

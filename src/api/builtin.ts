@@ -1,4 +1,4 @@
-/** Kubernetes' own types that Proreus itself works with, by their bare names. */
+/** The built-in types that Proreus itself uses, by their bare names. */
 import { admissionregistration } from './kubernetes/admissionregistration.ts'
 import { apiextensions } from './kubernetes/apiextensions.ts'
 import { apps } from './kubernetes/apps.ts'

@@ -1,6 +1,6 @@
-/** Time as a parameter: everything that waits or compares times takes a `Clock`, so that tests can own it. */
+/** Time as a parameter: everything that waits or compares times takes a `Clock`, so that tests can control it. */
 
-/** A timer that was asked for; `cancel` is idempotent. */
+/** A pending timer; `cancel` is idempotent. */
 export interface Timer {
   cancel(): void
 }
@@ -8,19 +8,19 @@ export interface Timer {
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch. */
   now(): number
-  /** Milliseconds since some moment, for how long something takes: it goes on evenly when the machine's clock is set. */
+  /** Milliseconds since an arbitrary moment, for measuring durations: unaffected when the machine's clock is set. */
   monotonicNow(): number
   /**
-   * Calls `callback` once after `ms` milliseconds (any length; negative means at once).
-   * The timer keeps the process alive only when `keepAlive` is true: when somebody waits for it.
+   * Calls `callback` once after `ms` milliseconds (any length; negative means at once). The timer keeps the process alive only when
+   * `keepAlive` is true.
    */
   after(ms: number, callback: () => void, keepAlive?: boolean): Timer
 }
 
-/** The longest delay that Node's `setTimeout` takes; a longer one would fire at once. */
+/** The longest delay of Node's `setTimeout`; a longer one would fire at once. */
 const longestTimeout = 2 ** 31 - 1
 
-/** The real clock. Delays beyond 24.8 days are split, which `setTimeout` alone would turn into "now". */
+/** The real clock. Delays beyond 24.8 days are split, because `setTimeout` would fire at once. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicNow: () => performance.now(),
@@ -38,8 +38,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * Resolves after `ms` milliseconds, or rejects with the signal's reason when it aborts first.
- * A pending sleep keeps the process alive; after the abort nothing is left of it.
+ * Resolves after `ms` milliseconds, or rejects with the signal's reason when it aborts first. A pending sleep keeps the process alive; an
+ * aborted one leaves no timer or listener behind.
  */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -14,14 +14,14 @@ export interface Condition {
 
 export type ConditionInput = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>
 
-/** RFC 3339 with seconds, as `metav1.Time` is written. */
+/** RFC 3339 with seconds, the format of `metav1.Time`. */
 export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
 
 /**
- * The conditions with `changes` laid over `previous`, sorted by type.
- * `lastTransitionTime` moves only when a condition's status changes, so that writing the same state again changes nothing.
+ * Returns `previous` with `changes` applied, sorted by type. `lastTransitionTime` changes only with a condition's status, so that writing
+ * the same state again changes nothing.
  */
 export function mergeConditions(
   previous: readonly Condition[] | undefined,

@@ -1,14 +1,14 @@
-/** Connections whose next request comes before their last answer has left. */
+/** Works around a bug of Node.js with requests that arrive before the last response is sent. */
 import type { Socket } from 'node:net'
 
-/** The length in UTF-16 units up to which an answer fits into the buffer of a socket, whatever its characters. */
+/** Maximum length in UTF-16 units of a response that fits into the buffer of a socket, whatever its characters. */
 export const longAnswer = 16 * 1024
 
 /**
- * Has a TLS connection, over which a long answer is sent, survive an early request. While an answer fills the buffer of a socket, Node pauses
- * the HTTP parser at the next request; over TLS it goes on feeding it with what has been decrypted already, and then ends the connection
- * (`HPE_PAUSED`). With a listener for `data`, the parser is fed from the stream, which keeps what comes while it is paused. That costs a
- * tenth of the processor time, and so is only done where it is needed.
+ * Keeps a TLS connection usable on which a request arrives during a long response. While a response fills the buffer of a socket, Node.js
+ * pauses the HTTP parser at the next request; over TLS it nevertheless feeds the parser with decrypted bytes, and then closes the
+ * connection (`HPE_PAUSED`). With a listener for `data`, the parser reads from the stream, which buffers while it is paused. That costs a
+ * tenth of the CPU time, so it is used for long responses only.
  */
 export function expectEarlyRequest(socket: Socket | null): void {
   if (socket !== null && !socket.listeners('data').includes(ignore)) socket.on('data', ignore)

@@ -1,14 +1,14 @@
-/** The errors of one object, as many as anybody reads: a user can make an object with a million mistakes, and each is told twice. */
+/** The errors of one object, limited in number and length: a user can make an object with a million errors, and each is reported twice. */
 import type { FieldError } from './field-error.ts'
 
-/** How many errors are listed. */
+/** Maximum number of listed errors. */
 export const maxListedErrors = 250
-/** How long the texts of all listed errors may be together, in UTF-16 units; the last of them may exceed it. */
+/** Maximum length of all listed errors together, in UTF-16 units; the last one may exceed it. */
 const maxListedLength = 128 * 1024
-/** How long the path and the message of one error may each be: a handler may have put a whole object into it. */
+/** Maximum length of the path and of the message of one error, since a handler may put a whole object into it. */
 const maxTextLength = 32 * 1024
 
-/** The first errors, and how many came after these. Plain data, so that it can be sent from thread to thread. */
+/** The first errors, and the number of further ones. Plain data, which can be sent to another thread. */
 export interface ErrorList {
   readonly listed: readonly FieldError[]
   readonly omitted: number
@@ -20,7 +20,7 @@ export function isEmpty({ listed }: ErrorList): boolean {
   return listed.length === 0
 }
 
-/** The list with more errors at its end, as far as there is room for them. */
+/** Returns the list with more errors appended, as far as there is room. */
 export function addErrors(list: ErrorList, errors: readonly FieldError[]): ErrorList {
   if (errors.length === 0) return list
   const listed = [...list.listed]
@@ -35,14 +35,17 @@ export function addErrors(list: ErrorList, errors: readonly FieldError[]): Error
   return { listed, omitted: list.omitted + errors.length - index }
 }
 
-/** The first list with the second at its end. */
+/** Returns the first list with the second appended. */
 export function joinErrors(first: ErrorList, second: ErrorList): ErrorList {
   if (isEmpty(first)) return second
   const { listed, omitted } = addErrors(first, second.listed)
   return { listed, omitted: omitted + second.omitted }
 }
 
-/** The entry that stands for the errors that are not listed; undefined where all of them are. Who has collected them may have stopped early, too. */
+/**
+ * Returns an entry for the errors that are not listed; undefined when all are. The collector may have stopped early, too, so the number is
+ * a minimum.
+ */
 export function omission({ omitted }: ErrorList): FieldError | undefined {
   if (omitted === 0) return undefined
   const errors = omitted === 1 ? '1 more error is' : `${omitted} more errors are`

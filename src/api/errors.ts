@@ -1,6 +1,6 @@
-/** The error type of everything that Proreus itself reports. */
+/** The type of all errors that Proreus itself reports. */
 
-/** Stable codes, one for each kind of failure, and what they mean. */
+/** Stable codes, one for each kind of failure, and their meanings. */
 export const errorCodes = {
   PRO_KIND_INVALID: 'A kind is not well defined: names, versions, storage, or a keyword that schemas do not have.',
   PRO_SCHEMA_INVALID: 'A schema is not structural, or says what a CRD cannot.',
@@ -19,8 +19,8 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes
 
 /**
- * An error with a stable `code` for programs and a `message` that says to a person what happened and what to do.
- * The command line prints the message alone; a stack is for errors that are not of this class.
+ * An error with a stable `code` for programs, and a `message` for people that contains the cause and what to do. The command line prints
+ * the message alone, and a stack only for other errors.
  */
 export class ProreusError extends Error {
   override readonly name: string = 'ProreusError'
@@ -32,7 +32,7 @@ export class ProreusError extends Error {
   }
 }
 
-/** The message of anything that was thrown, and of its causes, on one line. */
+/** Returns the message of any thrown value and of its causes, on one line. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')

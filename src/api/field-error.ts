@@ -1,13 +1,13 @@
 /**
- * Errors about one field of an object, in the words of the API server
- * (k8s.io/apimachinery `pkg/util/validation/field`), and the `Status` that carries them.
+ * Errors about one field of an object, in the format of the API server (k8s.io/apimachinery `pkg/util/validation/field`), and the `Status`
+ * that carries them.
  */
 import { canonicalJson } from './json.ts'
 import type { GroupVersionKind } from './group-version-kind.ts'
 import { groupKindOf } from './group-version-kind.ts'
 import type { Status } from './status.ts'
 
-/** Why a field was refused; the values of `Status.details.causes[].reason`. */
+/** The type of an error; the values of `Status.details.causes[].reason`. */
 export type FieldErrorReason =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -21,14 +21,14 @@ export type FieldErrorReason =
   | 'InternalError'
 
 export interface FieldError {
-  /** Where: `spec.containers[0].name`, `metadata.labels`; `<nil>` where the API server itself gives no field. */
+  /** The field: `spec.containers[0].name`, `metadata.labels`; `<nil>` where the API server itself names no field. */
   readonly path: string
   readonly reason: FieldErrorReason
   /** The text after the path: `Invalid value: "x": must be …`. */
   readonly message: string
 }
 
-/** What Go's `%q` does not print as it is: everything but letters, marks, numbers, punctuation, symbols and the plain space. */
+/** Characters that Go's `%q` escapes: all but letters, marks, numbers, punctuation, symbols and the plain space. */
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 const shortEscapes: Readonly<Record<string, string>> = {
   '\x07': '\\a',
@@ -40,7 +40,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\r': '\\r',
 }
 
-/** A string as Go's `%q` prints it. */
+/** Formats a string like Go's `%q`. */
 export function quote(text: string): string {
   const escaped = text.toWellFormed().replace(/["\\]/g, '\\$&').replace(unprintable, escapeCharacter)
   return `"${escaped}"`
@@ -52,10 +52,10 @@ function escapeCharacter(character: string): string {
   return shortEscapes[character] ?? (code < 0x80 ? `\\x${hex(2)}` : code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`)
 }
 
-/** How much of a value a message shows. (The API server shows all of it, as often as it has something against it.) */
+/** Maximum length of a value in a message. (The API server prints all of it, once for each error.) */
 const maxShown = 16_384
 
-/** A value as it stands in a message: strings quoted, numbers as Go prints them, everything else as Go's JSON with sorted keys. */
+/** Formats a value for a message: strings quoted, numbers as in Go, everything else as JSON with sorted keys. */
 export function formatValue(value: unknown): string {
   if (typeof value === 'string') return value.length > maxShown ? `${quote(value.slice(0, maxShown))}…` : quote(value)
   if (typeof value === 'number') return formatNumber(value)
@@ -65,7 +65,7 @@ export function formatValue(value: unknown): string {
   return shown.replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A number as Go's `%v` prints it: an int64 in full, a float with an exponent from 1e6 up and below 1e-4. */
+/** Formats a number like Go's `%v`: an int64 in full, a float with an exponent from 1e6 up and below 1e-4. */
 function formatNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return BigInt(value).toString()
   const [digits, power] = value.toExponential().split('e') as [string, string]
@@ -109,7 +109,7 @@ export function tooMany(path: string, actual: number, max: number): FieldError {
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${actual}: ${detail}` }
 }
 
-/** Something that the API server could not do with a value, although nothing is wrong with its form. */
+/** An error of the API server's processing of a value that is valid in itself. */
 export function internalFieldError(path: string, detail: string): FieldError {
   return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
 }
@@ -119,7 +119,7 @@ export function formatFieldError(error: FieldError): string {
   return `${error.path}: ${error.message}`
 }
 
-/** The same errors, each once, sorted by path: what a person and a test want to read. */
+/** Returns the errors without duplicates, sorted by path. */
 export function sortFieldErrors(errors: readonly FieldError[]): FieldError[] {
   const unique = new Map(errors.map((error) => [`${error.path}\0${error.reason}\0${error.message}`, error]))
   return [...unique.values()].sort((a, b) => comparePaths(a.path, b.path) || (a.message < b.message ? -1 : 1))
@@ -131,9 +131,8 @@ function comparePaths(a: string, b: string): number {
 }
 
 /**
- * The 422 `Invalid` answer for an object with field errors.
- * kubectl prints its `causes`, so a webhook that denies with it looks exactly like the API server's own validation.
- * They are sorted by their fields, unless `keepOrder`.
+ * Returns the 422 `Invalid` response for an object with field errors. kubectl prints its `causes`, so that a denial looks exactly like the
+ * API server's own validation. The errors are sorted by field, unless `keepOrder` is true.
  */
 export function invalidStatus(
   type: Pick<GroupVersionKind, 'group' | 'kind'>,

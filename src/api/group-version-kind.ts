@@ -1,4 +1,4 @@
-/** Names of types: group, version, kind, and the plural under which the API serves them. */
+/** Names of types: group, version, kind, and plural. */
 import type { KubernetesObject, ObjectInput } from './object.ts'
 
 export interface GroupVersionKind {
@@ -9,8 +9,8 @@ export interface GroupVersionKind {
 }
 
 /**
- * A type as the API serves it. `T` is the static type of its objects as they are read, `Input` as they are written: a field with a
- * default is there to read, and may be left out where it is written. Both exist for the compiler alone.
+ * A type as the API serves it. `T` is the static type of its objects when read, `Input` when written: a field with a default is always
+ * present when read, and optional when written. Both exist for the compiler alone.
  */
 export interface ResourceType<T extends KubernetesObject = KubernetesObject, Input = ObjectInput<T>> extends GroupVersionKind {
   /** Lower-case plural: the path segment, and the name in RBAC rules. */
@@ -20,12 +20,12 @@ export interface ResourceType<T extends KubernetesObject = KubernetesObject, Inp
   readonly '~input'?: Input
 }
 
-/** The static type of the objects of a resource type or a kind, as they are read. */
+/** The static type of the objects of a resource type or a kind, as read. */
 export type ObjectOf<R> = R extends { readonly '~object'?: infer T extends KubernetesObject } ? T : never
-/** The static type of the objects of a resource type or a kind, as they are written. */
+/** The static type of the objects of a resource type or a kind, as written. */
 export type InputOf<R> = R extends { readonly '~input'?: infer Input } ? Input : never
 
-/** Declares a type that Proreus does not define, e.g. one of Kubernetes' own or of another operator. */
+/** Declares a type that Proreus does not define, e.g. one of another operator. */
 export function resourceType<T extends KubernetesObject = KubernetesObject>(
   type: GroupVersionKind & { readonly plural: string; readonly namespaced?: boolean },
 ): ResourceType<T> {
@@ -42,17 +42,17 @@ export function parseApiVersion(apiVersion: string): { group: string; version: s
   return slash < 0 ? { group: '', version: apiVersion } : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) }
 }
 
-/** `plural.group`, or the plural alone in the core group: how kubectl, RBAC and CRD names write a type. */
+/** `plural.group`, or the plural alone in the core group: the format of kubectl, RBAC and CRD names. */
 export function groupResourceOf(type: { readonly group: string; readonly plural: string }): string {
   return type.group === '' ? type.plural : `${type.plural}.${type.group}`
 }
 
-/** `Kind.group`, or the kind alone in the core group: how error messages write a type. */
+/** `Kind.group`, or the kind alone in the core group: the format of error messages. */
 export function groupKindOf(type: { readonly group: string; readonly kind: string }): string {
   return type.group === '' ? type.kind : `${type.kind}.${type.group}`
 }
 
-/** Whether two declarations are of one type in one version. */
+/** Returns whether two declarations are of the same type and version. */
 export function isSameType(a: ResourceType, b: ResourceType): boolean {
   return a.plural === b.plural && a.group === b.group && a.version === b.version
 }

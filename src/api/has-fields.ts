@@ -1,14 +1,14 @@
-/** `hasFields(actual, wanted)`: whether an object is already what it should be, as far as somebody wants something of it. */
+/** `hasFields(actual, wanted)`: tests whether an object already has all wanted fields. */
 import { isObject, jsonEqual } from './json.ts'
 
 /**
- * Whether `actual` has everything that `wanted` has: fields that are not wanted may be there, such as those that the API server fills in;
- * lists have as many items, each with what is wanted of it. A wanted field that is undefined counts as absent.
+ * Returns whether `actual` has everything that `wanted` has. Other fields are ignored, such as defaults of the API server; a list must have
+ * the same number of items, each with the wanted fields. A wanted field that is undefined counts as absent.
  *
- * A field that was wanted once and is no longer is such a field, too: where that can be, let `wanted` tell, e.g. by an annotation with the
- * generation of the object that it is made of.
+ * A field that is no longer wanted is one of those other fields. Where the set of wanted fields varies, include the difference in `wanted`,
+ * for example as an annotation with the generation of the owner.
  *
- * What the API server writes in another way than it was sent, such as the quantity `1000m`, is not equal to what was sent.
+ * A value that the API server stores in another form, such as the quantity `1000m`, is not equal to the one that was sent.
  *
  * @example
  * if (!hasFields(cache.get(apps.deployment, key), wanted)) await client.apply(apps.deployment, wanted)

@@ -1,6 +1,6 @@
 /**
- * Reads JSON text for what `JSON.parse` cannot do: keep integers beyond 2^53 (`parseJson`), and stop in between, so that others get their
- * turn while something large is read (`JsonReader`, which takes some four times as long).
+ * Parses JSON beyond the abilities of `JSON.parse`: with exact integers beyond 2^53 (`parseJson`), and in slices, so that a large text does
+ * not block the event loop (`JsonReader`, which takes about four times as long).
  */
 import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -14,8 +14,8 @@ const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const integerToken = /^-?\d+$/
 
 /**
- * The number that a JSON token is, as the API server reads it: an integer of up to 64 bits exactly, everything else as a float.
- * A safe integer is a `number`, one beyond it a `bigint`, so that each value has one form only.
+ * Returns the number of a JSON token, as the API server parses it: an integer of up to 64 bits exactly, everything else as a float. A safe
+ * integer is a `number`, one beyond it a `bigint`, so that each value has one representation.
  */
 export function readNumber(token: string): number | bigint {
   const value = Number(token)
@@ -25,9 +25,9 @@ export function readNumber(token: string): number | bigint {
 }
 
 /**
- * `JSON.parse`, with integers beyond 2^53 as `bigint`.
+ * Like `JSON.parse`, with integers beyond 2^53 as `bigint`.
  *
- * @throws {SyntaxError} in the words of `JSON.parse`.
+ * @throws {SyntaxError} with the message of `JSON.parse`.
  */
 export function parseJson(text: string): JsonValue {
   return mayHoldLongInteger(text) ? parseExactly(text) : (JSON.parse(text) as JsonValue)
@@ -39,11 +39,11 @@ export function parseJsonBytes(bytes: Buffer): JsonValue {
 }
 
 /**
- * `JSON.parse` of a text with a string in the place of each long integer, which then gives way to the integer. That takes less than
- * twice as long as `JSON.parse` alone; with a reviver that looks at the source of each number it would be six times as long.
+ * Replaces each long integer by a string, parses the text, and replaces the strings by the integers. This takes less than twice as long as
+ * `JSON.parse` alone; a reviver that checks the source of each number would take six times as long.
  */
 function parseExactly(text: string): JsonValue {
-  // Nobody who writes a text can know it.
+  // Random, so that no text can contain it.
   const mark = randomUUID()
   const { marked, integers } = markLongIntegers(text, mark)
   try {
@@ -76,7 +76,7 @@ function markLongIntegers(text: string, mark: string): { marked: string; integer
   return { marked: marked + text.slice(copied), integers }
 }
 
-/** Where the string ends that begins there. */
+/** Returns the end of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let escapes = 0
@@ -92,7 +92,7 @@ function endOfDigits(text: string, start: number): number {
   return next
 }
 
-/** Whether digits stand where a value may, are all of a number, and no key: what is no JSON must not become some. */
+/** Returns whether the digits are a complete number in the place of a value rather than a key: an invalid text must stay invalid. */
 function isValue(text: string, first: number, next: number): boolean {
   if (!canFollow(text.charCodeAt(next))) return false
   let before = first - 1
@@ -103,11 +103,11 @@ function isValue(text: string, first: number, next: number): boolean {
   return (code === 0x3a || code === 0x5b || code === 0x2c || before < 0) && text.charCodeAt(after) !== 0x3a
 }
 
-/** The value with its integers, the containers in it changed. */
+/** Returns the value with its integers; changes the containers in place. */
 function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[]): JsonValue {
   const integerOf = (text: string): bigint => integers[Number(text.slice(mark.length))]!
   if (typeof value === 'string' && value.startsWith(mark)) return integerOf(value)
-  // No recursion: `JSON.parse` takes any nesting.
+  // Without recursion, because `JSON.parse` accepts any nesting.
   const open: JsonValue[] = [value]
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
     if (Array.isArray(container)) {
@@ -127,13 +127,13 @@ function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[
   return value
 }
 
-/** Of the integers between 2^53 and 2^63. */
+/** Of integers between 2^53 and 2^63. */
 const [fewestDigits, mostDigits] = [16, 19]
 
 /**
- * Whether there is such an integer, or what looks like one within a string. Without, `JSON.parse` loses nothing. Every 16th character is
- * looked at, for one of them must be within such a row of digits: that takes a twentieth of the time that `JSON.parse` takes. The digits
- * of digests and the like stand beside other characters than those around a number.
+ * Returns whether the text has such an integer, or digits like it within a string; otherwise `JSON.parse` is exact. It inspects every 16th
+ * character, since one of them is within every row of 16 digits: this takes a twentieth of the time of `JSON.parse`. Digits of hashes and
+ * the like have other neighbours than a number.
  */
 function mayHoldLongInteger(text: string): boolean {
   for (let at = fewestDigits - 1; at < text.length; at += fewestDigits) {
@@ -161,24 +161,24 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** Whether a number may come after `-`, `:`, `[`, `,`, white space, or nothing. */
+/** Returns whether a number may begin after this character: `-`, `:`, `[`, `,`, white space, or nothing. */
 function canPrecede(code: number): boolean {
   return code === 0x2d || code === 0x3a || code === 0x5b || code === 0x2c || code <= 0x20 || Number.isNaN(code)
 }
 
-/** Whether an integer may end before `,`, `}`, `]`, white space, or nothing. */
+/** Returns whether an integer may end before this character: `,`, `}`, `]`, white space, or nothing. */
 function canFollow(code: number): boolean {
   return code === 0x2c || code === 0x7d || code === 0x5d || code <= 0x20 || Number.isNaN(code)
 }
 
-/** Reads one text, in as many goes as its user likes. With `freeze`, every object and array is frozen as soon as it is complete. */
+/** Parses one text in slices. With `freeze`, each object and array is frozen as soon as it is complete. */
 export class JsonReader {
-  /** The result, once `read` has said that there is nothing left. */
+  /** The result, once `read` has returned true. */
   value: JsonValue = null
   readonly #text: string
   readonly #freeze: boolean
   #at = 0
-  /** The containers that are open, outermost first, and the keys at which their next values go; empty for arrays. */
+  /** The open containers, outermost first, and the keys of their next values; empty for arrays. */
   readonly #open: (JsonValue[] | JsonObject)[] = []
   readonly #keys: string[] = []
 
@@ -188,7 +188,7 @@ export class JsonReader {
   }
 
   /**
-   * Reads at most `count` values more, and tells whether that was all.
+   * Parses at most `count` further values; returns true when the text is complete.
    *
    * @throws {SyntaxError}
    */
@@ -214,7 +214,7 @@ export class JsonReader {
     return false
   }
 
-  /** Goes into an object or array; false when it is empty, and read already. */
+  /** Opens an object or array; returns false when it is empty and thus complete. */
   #enter(container: JsonValue[] | JsonObject, closer: number): boolean {
     this.#at += 1
     this.#skip()
@@ -227,7 +227,7 @@ export class JsonReader {
     return true
   }
 
-  /** Puts a value where it belongs and leaves what is complete with it; true when that is everything. */
+  /** Stores a value, and closes containers that are complete with it; returns true at the end of the text. */
   #place(complete: JsonValue): boolean {
     let value = complete
     for (;;) {
@@ -287,7 +287,7 @@ export class JsonReader {
       at += 1
     }
     this.#at = at + 1
-    // A longer piece cut out of a text keeps all of it in memory; what `JSON.parse` makes of it does not.
+    // A longer slice of a text keeps the whole text in memory; the result of `JSON.parse` does not.
     return plain && at - start <= 12 ? text.slice(start + 1, at) : (JSON.parse(text.slice(start, at + 1)) as string)
   }
 
@@ -307,7 +307,7 @@ export class JsonReader {
   }
 
   #skip(): void {
-    // Mostly there is none.
+    // Usually there is no white space.
     if (this.#text.charCodeAt(this.#at) > 0x20) return
     space.lastIndex = this.#at
     space.test(this.#text)

@@ -1,8 +1,8 @@
-/** Plain JSON values: all that objects are made of here. */
+/** Plain JSON values, of which all objects consist. */
 
-/** An integer beyond 2^53 is a `bigint` where it was read exactly (`readNumber`); every other number is a `number`. */
+/** An integer beyond 2^53 is a `bigint` where it was parsed exactly (`readNumber`); every other number is a `number`. */
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject
-/** A JSON object. Keys are data: `__proto__` is a key like any other and is never assigned through. */
+/** A JSON object. Keys are data: `__proto__` is an ordinary key, and is never assigned through. */
 export interface JsonObject {
   [key: string]: JsonValue | undefined
 }
@@ -17,15 +17,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Own property of a plain object, or undefined; inherited names such as `constructor` are not found. */
+/** Returns the own property of a plain object, or undefined; inherited names such as `constructor` are not found. */
 export function getOwn(object: JsonObject, key: string): JsonValue | undefined {
   const value: unknown = object[key]
-  // All that an object inherits are functions, but for `__proto__`: to look at the value is quicker than to ask whose it is.
+  // All inherited properties but `__proto__` are functions: checking the value is faster than `hasOwn`.
   if (typeof value !== 'function' && key !== '__proto__') return value as JsonValue | undefined
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Sets `key` as plain data, also when it is `__proto__`. */
+/** Sets `key` as plain data, even `__proto__`. */
 export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
@@ -35,8 +35,8 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
 }
 
 /**
- * Whether two JSON values are equal; object keys in any order, a key that is undefined counts as absent. A `number` beyond 2^53, as
- * programs make them, is equal to the `bigint` as which its text is read.
+ * Returns whether two JSON values are equal, with object keys in any order; an undefined key counts as absent. A `number` beyond 2^53 is
+ * equal to the `bigint` of the same text.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
@@ -60,14 +60,14 @@ function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint'
 }
 
-/** Whether there is an integer beyond 2^53 in a value. */
+/** Returns whether a value contains an integer beyond 2^53. */
 export function holdsBigint(value: unknown): boolean {
   if (typeof value === 'bigint') return true
   if (Array.isArray(value)) return value.some(holdsBigint)
   return isObject(value) && Object.values(value).some(holdsBigint)
 }
 
-/** JSON text with sorted keys: equal values give equal texts. */
+/** Returns JSON text with sorted keys, which is equal for equal values. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (isObject(value)) {
@@ -81,8 +81,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * `JSON.stringify` for values that may have integers beyond 2^53, such as objects of a cluster: it refuses to write these, and here they
- * get all their digits.
+ * `JSON.stringify` for values that may contain integers beyond 2^53, such as objects of a cluster: these are written with all digits, where
+ * `JSON.stringify` throws.
  */
 export function stringifyJson(value: object | string | number | bigint | boolean | null, space?: number): string
 export function stringifyJson(value: unknown, space?: number): string | undefined
@@ -90,15 +90,15 @@ export function stringifyJson(value: unknown, space?: number): string | undefine
   try {
     return JSON.stringify(value, undefined, space)
   } catch (error) {
-    // Nearly no value has one, and to look for one in each would cost more than to try.
+    // Few values contain one, so trying is cheaper than searching each value for one.
     if (!(error instanceof TypeError)) throw error
     return stringifyWithBigints(value, space)
   }
 }
 
 /**
- * A replacer would be called for every value of the object, which takes up to fifty times as long as to write it; `toJSON` is called for
- * the bigints alone. It is on their prototype for as long as this runs, which nothing interrupts.
+ * A replacer would be called for every value, which is up to fifty times slower; `toJSON` is called for the bigints alone. The prototype
+ * has it only during this synchronous call.
  */
 function stringifyWithBigints(value: unknown, space: number | undefined): string | undefined {
   if (!Reflect.defineProperty(BigInt.prototype, 'toJSON', exactDigits))
@@ -110,7 +110,7 @@ function stringifyWithBigints(value: unknown, space: number | undefined): string
   }
 }
 
-/** Text that `JSON.stringify` writes as it is; TypeScript does not know it yet. */
+/** Text that `JSON.stringify` writes unchanged; TypeScript does not declare it yet. */
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
 
 const exactDigits: PropertyDescriptor = {
@@ -127,7 +127,7 @@ export function deepFreeze<T>(value: T): T {
   return Object.freeze(value)
 }
 
-/** A field that should be a short text, for the message that it is none: an object may be nested deeper than the stack. */
+/** Returns a short form of an invalid field for a message, since an object may be nested deeper than the stack allows. */
 export function shownInBrief(value: unknown): string {
   if (value === undefined) return 'missing'
   if (typeof value === 'object' && value !== null) return 'no text'

@@ -32,21 +32,21 @@ export interface VersionDefinition<Spec extends TSchema = TSchema, Status extend
   readonly name: string
   /** Default true. */
   readonly served?: boolean
-  /** Exactly one version is stored; with a single version it is that one. */
+  /** Exactly one version is stored; a single version always is. */
   readonly storage?: boolean
   readonly deprecationWarning?: string
   readonly spec: Spec
-  /** Whether the object must have a spec. Default: true when the spec has required fields. */
+  /** True when the object must have a spec. Default: true when the spec has required fields. */
   readonly specRequired?: boolean
   /**
-   * With it, the kind has the `status` subresource. All of its fields are optional, in the CRD as in the static type, whether they are
-   * `Type.Optional` or not: a status is written bit by bit by who knows a bit, and an object starts without one. Within a field, such as
-   * the items of a list, what is not optional is required as everywhere.
+   * Enables the `status` subresource. All fields of the status are optional, in the CRD and in the static type, with or without
+   * `Type.Optional`, because controllers write a status field by field, and a new object has none. Within a field, such as the items of a
+   * list, fields are required as usual.
    */
   readonly status?: Status
   readonly printerColumns?: readonly PrinterColumn[]
   readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string; readonly labelSelectorPath?: string }
-  /** CEL rules about the object as a whole. */
+  /** CEL rules on the whole object. */
   readonly rules?: readonly ValidationRule[]
 }
 
@@ -106,7 +106,7 @@ type InputOfVersion<Group extends string, KindName extends string, Version exten
   spec: StaticInput<Version['spec']>
 } & StatusInputOf<Version>
 
-/** A custom kind, whatever its objects are: its resource type (in the storage version) and all that was defined about it. */
+/** A custom kind, whatever its objects are: its resource type (in the storage version) and its definition. */
 export interface Kind extends ResourceType {
   readonly singular: string
   readonly shortNames: readonly string[]
@@ -127,18 +127,18 @@ export interface DefinedKind<
   readonly '~input'?: InputOfVersion<Group, KindName, StorageVersion<Versions>>
 }
 
-/** The stored version, or the one that is named. */
+/** The given version, or else the stored one. */
 type Selected<Versions extends readonly VersionDefinition[], Name> = [Name] extends [never]
   ? StorageVersion<Versions>
   : Named<Versions, Name>
 
-/** What a reconciler reads: defaults are filled in. `Infer<typeof kind, 'v2'>` for another version than the stored one. */
+/** The type of objects as read, with defaults. `Infer<typeof kind, 'v2'>` for another version than the stored one. */
 export type Infer<K, Version extends string = never> =
   K extends DefinedKind<infer Group, infer KindName, infer Versions, infer Scope>
     ? ObjectOfVersion<Group, KindName, Selected<Versions, Version>, Scope>
     : never
 
-/** What a user may write: fields with a default may be left out. */
+/** The type of objects as written, where fields with a default are optional. */
 export type InferInput<K, Version extends string = never> =
   K extends DefinedKind<infer Group, infer KindName, infer Versions, infer _Scope>
     ? InputOfVersion<Group, KindName, Selected<Versions, Version>>
@@ -148,7 +148,7 @@ export type InferInput<K, Version extends string = never> =
 export type VersionNameOf<K> =
   K extends DefinedKind<infer _Group, infer _Name, infer Versions, infer _Scope> ? Versions[number]['name'] : never
 
-/** The names of the versions that are not stored: the spokes around the stored one, the hub. */
+/** The names of the versions that are not stored: the spokes of the hub, which is the stored version. */
 export type SpokeOf<K> =
   K extends DefinedKind<infer _Group, infer _Name, infer Versions, infer _Scope>
     ? Exclude<Versions[number]['name'], StorageVersion<Versions>['name']>
@@ -220,17 +220,17 @@ function refuseKind({ kind, group }: Pick<KindDefinition, 'kind' | 'group'>, pro
 }
 
 /**
- * Defines a custom kind. The static types of its objects follow from the schemas: `Infer<typeof kind>`.
+ * Defines a custom kind. The static types of its objects are inferred from the schemas: `Infer<typeof kind>`.
  *
  * @example
  * const memcached = defineKind({
- *   group: 'cache.example.com',
- *   kind: 'Memcached',
- *   versions: [{ name: 'v1alpha1', spec: Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }) }],
+ * group: 'cache.example.com',
+ * kind: 'Memcached',
+ * versions: [{ name: 'v1alpha1', spec: Type.Object({ size: Type.Integer({ minimum: 1, default: 3 }) }) }],
  * })
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` when names are malformed, a field of the definition or a keyword of a schema is unknown or of
- * another type, or not exactly one version is stored.
+ * @throws {ProreusError} `PRO_KIND_INVALID` when names are malformed, a field of the definition or a keyword of a schema is unknown or has
+ * the wrong type, or not exactly one version is stored.
  */
 export function defineKind<
   const Group extends string,
@@ -268,13 +268,13 @@ export function defineKind<
   })
 }
 
-/** A handle of one version knows the kind that it is of. */
+/** Refers from a type of one version to its kind. */
 const hub = Symbol('hub')
 
 /**
- * Another version of a kind than the stored one, for the client, the cache and webhooks: objects are read and written in that version,
- * and handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` are called with objects of that version, into which the API server converts
- * what was sent in another one.
+ * Returns another version of a kind than the stored one, for the client, the cache and webhooks: objects are read and written in that
+ * version, and the handlers of `defineWebhook(versionOf(kind, 'v1beta1'), …)` receive objects of that version, to which the API server
+ * converts objects sent in other versions.
  *
  * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version.
  */
@@ -301,7 +301,7 @@ export function versionOf<
   })
 }
 
-/** The kind with its schemas, where a type is one, or a version of one. */
+/** Returns the kind with its schemas, if a type is a kind or a version of one. */
 export function kindOf(type: ResourceType): Kind | undefined {
   return 'versions' in type ? (type as Kind) : (type as { readonly [hub]?: Kind })[hub]
 }
@@ -333,12 +333,12 @@ function kindVersion(version: VersionDefinition, single: boolean): KindVersion {
   }
 }
 
-/** The schema as JSON alone, and the notes of `Type.Builtin`. */
+/** Returns the schema as plain JSON, with the marks of `Type.Builtin`. */
 function plainSchema(schema: TSchema): StructuralSchema {
   return plain(schema) as StructuralSchema
 }
 
-/** A status is never refused because a field has not been written yet. */
+/** A missing field of a status is never an error, since it may not have been written yet. */
 function statusSchema(schema: TSchema): StructuralSchema {
   const { required: _, ...status } = plainSchema(schema)
   return status

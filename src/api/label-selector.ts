@@ -1,4 +1,4 @@
-/** Label selectors: the text that kubectl's `-l` takes, the object that specs carry, and matching. */
+/** Label selectors: the text of kubectl's `-l`, the object in specs, and matching. */
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isAnObject, isListOf, isOneOf, isText } from './option-checks.ts'
 import { ProreusError } from './errors.ts'
@@ -14,7 +14,7 @@ export interface LabelRequirement {
   readonly values: readonly string[]
 }
 
-/** `meta/v1 LabelSelector`. Empty selects everything. */
+/** `meta/v1 LabelSelector`. An empty one selects everything. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchExpressions?: readonly {
@@ -26,13 +26,13 @@ export interface LabelSelector {
 
 const expressionFields = { key: isText, operator: isOneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), values: isListOf(isText) }
 
-/** A selector as to its shape; `selectorProblems` tells what is wrong with its texts. */
+/** Validates the shape of a selector; `selectorProblems` validates its texts. */
 export const isLabelSelector: OptionCheck = hasOptions({
   matchLabels: isAnObject,
   matchExpressions: isListOf(hasOptions(expressionFields, ['key', 'operator'])),
 } satisfies Record<keyof LabelSelector, OptionCheck>)
 
-/** What is wrong with a selector, each with the path of the field below it. */
+/** Returns the errors of a selector, each with the path of the field below it. */
 export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string[] {
   return [
     ...Object.entries(matchLabels).flatMap(([key, value]) =>
@@ -52,9 +52,9 @@ export function selectorProblems({ matchLabels = {}, matchExpressions = [] }: La
 }
 
 /**
- * A selector as requirements, checked: what no label can be would turn into another selector in a query.
+ * Returns a selector as validated requirements: an invalid label would turn into another selector in a query.
  *
- * @throws {ProreusError} `PRO_INPUT` with all that is wrong.
+ * @throws {ProreusError} `PRO_INPUT` with all errors.
  */
 export function checkedRequirements(selector: LabelSelector): LabelRequirement[] {
   const problems = selectorProblems(selector)
@@ -93,7 +93,7 @@ function isInteger(text: string | undefined): text is string {
   return text !== undefined && /^-?\d+$/.test(text)
 }
 
-/** The text form, for a `labelSelector` query parameter. */
+/** Returns the text form, for a `labelSelector` query parameter. */
 export function formatLabelSelector(requirements: readonly LabelRequirement[]): string {
   return requirements
     .map(({ key, operator, values }) => {
@@ -106,7 +106,7 @@ export function formatLabelSelector(requirements: readonly LabelRequirement[]): 
     .join(',')
 }
 
-/** Parses `a=b,c!=d,e in (f,g),h,!i,j>1`. Throws `SyntaxError` in the API server's words. */
+/** Parses `a=b,c!=d,e in (f,g),h,!i,j>1`. Throws `SyntaxError` with the API server's message. */
 export function parseLabelSelector(text: string): LabelRequirement[] {
   const tokens = text.match(/[!=<>,()]|[^\s!=<>,()]+/g) ?? []
   const requirements: LabelRequirement[] = []
@@ -154,7 +154,7 @@ export function parseLabelSelector(text: string): LabelRequirement[] {
     return { key, operator: token === 'in' ? 'In' : 'NotIn', values: values() }
   }
 
-  /** The words up to `)`. Where a word is missing stands the empty value. */
+  /** Returns the words up to `)`. A missing word is an empty value. */
   function values(): string[] {
     const found = [tokens[at] === ',' || tokens[at] === ')' ? '' : next("',', ')' or identifier")]
     for (;;) {

@@ -1,16 +1,16 @@
-/** What to tell a person about a server that cannot listen. */
+/** The error for a server that cannot listen. */
 import { ProreusError, messageOf } from './errors.ts'
 
-/** Where a server was to listen. */
+/** The address on which a server was to listen. */
 export interface WantedAddress {
   /** Absent: all addresses of the machine. */
   readonly host?: string | undefined
   readonly port: number
-  /** What sets the address, if it is a flag. */
+  /** The flag that sets the address, if there is one. */
   readonly flag?: string
 }
 
-/** One sentence for the error of `listen`: `PRO_PORT_IN_USE`, `PRO_PERMISSION`, or `PRO_CONFIG_INVALID` for whatever else it may be. */
+/** Returns the error for an error of `listen`: `PRO_PORT_IN_USE`, `PRO_PERMISSION`, or otherwise `PRO_CONFIG_INVALID`. */
 export function listenError(cause: unknown, { host = '', port, flag }: WantedAddress): ProreusError {
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
   const how = flag === undefined ? '' : ` with ${flag}`

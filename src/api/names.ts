@@ -1,6 +1,6 @@
 /**
- * The syntax of names, labels and annotations (k8s.io/apimachinery `pkg/util/validation`), with its exact messages.
- * Each function gives the list of what is wrong, empty when nothing is.
+ * The syntax of names, labels and annotations (k8s.io/apimachinery `pkg/util/validation`), with its exact messages. Each function returns a
+ * list of errors, empty for a valid value.
  */
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
@@ -12,7 +12,7 @@ const label1035Pattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const subdomainPattern = new RegExp(`^${subdomain}$`)
 const qualifiedPattern = new RegExp(`^${qualified}$`)
 const labelValuePattern = new RegExp(`^(${qualified})?$`)
-/** A name without a prefix that nothing is wrong with, as nearly all keys and values of labels are: an object may have thousands. */
+/** A fast test for a valid name without a prefix, as nearly all keys and values of labels are: an object may have thousands. */
 const plainName = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 
 function tooLong(max: number): string {
@@ -58,12 +58,12 @@ export function dns1123Subdomain(value: string): string[] {
   ]
 }
 
-/** A name of most objects: a subdomain, in the words of the newer rules for names. */
+/** Name of most objects: a subdomain, with the messages of the newer rules for names. */
 export function longName(value: string): string[] {
   return dns1123Subdomain(value).map(inCharacters)
 }
 
-/** A name of a namespace or a Service: a label, in the words of the newer rules for names. */
+/** Name of a namespace or a Service: a label, with the messages of the newer rules for names. */
 export function shortName(value: string): string[] {
   const details = dns1123Label(value).map(inCharacters)
   return value.includes('.') && labelPattern.test(value.replaceAll('.', '-')) ? [...details.slice(0, -1), 'must not contain dots'] : details
@@ -139,7 +139,7 @@ export function labelValue(value: string): string[] {
   ]
 }
 
-/** What any object may be called at all: the name is a segment of its URL. */
+/** Minimal rules for the name of any object, which is a segment of its URL. */
 export function pathSegmentName(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]
   return ['/', '%'].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`)

@@ -1,6 +1,6 @@
 /**
- * `metadata` as the API server reads it: decoded into `meta/v1 ObjectMeta` and written again. What has the wrong JSON type is an
- * error in the words of Go's decoder, what ObjectMeta does not have is left out, and so is what is empty.
+ * Decodes `metadata` as the API server does: into `meta/v1 ObjectMeta` and back. A wrong JSON type is an error with the message of Go's
+ * decoder; unknown fields and empty values are dropped.
  */
 import type { JsonObject, JsonValue } from './json.ts'
 import { isObject, setOwn } from './json.ts'
@@ -9,7 +9,7 @@ type Field = 'string' | 'uid' | 'bool' | 'int64' | 'optional int64' | 'time' | '
 interface Struct {
   readonly name: string
   readonly fields: Readonly<Record<string, Field>>
-  /** Fields that are written also when they are empty. */
+  /** Fields that are written even when they are empty. */
   readonly always: readonly string[]
 }
 
@@ -55,18 +55,18 @@ const objectMeta: Struct = {
   always: [],
 }
 
-/** What is written also when it is false, zero or empty. */
+/** Types that are written even when false, zero or empty. */
 const pointers: ReadonlySet<Field> = new Set<Field>(['bool', 'optional int64', 'any'])
 
 export interface DecodedObjectMeta {
   readonly metadata: JsonObject
-  /** Paths of what is no field, below the metadata, such as `other` and `ownerReferences[0].other`. */
+  /** Paths of unknown fields, below the metadata, such as `other` and `ownerReferences[0].other`. */
   readonly unknown: readonly string[]
-  /** The first wrong type. */
+  /** The first type error. */
   readonly error?: string
 }
 
-/** Decodes and writes metadata. */
+/** Decodes and encodes metadata. */
 export function decodeObjectMeta(value: JsonValue): DecodedObjectMeta {
   const decoder = new Decoder()
   if (value === null) return { metadata: {}, unknown: [] }
@@ -80,7 +80,7 @@ export function decodeObjectMeta(value: JsonValue): DecodedObjectMeta {
 class Decoder {
   readonly unknown: string[] = []
   error: string | undefined
-  /** Ends the decoding at once in Go, whatever was wrong before. */
+  /** Ends the decoding at once in Go, whatever other errors there are. */
   timeError: string | undefined
 
   struct(shape: Struct, object: JsonObject, names: readonly string[], path: string): JsonObject {
@@ -164,9 +164,9 @@ function wrongType(value: JsonValue, { holder, names }: At, type: string): strin
 }
 
 interface At {
-  /** The Go struct that has the field. */
+  /** The Go struct of the field. */
   readonly holder: string
-  /** The field and those that it is in. */
+  /** The names of the field and its parents. */
   readonly names: readonly string[]
   /** The same with indexes. */
   readonly path: string
@@ -182,7 +182,7 @@ function kindOf(value: JsonValue): string {
   return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
-/** As Go's package `time` quotes: byte by byte what is not ASCII. */
+/** Quotes like Go's package `time`: byte by byte outside ASCII. */
 function timeQuoted(text: string): string {
   const quoted = text.replace(/[^ -\x7f]|["\\]/gu, (character) =>
     character === '"' || character === '\\'

@@ -1,4 +1,4 @@
-/** Validation of `metadata` as the API server does it for every object (apimachinery `pkg/api/validation`). */
+/** Validates `metadata` as the API server does for every object (apimachinery `pkg/api/validation`). */
 import { dns1123Label, labelValue, longName, qualifiedName } from './names.ts'
 import { maxListedErrors } from './error-list.ts'
 import type { FieldError } from './field-error.ts'
@@ -10,13 +10,13 @@ export const maxAnnotationBytes = 256 * 1024
 
 export interface ObjectMetaRules {
   readonly namespaced: boolean
-  /** How names of this type are checked; the default is a DNS subdomain. */
+  /** Validates names of this type; default: DNS subdomains. */
   readonly name?: (value: string) => string[]
-  /** Finalizers without a domain are refused, but for Kubernetes' own: as built-in types want it. */
+  /** Rejects finalizers without a domain, except Kubernetes' own, as for built-in types. */
   readonly qualifiedFinalizers?: boolean
 }
 
-/** Labels: keys are qualified names, values at most 63 characters. After as many errors as an `ErrorList` has room for, no more are looked for. */
+/** Labels: keys are qualified names, values have at most 63 characters. It stops after as many errors as an `ErrorList` holds. */
 export function validateLabels(labels: unknown, path: string): FieldError[] {
   if (!isObject(labels)) return []
   const errors: FieldError[] = []
@@ -29,7 +29,7 @@ export function validateLabels(labels: unknown, path: string): FieldError[] {
   return errors
 }
 
-/** Annotations: keys are qualified names (in any case), all together at most 256 KiB. Errors are as many as of labels. */
+/** Annotations: keys are qualified names (in any case), all together at most 256 KiB. It stops after as many errors as for labels. */
 export function validateAnnotations(annotations: unknown, path: string): FieldError[] {
   if (!isObject(annotations)) return []
   let bytes = 0
@@ -43,14 +43,15 @@ export function validateAnnotations(annotations: unknown, path: string): FieldEr
   return errors
 }
 
-/** Everything that is wrong with the metadata of an object that is to be created. */
+/** Returns all errors in the metadata of an object to be created. */
 export function validateObjectMeta(metadata: unknown, rules: ObjectMetaRules, path = 'metadata'): FieldError[] {
   if (!isObject(metadata)) return [required(path)]
   const { name, generateName, namespace } = metadata
   const checkName = rules.name ?? longName
   const errors: FieldError[] = []
   if (typeof generateName === 'string' && generateName !== '') {
-    // A prefix may end in what a name may not end in, because more follows. This is the API server's way to allow it, oddity included.
+    // A prefix may end in a character that a name may not end in, because a suffix follows. The API server allows it in this way, oddity
+    // included.
     const masked = generateName.length > 1 && generateName.endsWith('-') ? `${generateName.slice(0, -2)}a` : generateName
     errors.push(...checkName(masked).map((detail) => invalid(`${path}.generateName`, generateName, detail)))
   }
@@ -88,7 +89,7 @@ function validateOwnerReferences(references: unknown, path: string): FieldError[
     if (!isObject(reference)) continue
     const text = (field: string): string => (typeof reference[field] === 'string' ? reference[field] : '')
     const [apiVersion, kind, name] = [text('apiVersion'), text('kind'), text('name')]
-    // Without the index: the API server's own errors leave it out.
+    // Without the index, as in the API server's own errors.
     for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
       if (text(field) === '')
         errors.push(invalid(`${path}.${field}`, '', field === 'apiVersion' ? 'version must not be empty' : 'must not be empty'))
@@ -109,7 +110,7 @@ function validateOwnerReferences(references: unknown, path: string): FieldError[
 
 const standardFinalizers: ReadonlySet<unknown> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
-/** An error for each finalizer that neither names a domain nor is one of Kubernetes' own. */
+/** Returns an error for each finalizer that neither has a domain nor is one of Kubernetes' own. */
 export function unqualifiedFinalizers(finalizers: unknown, pathOf: (index: number) => string): FieldError[] {
   if (!Array.isArray(finalizers)) return []
   return finalizers.flatMap((finalizer: unknown, index) =>
@@ -119,7 +120,7 @@ export function unqualifiedFinalizers(finalizers: unknown, pathOf: (index: numbe
   )
 }
 
-/** A reference with its fields as Go has them. */
+/** Orders the fields of a reference as in Go. */
 function inOrder(reference: unknown): unknown {
   const { apiVersion = '', kind = '', name = '', uid = '', controller, blockOwnerDeletion } = isObject(reference) ? reference : {}
   return { apiVersion, kind, name, uid, controller, blockOwnerDeletion }

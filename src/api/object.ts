@@ -1,4 +1,4 @@
-/** What every Kubernetes object has in common. */
+/** The fields that all Kubernetes objects have in common. */
 
 export interface OwnerReference {
   apiVersion: string
@@ -50,7 +50,7 @@ export interface KubernetesObject {
   metadata: ObjectMeta
 }
 
-/** An object as a client writes it: the server fills in the rest of the metadata. */
+/** An object as a client writes it: the server sets the rest of the metadata. */
 export type ObjectInput<T extends KubernetesObject = KubernetesObject> = Omit<T, 'metadata' | 'apiVersion' | 'kind'> & {
   apiVersion?: T['apiVersion']
   kind?: T['kind']
@@ -65,7 +65,7 @@ export interface ObjectList<T extends KubernetesObject = KubernetesObject> {
   items: T[]
 }
 
-/** What identifies an object within its type. */
+/** Identifies an object within its type. */
 export interface ObjectKey {
   readonly namespace?: string | undefined
   readonly name: string
@@ -80,7 +80,7 @@ export interface NamespacedKey {
 /** The key of an object of this type: where the type is namespaced, the namespace is a string. */
 export type KeyOf<T extends KubernetesObject> = T['metadata'] extends NamespacedMeta ? NamespacedKey : ObjectKey
 
-/** What identifies an object; also the start of another one's metadata: `metadata: { ...keyOf(object), labels }`. */
+/** Returns the key of an object, which is also the start of a dependent's metadata: `metadata: { ...keyOf(object), labels }`. */
 export function keyOf(object: { readonly metadata: NamespacedKey }): NamespacedKey
 export function keyOf(object: { readonly metadata: { readonly name: string; readonly namespace?: string } }): {
   readonly namespace?: string
@@ -91,7 +91,7 @@ export function keyOf(object: { readonly metadata: { readonly name: string; read
   return namespace === undefined ? { name } : { namespace, name }
 }
 
-/** `namespace/name`, or `name` alone for a cluster-scoped object: the form that logs and queues use. */
+/** `namespace/name`, or `name` alone for a cluster-scoped object: the format of logs and queues. */
 export function formatKey(key: ObjectKey): string {
   return key.namespace ? `${key.namespace}/${key.name}` : key.name
 }

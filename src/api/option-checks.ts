@@ -1,16 +1,16 @@
 /**
- * Checks of options, for callers whose compiler does not see them: programs in JavaScript, and fields that a wider type lets through.
- * Each problem starts with the path of what is wrong: `versions[0].printerColums: unknown field; did you mean printerColumns?`.
+ * Validates options at run time, for callers in JavaScript and for fields that a wider type allows. Each error starts with the path of the
+ * option: `versions[0].printerColums: unknown field; did you mean printerColumns?`.
  */
 import leven from 'leven'
 import { ProreusError } from './errors.ts'
 import { quote } from './field-error.ts'
 import { isObject } from './json.ts'
 
-/** The problems of one value; the path is empty for the options as a whole. */
+/** Returns the errors of one value; the path is empty for the options as a whole. */
 export type OptionCheck = (value: unknown, path: string) => readonly string[]
 
-/** A value that is as described, which the message says after "must be". */
+/** Accepts a value that is as described; the message contains the description after "must be". */
 export function expect(description: string, isExpected: (value: unknown) => boolean): OptionCheck {
   return (value, path) => (isExpected(value) ? [] : [`${path || 'options'}: must be ${description}, found ${found(value)}`])
 }
@@ -20,7 +20,7 @@ export const isText: OptionCheck = expect('a string', (value) => typeof value ==
 export const isBoolean: OptionCheck = expect('true or false', (value) => typeof value === 'boolean')
 export const isFunction: OptionCheck = expect('a function', (value) => typeof value === 'function')
 export const isAnObject: OptionCheck = expect('an object', (value) => typeof value === 'object' && value !== null && !Array.isArray(value))
-/** A type as `core.pod`, `resourceType(…)` and `defineKind(…)` return it. */
+/** Accepts a type as `core.pod`, `resourceType(…)` and `defineKind(…)` return it. */
 export const isResourceType: OptionCheck = expect('a type, such as core.pod, or what defineKind returns', (value) => isType(value))
 
 export function isType(value: unknown): boolean {
@@ -31,9 +31,9 @@ export function isWholeNumber(least: number): OptionCheck {
   return expect(`a whole number of at least ${least}`, (value) => Number.isInteger(value) && (value as number) >= least)
 }
 
-/** A time that must pass, in milliseconds. */
+/** Accepts a duration in milliseconds, above 0. */
 export const isDuration: OptionCheck = expect('a number of milliseconds above 0', (value) => typeof value === 'number' && value > 0)
-/** A time that may be none, in milliseconds. */
+/** Accepts a delay in milliseconds, 0 or more. */
 export const isDelay: OptionCheck = expect('a number of milliseconds of at least 0', (value) => typeof value === 'number' && value >= 0)
 
 export function isOneOf(...values: readonly string[]): OptionCheck {
@@ -46,7 +46,7 @@ export function isListOf(check: OptionCheck): OptionCheck {
     Array.isArray(value) ? value.flatMap((item: unknown, index) => check(item, `${path}[${index}]`)) : isList(value, path)
 }
 
-/** An object whose fields have names of the caller's choice. */
+/** Accepts an object whose keys are chosen by the caller. */
 export function isMapOf(check: OptionCheck): OptionCheck {
   return (value, path) =>
     isObject(value)
@@ -55,11 +55,11 @@ export function isMapOf(check: OptionCheck): OptionCheck {
 }
 
 interface Strictness {
-  /** The object may have fields of its own, as instances of classes do: only what looks like a slip is reported. */
+  /** True when the object may have other fields, as instances of classes do: only probable misspellings are reported. */
   readonly mayHaveOthers?: boolean
 }
 
-/** An object with these fields and no others; a field that is undefined counts as absent. */
+/** Accepts an object with these fields only; an undefined field counts as absent. */
 export function hasOptions(
   fields: Readonly<Record<string, OptionCheck>>,
   required: readonly string[] = [],
@@ -84,7 +84,7 @@ export function hasOptions(
   }
 }
 
-/** @throws {ProreusError} `PRO_CONFIG_INVALID` with the problems of the options of a function, unless there are none. */
+/** @throws {ProreusError} `PRO_CONFIG_INVALID` with the errors in the options of a function, if there are any. */
 export function refuseOptions(of: string, problems: readonly string[]): void {
   if (problems.length > 0)
     throw new ProreusError('PRO_CONFIG_INVALID', `The options of ${of} are not well defined: ${problems.join('; ')}.`)
@@ -96,11 +96,11 @@ function found(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** `; did you mean printerColumns?` where a known name is so near that the other one is a slip, else nothing. */
+/** Returns `; did you mean printerColumns?` when a known name is so similar that the other is probably misspelled; else an empty string. */
 export function suggestion(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: leven(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
-  // Two wrong letters are a slip, in a short word one.
+  // Two wrong letters count as misspelled, in a short word one.
   return nearest !== undefined && nearest.distance <= Math.min(2, name.length / 3) ? `; did you mean ${nearest.candidate}?` : ''
 }

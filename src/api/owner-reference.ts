@@ -1,26 +1,26 @@
-/** Owner references: who an object belongs to, and what the garbage collector deletes it with. */
+/** Owner references, by which the garbage collector deletes dependents. */
 import type { GroupVersionKind } from './group-version-kind.ts'
 import { parseApiVersion } from './group-version-kind.ts'
 import type { DeepReadonly } from './json.ts'
 import type { KubernetesObject, OwnerReference } from './object.ts'
 
-/** The reference that makes `owner` the one controller of an object in the same namespace. */
+/** Returns the reference that makes `owner` the controller of an object in the same namespace. */
 export function controllerReference(owner: DeepReadonly<KubernetesObject>): OwnerReference {
   const { apiVersion, kind, metadata } = owner
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true }
 }
 
-/** The controller of an object, if it has one. */
+/** Returns the controller of an object, if it has one. */
 export function controllerOf(object: DeepReadonly<KubernetesObject>): DeepReadonly<OwnerReference> | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true)
 }
 
-/** Whether `owner` itself, not another object of the same name, controls `object`. */
+/** Returns whether `owner` itself, not another object of the same name, controls `object`. */
 export function isControlledBy(object: DeepReadonly<KubernetesObject>, owner: DeepReadonly<KubernetesObject>): boolean {
   return controllerOf(object)?.uid === owner.metadata.uid
 }
 
-/** Whether a reference points to an object of this group and kind, in any version. */
+/** Returns whether a reference points to an object of this group and kind, in any version. */
 export function refersTo(reference: DeepReadonly<OwnerReference>, type: Pick<GroupVersionKind, 'group' | 'kind'>): boolean {
   return reference.kind === type.kind && parseApiVersion(reference.apiVersion).group === type.group
 }

@@ -1,13 +1,13 @@
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isListOf, isText } from './option-checks.ts'
 
-/** `rbac.authorization.k8s.io/v1 PolicyRule`: what a part of an operator needs to be allowed. */
+/** `rbac.authorization.k8s.io/v1 PolicyRule`: rights that a part of an operator needs. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly verbs: readonly string[]
   readonly resourceNames?: readonly string[]
-  /** Paths that are no resources; a rule with these has no resources. */
+  /** Paths that are not resources; a rule with these has no resources. */
   readonly nonResourceURLs?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Imported first: on an older Node.js a sentence, and not whatever the first dependency fails with there. */
+/** Imported first, so that an older Node.js fails with a clear message instead of an error of the first dependency. */
 import { ProreusError } from './errors.ts'
 import { nodeProblem } from './supported-node.ts'
 

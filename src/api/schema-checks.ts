@@ -1,4 +1,4 @@
-/** Checks that the schemas of a kind say nothing but what a schema can say: a misspelt keyword would be one that nobody heeds. */
+/** Checks that the schemas of a kind contain known keywords only, because a misspelled keyword would be ignored. */
 import type { OptionCheck } from './option-checks.ts'
 import { hasOptions, isAnObject, isAnything, isListOf, isMapOf } from './option-checks.ts'
 import type { StructuralSchema, ValidationRule } from './structural-schema.ts'
@@ -16,7 +16,7 @@ export const isRule: OptionCheck = hasOptions(ruleOptions, ['rule'])
 const isSchemaOrBoolean: OptionCheck = (value, path) => (typeof value === 'boolean' ? [] : isSchema(value, path))
 const areSchemas: OptionCheck = (value, path) => isListOf(isSchema)(value, path)
 
-/** Whether the values of keywords are right is for the check of structural schemas to say. */
+/** The values of keywords are checked with structural schemas. */
 const keywords = {
   type: isAnything,
   title: isAnything,
@@ -57,5 +57,5 @@ const keywords = {
   'x-kubernetes-validations': isListOf(isRule),
 } satisfies Record<keyof StructuralSchema, OptionCheck>
 
-/** A schema as `Type` makes it, or as it is written in JSON. */
+/** A schema, made by `Type` or written in JSON. */
 export const isSchema: OptionCheck = hasOptions(keywords)

@@ -1,4 +1,4 @@
-/** `meta/v1 Status`: how the API server, and a webhook that denies, say what went wrong. */
+/** `meta/v1 Status`: the failure format of the API server, and of a webhook that denies. */
 
 export interface StatusCause {
   reason?: string
@@ -28,7 +28,7 @@ export interface Status {
   code?: number
 }
 
-/** A failure `Status`. */
+/** Returns a failure `Status`. */
 export function failure(code: number, reason: string, message: string, details?: StatusDetails): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, ...(details && { details }), code }
 }

@@ -1,4 +1,4 @@
-/** The JSON form of a structural OpenAPI v3 schema, as `apiextensions.k8s.io/v1 JSONSchemaProps` writes it. */
+/** The JSON form of a structural OpenAPI v3 schema, as in `apiextensions.k8s.io/v1 JSONSchemaProps`. */
 import type { JsonValue } from './json.ts'
 
 export interface StructuralSchema {

@@ -1,8 +1,8 @@
-/** The oldest Node.js that this package runs on. */
+/** The oldest supported Node.js. */
 
 const oldest = [22, 19] as const
 
-/** A sentence that names the Node.js that is needed; undefined where this one will do. */
+/** Returns an error text with the required Node.js; undefined when this one is supported. */
 export function nodeProblem(found: string = process.versions.node): string | undefined {
   const [major = 0, minor = 0] = found.split('.').map(Number)
   const isSupported = major > oldest[0] || (major === oldest[0] && minor >= oldest[1])

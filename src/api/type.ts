@@ -1,22 +1,22 @@
 /**
- * `Type`: JSON schemas as far as a structural schema may have them, which carry the static type of the values that they describe.
- * The types are declared here, and not taken from a library of schemas: every program that imports this package checks them.
+ * `Type`: constructors of JSON schemas within the limits of structural schemas, which carry the static type of their values. The types are
+ * declared here rather than imported from a library of schemas, because every program that imports this package has them type-checked.
  */
 import type { BuiltinTypeName, BuiltinTypes } from './builtin-types.ts'
 import { withBuiltinType } from './builtin-types.ts'
 import type { JsonValue } from './json.ts'
 import type { ValidationRule } from './structural-schema.ts'
 
-/** What may be said of any schema. */
+/** Options of every schema. */
 export interface SchemaAnnotations {
   readonly description?: string
   readonly example?: JsonValue
   /** CEL rules, `x-kubernetes-validations`. */
   readonly rules?: readonly ValidationRule[]
 }
-/** What may be said of a schema whose values can have a default. */
+/** Options of a schema whose values can have a default. */
 export interface SchemaOptions<Value> extends SchemaAnnotations {
-  /** Filled in where the value is missing; the field is then optional to write and always there to read. */
+  /** Applied when the value is missing; the field is then optional when written, and always present when read. */
   readonly default?: Value
 }
 export interface StringSchemaOptions extends SchemaOptions<string> {
@@ -24,7 +24,7 @@ export interface StringSchemaOptions extends SchemaOptions<string> {
   readonly maxLength?: number
   /** RE2 syntax, unanchored. */
   readonly pattern?: string
-  /** One of the formats that the API server checks; others are not checked. */
+  /** One of the formats that the API server validates; others are ignored. */
   readonly format?: string
 }
 export interface NumberSchemaOptions extends SchemaOptions<number> {
@@ -42,7 +42,7 @@ export interface BuiltinSchemaOptions<Value> extends SchemaOptions<Value> {
 export interface ArraySchemaOptions<Item> extends SchemaOptions<readonly Item[]> {
   readonly minItems?: number
   readonly maxItems?: number
-  /** How items are identified: `atomic` (default), `set`, or `map` by `listMapKeys`. */
+  /** Identity of items: `atomic` (default), `set`, or `map` by `listMapKeys`. */
   readonly listType?: 'atomic' | 'set' | 'map'
   readonly listMapKeys?: readonly string[]
 }
@@ -51,11 +51,11 @@ export interface ObjectSchemaOptions extends SchemaOptions<JsonValue> {
   readonly maxProperties?: number
   /** `atomic`: replaced as a whole by server-side apply. */
   readonly mapType?: 'atomic' | 'granular'
-  /** Keeps fields that the schema does not name. */
+  /** Preserves fields that the schema does not declare. */
   readonly preserveUnknownFields?: boolean
 }
 
-/** A schema. `'~value'` is there for the compiler alone: the type of the values that the schema describes. */
+/** A schema. `'~value'` exists for the compiler alone: the type of the values. */
 export interface TSchema {
   readonly '~value'?: unknown
 }
@@ -75,7 +75,7 @@ export interface TBoolean extends TSchema {
   type: 'boolean'
   readonly '~value'?: boolean
 }
-/** A schema whose values have a type that it does not show. */
+/** A schema with a static type that is not derived from its keywords. */
 export interface TUnsafe<Value> extends TSchema {
   readonly '~value'?: Value
 }
@@ -103,7 +103,7 @@ export interface TNullable<Value extends TSchema = TSchema> extends TSchema {
   readonly '~value'?: Static<Value> | null
 }
 
-/** Marks, for the compiler alone, a property that may be left out. */
+/** Marks, for the compiler alone, an optional property. */
 export interface OptionalMark {
   readonly '~optional': true
 }
@@ -114,12 +114,12 @@ export interface Defaulted {
 }
 type WithDefault<Schema, O> = O extends { readonly default: unknown } ? Schema & Defaulted : Schema
 /**
- * What a schema may be given: `Options`. The compiler infers `O`, the type of what is given, from the branch that is never taken, and
- * compares the argument with `Options` alone: were the parameter of type `O`, a misspelt option would be part of it, and nobody told.
+ * The parameter type of schema options. The compiler infers `O` from the branch that is never taken, and compares the argument with
+ * `Options` alone. If the parameter were of type `O`, a misspelled option would be part of `O`, and no error would be reported.
  */
 type Given<O, Options> = [O] extends [never] ? O : Options
 
-/** The static type of the values that a schema describes, with defaults filled in. */
+/** The static type of the values of a schema, with defaults. */
 export type Static<Schema extends TSchema> = Schema extends { readonly '~value'?: infer Value } ? Value : never
 type Flat<T> = { [Key in keyof T]: T[Key] }
 type StaticObject<Properties extends TProperties> = Flat<
@@ -128,7 +128,7 @@ type StaticObject<Properties extends TProperties> = Flat<
   }
 >
 
-/** The static type of what a user may write: fields with a default may be left out. */
+/** The static type of values as written: fields with a default are optional. */
 export type StaticInput<Schema extends TSchema> =
   Schema extends TObject<infer Properties>
     ? ObjectInputOf<Properties>
@@ -150,7 +150,7 @@ type ObjectInputOf<Properties extends TProperties> = Flat<
 
 type Extensions = Record<string | symbol, unknown>
 
-/** Options in our names → keywords of the schema. */
+/** Maps our option names to keywords of the schema. */
 function keywords(options: object = {}): Extensions {
   const { rules, listType, listMapKeys, mapType, preserveUnknownFields, ...rest } = options as Extensions
   return {
@@ -163,10 +163,10 @@ function keywords(options: object = {}): Extensions {
   }
 }
 
-/** Not in JSON: marks a property that may be left out. */
+/** Marks an optional property; a symbol, which is not serialized. */
 const optional = Symbol('optional')
 
-/** A schema of which the compiler knows more than is to be seen. */
+/** Returns a schema with a static type that is not visible in its keywords. */
 function schemaOf<Schema extends TSchema>(keywordsOfIt: Extensions): Schema {
   return keywordsOfIt as unknown as Schema
 }
@@ -222,12 +222,12 @@ export const Type = {
     return schemaOf<WithDefault<TMap<Value>, O>>({ type: 'object', additionalProperties: values, ...keywords(options) })
   },
 
-  /** A field that may be left out. */
+  /** An optional field. */
   Optional<Schema extends TSchema>(schema: Schema): Schema extends Defaulted ? Schema : TOptional<Schema> {
     return (hasDefault(schema) ? schema : { ...schema, [optional]: true }) as Schema extends Defaulted ? Schema : TOptional<Schema>
   },
 
-  /** A value that may also be null, which then is kept. */
+  /** A value that may also be null; null is preserved. */
   Nullable<Schema extends TSchema>(schema: Schema): TNullable<Schema> {
     return schemaOf<TNullable<Schema>>({ ...(schema as object), nullable: true, [optional]: false })
   },
@@ -240,8 +240,8 @@ export const Type = {
   },
 
   /**
-   * An object whose fields the CRD does not describe and the API server keeps as they are.
-   * `T` is the static type that the operator's own validation vouches for; `schema` may describe some of the fields.
+   * An object whose fields the CRD does not describe and the API server preserves. `T` is the static type, which the operator's own
+   * validation must ensure; `schema` may describe some of the fields.
    */
   Unknown<T = { [key: string]: unknown }>(
     options: SchemaOptions<JsonValue> & { readonly properties?: Record<string, TSchema>; readonly required?: readonly string[] } = {},
@@ -250,16 +250,16 @@ export const Type = {
   },
 
   /**
-   * One of Kubernetes' own types, by its name. The CRD only says that there is an object, and stays small; the webhook and
-   * `proreus validate` check it in full against the type as the API server describes it. Values stay as they are written: the defaults
-   * of such a type are filled in where the object that is made of it is created.
-   * `properties` and `required` describe some fields in the CRD, too, for what should hold without a webhook, or for rules.
+   * One of Kubernetes' own types, by its name. The CRD describes it only as an object, and stays small; the webhook and `proreus validate`
+   * validate the value in full against the type in the API server's OpenAPI documents. No defaults of that type are applied; they are
+   * applied when the operator creates the object. `properties` and `required` describe some fields in the CRD, too, for validation without
+   * a webhook, or for rules.
    *
    * @example
    * Type.Object({
-   *   template: Type.Builtin('PodTemplateSpec'),
-   *   resources: Type.Optional(Type.Builtin('ResourceRequirements', { description: 'Of the main container.' })),
-   *   env: Type.Optional(Type.Array(Type.Builtin('EnvVar'))),
+   * template: Type.Builtin('PodTemplateSpec'),
+   * resources: Type.Optional(Type.Builtin('ResourceRequirements', { description: 'Of the main container.' })),
+   * env: Type.Optional(Type.Array(Type.Builtin('EnvVar'))),
    * })
    */
   Builtin<Name extends BuiltinTypeName, const O = unknown>(
@@ -270,7 +270,7 @@ export const Type = {
     return schemaOf<WithDefault<TUnsafe<BuiltinTypes[Name]>, O>>(withBuiltinType(schema, name))
   },
 
-  /** A whole Kubernetes object inside a field. */
+  /** A whole Kubernetes object as the value of a field. */
   EmbeddedResource<T = { apiVersion: string; kind: string; metadata?: object }>(options: SchemaAnnotations = {}): TUnsafe<T> {
     return schemaOf<TUnsafe<T>>({
       type: 'object',

@@ -4,20 +4,20 @@ import { Counter, Histogram } from 'prom-client'
 
 export type ConversionResult = 'success' | 'failure'
 
-/** What the conversion of one kind reports. */
+/** The metrics of the conversion of one kind. */
 export interface KindConversionMetrics {
-  /** A review was answered. */
+  /** Counts an answered review. */
   answered(result: ConversionResult, seconds: number): void
-  /** An object was converted, or could not be. */
+  /** Counts an object that was converted, or whose conversion failed. */
   converted(result: ConversionResult): void
-  /** Fields of an object could not be kept, or were kept and were not restored. */
+  /** Counts an object with fields that could not be stored, or were stored and not restored. */
   unkept(reason: string): void
 }
 
 /** From less than a millisecond for one object to the 30 s that the API server waits for a list. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** The conversions of one process. */
+/** The conversion metrics of one process. */
 export class ConversionMetrics {
   readonly #requests: Counter<'kind' | 'result'>
   readonly #objects: Counter<'kind' | 'result'>
@@ -52,7 +52,7 @@ export class ConversionMetrics {
       buckets,
       registers,
     })
-    // As controller-runtime has it, without a label.
+    // As in controller-runtime, without a label.
     this.#panics = new Counter({
       name: 'controller_runtime_conversion_webhook_panics_total',
       help: 'Total number of conversion webhook panics',
@@ -60,12 +60,12 @@ export class ConversionMetrics {
     })
   }
 
-  /** Converters threw while a review was answered. */
+  /** Counts a review during which a converter threw. */
   panicked(): void {
     this.#panics.inc()
   }
 
-  /** The metrics of one kind, `Kind.group`; its series exist from now on, with zero. */
+  /** Returns the metrics of one kind, `Kind.group`; its series exist from now on, with zero. */
   kind(kind: string): KindConversionMetrics {
     for (const result of ['success', 'failure'] as const) {
       this.#requests.inc({ kind, result }, 0)

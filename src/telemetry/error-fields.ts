@@ -1,8 +1,8 @@
-/** An error as the fields of a log line, in the form that pino gives it: causes are part of the message and the stack. */
+/** An error as the fields of a log line, in pino's format: message and stack include the causes. */
 
 /**
- * The fields of an error: type, message, stack, the errors of an AggregateError, and its own properties, as they are.
- * A chain of causes is read up to a length, and what throws when it is read is left out.
+ * Returns the fields of an error: type, message, stack, the errors of an AggregateError, and its own properties. The chain of causes is
+ * limited, and properties that throw are omitted.
  */
 export function errorFields(error: object, maxCauses: number): Record<string, unknown> {
   const chain = causesOf(error, maxCauses)
@@ -22,7 +22,7 @@ export function errorFields(error: object, maxCauses: number): Record<string, un
   return fields
 }
 
-/** The error, its cause, the cause of that, and so on. */
+/** Returns the error, its cause, the cause of that, and so on. */
 function causesOf(error: object, max: number): object[] {
   const chain = [error]
   while (chain.length < max) {

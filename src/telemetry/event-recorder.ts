@@ -1,4 +1,4 @@
-/** Events: what an operator has to say about an object, where `kubectl describe` shows it. */
+/** Events about objects, which `kubectl describe` shows. */
 import { event as eventType, type Event } from '../api/builtin.ts'
 import type { Clock } from '../api/clock.ts'
 import { formatTime } from '../api/conditions.ts'
@@ -14,31 +14,31 @@ export interface EventRecorder {
   event(object: DeepReadonly<KubernetesObject>, type: EventType, reason: string, message: string): void
 }
 
-/** What the recorder needs of a client. */
+/** The parts of a client that the recorder uses. */
 export interface EventWriter {
   create(type: typeof eventType, object: ObjectInput<Event>): Promise<unknown>
   patch(type: typeof eventType, key: ObjectKey, patch: object): Promise<unknown>
 }
 
 export interface EventRecorderOptions {
-  /** Who speaks, e.g. `proreus`. */
+  /** The source of the events, e.g. `proreus`. */
   readonly component: string
-  /** Which replica, e.g. the Pod's name. */
+  /** The replica, e.g. the Pod's name. */
   readonly instance: string
   readonly logger: Logger
   readonly clock: Clock
 }
 
-/** The same event again within this time counts up the first one; later it is a new one. As client-go. */
+/** The same event within this time increments the count of the first one; later it is a new one. As in client-go. */
 const windowMs = 600_000
-/** Events that are remembered for counting up. */
+/** Events that are remembered for counting. */
 const maxRemembered = 4096
-/** Events that wait to be written; further ones are dropped, for a server that slow has no use for them. */
+/** Queued writes; further events are dropped, since a server that is this slow should not get more. */
 const maxQueued = 1000
-/** An object may have this many events in a row, then one each 5 minutes: client-go's limit against event storms. */
+/** Events about one object: this many at once, then one every 5 minutes, like client-go's limit against event storms. */
 const burst = 25
 const refillMs = 300_000
-/** What the API server takes for a message. */
+/** The API server's limit for a message. */
 const maxMessage = 1024
 
 interface Remembered {
@@ -52,7 +52,7 @@ interface Allowance {
   refilledAt: number
 }
 
-/** Makes a recorder; `flush` resolves when everything recorded so far has been written or given up. */
+/** Creates a recorder; `flush` resolves when everything recorded so far has been written or dropped. */
 export function createEventRecorder(client: EventWriter, options: EventRecorderOptions): EventRecorder & { flush(): Promise<void> } {
   const { component, instance, logger, clock } = options
   const remembered = new Map<string, Remembered>()
@@ -61,13 +61,13 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   let sequence = 0
   let tail: Promise<unknown> = Promise.resolve()
 
-  /** Runs writes one after another: an event is there before it is counted up. */
+  /** Runs the writes of an event one after another, because it must be created before its count is incremented. */
   function enqueue(memory: Remembered, write: () => Promise<unknown>): void {
     queued += 1
     tail = tail
       .then(write)
       .catch((error: unknown) => {
-        // It was never written, or is gone by now: the next one of its kind is a new event.
+        // It could not be created, or no longer exists: the next event of this kind is a new one.
         memory.lastSeen = -Infinity
         logger.warn(`an event could not be written: ${messageOf(error)}`)
       })
@@ -140,9 +140,9 @@ export function createEventRecorder(client: EventWriter, options: EventRecorderO
   }
 }
 
-/** An event lives in its object's namespace; events about cluster-scoped objects in `default`. */
+/** An event is in its object's namespace; events about cluster-scoped objects are in `default`. */
 function keyFor(object: DeepReadonly<KubernetesObject>, now: number, sequence: number): ObjectKey {
-  // Unique as in client-go (name and nanoseconds); the sequence stands in for the nanoseconds that the clock does not have.
+  // Unique as in client-go (name and nanoseconds); the sequence replaces the nanoseconds, which the clock does not have.
   const suffix = (BigInt(now) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)
   return { namespace: object.metadata.namespace ?? 'default', name: `${object.metadata.name.slice(0, 253 - suffix.length - 1)}.${suffix}` }
 }
@@ -163,7 +163,7 @@ function takeToken(allowances: Map<string, Allowance>, identity: string, now: nu
   return available > 0
 }
 
-/** Maps keep the order of insertion: the first key is the oldest. */
+/** A Map keeps the order of insertion: the first key is the oldest. */
 function evictOldest(map: Map<string, unknown>): void {
   if (map.size <= maxRemembered) return
   for (const oldest of map.keys()) {

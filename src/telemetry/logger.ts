@@ -1,29 +1,29 @@
-/** The logger: pino with the fields that Kubernetes' operators use, without secrets. */
+/** The logger: pino with the fields that Kubernetes' operators use, and redaction of secrets. */
 import { format } from 'node:util'
 import { pino } from 'pino'
 import type { Bindings, ChildLoggerOptions, DestinationStream, LogFn, Logger } from 'pino'
 import { PinoPretty } from 'pino-pretty'
 import { redact } from './redact.ts'
 
-/** A structured logger; `child({ controller, namespace, name, reconcileID })` for a narrower one. */
+/** A structured logger; `child({ controller, namespace, name, reconcileID })` returns one with more fields. */
 export type { Logger }
 
 export interface LoggerOptions {
   /** `trace`, `debug`, `info` (default), `warn`, `error`, `fatal` or `silent`. */
   readonly level?: string
-  /** Lines for people instead of JSON. */
+  /** Text for people instead of JSON. */
   readonly pretty?: boolean
-  /** Colours in lines for people. Default false. */
+  /** Colours in the text for people. Default false. */
   readonly colorize?: boolean
-  /** While it says true, only warnings and errors are logged: when something else tells what is going on. */
+  /** While it returns true, only warnings and errors are logged, because progress is displayed in another way. */
   readonly muted?: () => boolean
-  /** Default: standard error, so that a command's own output stays apart. */
+  /** Default: standard error, which is separate from a command's own output. */
   readonly destination?: DestinationStream
 }
 
 /**
- * Makes a logger. Credentials, private keys and the data of Secrets never reach its output: fields, errors, messages and what
- * they are formatted with pass `redact`, and so do the fields and prefixes of its children.
+ * Creates a logger. Credentials, private keys and the data of Secrets never reach its output: `redact` is applied to fields, errors,
+ * messages and their arguments, and to the fields and prefixes of its children.
  */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const { level = 'info', pretty = false, colorize = false, muted } = options
@@ -31,11 +31,11 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const logger = pino(
     {
       level,
-      // Neither process id nor host name: in a cluster the Pod says both.
+      // Without process id and host name: in a cluster the Pod's metadata has both.
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // Errors are plain fields by then.
+      // Errors are plain fields at this point.
       serializers: { err: (fields: unknown) => fields },
       hooks: {
         logMethod(given, method, number) {
@@ -48,14 +48,17 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   return withRedactedBindings(logger)
 }
 
-/** What pino takes: fields, a message, and the values for its placeholders. All of it is formatted here, since a secret may be made of two parts. */
+/**
+ * pino's arguments: fields, a message, and values for its placeholders. They are formatted here, before redaction, because a secret may
+ * consist of two parts.
+ */
 type LogArguments = Parameters<LogFn>
 
 function redactedArguments(given: readonly unknown[]): LogArguments {
   const first = given[0]
   if (typeof first !== 'object' || first === null) return [redactedMessage(given, 0)] as LogArguments
   const fields = redact<unknown>(first instanceof Error ? { err: first } : first)
-  // Of an object that cannot be read, or that is a text as JSON.
+  // `fields` may be unreadable, or redacted to a JSON string.
   const object = typeof fields === 'object' && fields !== null ? fields : { value: fields }
   return (given.length === 1 ? [object] : [object, redactedMessage(given, 1)]) as LogArguments
 }
@@ -76,7 +79,7 @@ function redactedMessage(given: readonly unknown[], index: number): unknown {
   )
 }
 
-/** pino's formatter for bindings is not handed down to children, but an overridden method is. */
+/** Children do not inherit pino's formatter for bindings, but they do inherit an overridden method. */
 function withRedactedBindings(logger: Logger): Logger {
   const child = logger.child as unknown as (bindings: Bindings, options?: ChildLoggerOptions) => Logger
   const setBindings = logger.setBindings as unknown as (bindings: Bindings) => void
@@ -91,13 +94,13 @@ function withRedactedBindings(logger: Logger): Logger {
   })
 }
 
-/** Line by line and synchronous, so that the last words of a process are not lost. */
+/** Line by line and synchronous, so that the last lines of a process are not lost. */
 function prettyStream(destination: DestinationStream, colorize: boolean): DestinationStream {
   const format = PinoPretty.prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
   return { write: (line) => destination.write(format(line)) }
 }
 
-/** A logger that says nothing, e.g. for tests. */
+/** A logger without output, e.g. for tests. */
 export function silentLogger(): Logger {
   return pino({ level: 'silent' })
 }

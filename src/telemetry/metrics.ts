@@ -1,6 +1,6 @@
 /**
- * The metrics of a process, under the names, labels and buckets of controller-runtime,
- * so that the dashboards and alerts that people already have work unchanged.
+ * The metrics of a process, with the names, labels and buckets of controller-runtime, so that existing dashboards and alerts work
+ * unchanged.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { ConversionMetrics } from './conversion-metrics.ts'
@@ -11,39 +11,39 @@ export type { ReviewedKind, ReviewOutcome, WebhookMetrics } from './webhook-metr
 
 export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after'
 
-/** What a controller reports about its reconciles. */
+/** The metrics of a controller's reconciles. */
 export interface ControllerMetrics {
-  /** A reconcile ended. */
+  /** Counts a finished reconcile. */
   reconciled(result: ReconcileResult, seconds: number): void
-  /** A reconcile failed for good: no retry. Counted besides the result `error`. */
+  /** Counts a reconcile that failed with a `TerminalError`, besides the result `error`. */
   failedTerminally(): void
-  /** A reconcile threw what only a programming error throws. Counted besides the result `error`. */
+  /** Counts a reconcile that threw an error which indicates a bug, besides the result `error`. */
   panicked(): void
-  /** A reconcile ran longer than it was allowed to. */
+  /** Counts a reconcile that exceeded its time limit. */
   timedOut(): void
   activeWorkers(count: number): void
   maxWorkers(count: number): void
 }
 
-/** What a work queue reports. */
+/** The metrics of a work queue. */
 export interface QueueMetrics {
-  /** A key became ready. */
+  /** Counts a key that became ready. */
   added(): void
-  /** How many keys of this priority are ready. */
+  /** Sets the number of ready keys of this priority. */
   depth(count: number, priority?: number): void
-  /** A key was added with a delay. */
+  /** Counts a key that was added with a delay. */
   retried(): void
-  /** How long a key was ready before a worker took it. */
+  /** Observes the time from when a key was ready until a worker took it. */
   waited(seconds: number): void
-  /** How long a worker had a key. */
+  /** Observes the time for which a worker processed a key. */
   worked(seconds: number): void
-  /** Where to read, when someone asks, for how many seconds each key that is being processed already is. */
+  /** Registers a function that returns for how many seconds each current key is being processed; called for each scrape. */
   observeRunning(seconds: () => readonly number[]): void
 }
 
 /** One request to the API server. */
 export interface ClientRequest {
-  /** The HTTP status, or `error` when no answer came. */
+  /** The HTTP status, or `error` without a response. */
   readonly code: number | 'error'
   readonly method: string
   readonly host: string
@@ -63,7 +63,7 @@ const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
 
 const results: readonly ReconcileResult[] = ['error', 'requeue_after', 'requeue', 'success']
 
-/** The metrics of one process, in a registry of its own: register your own ones there. */
+/** The metrics of one process, in a registry of its own, where you can register further ones. */
 export class Metrics {
   readonly registry = new Registry()
   /** @internal */
@@ -178,7 +178,7 @@ export class Metrics {
   }
 
   /**
-   * The metrics of one controller; all of its series exist from now on, with zero.
+   * Returns the metrics of one controller; all of its series exist from now on, with zero.
    * @internal
    */
   controller(name: string): ControllerMetrics {
@@ -202,7 +202,7 @@ export class Metrics {
   }
 
   /**
-   * The metrics of the work queue of one controller.
+   * Returns the metrics of the work queue of one controller.
    * @internal
    */
   queue(name: string): QueueMetrics {
@@ -221,7 +221,7 @@ export class Metrics {
   }
 
   /**
-   * The metrics of the webhook at one path; its series exist from now on, with zero. What it reviews is said by the first call.
+   * Returns the metrics of the webhook at one path; its series exist from now on, with zero. The first call must name the reviewed kind.
    * @internal
    */
   webhook(path: string, reviewed?: ReviewedKind): WebhookMetrics {
@@ -233,7 +233,7 @@ export class Metrics {
   }
 
   /**
-   * Where to read, when someone asks, how many bytes of requests the process holds, and how many it may hold.
+   * Registers a function that returns the bytes of requests in flight, and their limit; called for each scrape.
    * @internal
    */
   observeBytesInFlight(read: () => number, limit: number): void {
@@ -264,7 +264,7 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] })
   }
 
-  /** A gauge over the keys that are being processed, worked out when it is read. */
+  /** Adds a gauge over the keys that are being processed, computed for each scrape. */
   #runningGauge(name: string, help: string, summary: (ages: readonly number[]) => number): void {
     const running = this.#running
     new Gauge({

@@ -1,25 +1,25 @@
-/** Takes secrets out of what is about to be logged. */
+/** Removes secrets from log fields. */
 import { types } from 'node:util'
 import { errorFields } from './error-fields.ts'
 import { secrecyOf } from './secret-keys.ts'
 import type { Secrecy } from './secret-keys.ts'
 import { redacted, redactText } from './secret-text.ts'
 
-/** Deep enough for an object inside an error inside a log line; beyond it nothing is printed at all. */
+/** Enough for an object inside an error inside a log line; deeper values are not printed. */
 const maxDepth = 12
-/** Some dozens of Pods. What is inside an object is counted as often as the object is met: a line is to be no longer than that. */
+/** Some dozens of Pods. An object that occurs several times counts each time, because it is printed each time. */
 const maxValues = 10_000
-/** Stacks and status messages are far below; the rest of a longer text is cut off. */
+/** Stacks and status messages are much shorter; longer texts are truncated. */
 const maxText = 32 * 1024
-/** All texts and keys of a line together: collectors of logs cut or refuse lines beyond 256 KiB. */
+/** All texts and keys of a line together: log collectors truncate or reject lines beyond 256 KiB. */
 const maxCharacters = 256 * 1024
 const tooLarge = '[too large]'
 const unreadable = '[unreadable]'
 
-/** Where a value is: anywhere, under a name that announces secrets, or among the items of a SecretList, which carry no kind. */
+/** The context of a value: anywhere, below a key that indicates secrets, or among the items of a SecretList, which have no kind. */
 type Place = 'open' | 'hidden' | 'secrets'
 
-/** What is known of one call: the objects that it is inside of, and how much it may still look at. */
+/** State of one call: the enclosing objects, and the remaining limits. */
 interface Walk {
   readonly path: object[]
   values: number
@@ -27,12 +27,12 @@ interface Walk {
 }
 
 /**
- * A copy as plain data, as JSON would show it, without secrets: what a key or a name announces as one, the key of a TLS pair,
- * the data of Secrets, and in texts what `redactText` finds, also when the text is JSON.
+ * Returns a copy as plain data, as JSON would print it, without secrets: values below a key or beside a name that indicates a secret, the
+ * key of a TLS pair, the data of Secrets and, in texts, matches of `redactText`, also in texts that are JSON.
  *
- * Errors become their fields, a Map an object, a Set a list, bytes their number. Cycles are cut. It never throws, and looks at
- * no more than 12 levels, 10,000 values and 256 Ki characters, 32 Ki of one text. A property is read once, so that what was
- * checked is what is logged.
+ * Errors become their fields, a Map an object, a Set a list, bytes their number. Cycles are cut. It never throws, and visits at most 12
+ * levels, 10,000 values and 256 Ki characters, 32 Ki of one text. A property is read once, so that the logged value is the one that was
+ * checked.
  */
 export function redact<T>(value: T): T {
   return copyOf(value, newWalk(), 'open') as T
@@ -71,7 +71,7 @@ function textOf(text: string, walk: Walk): string {
   return (text.startsWith('{') || text.startsWith('[') ? redactJson(text, walk) : undefined) ?? redactText(text)
 }
 
-/** Undefined when it is no JSON. */
+/** Undefined when the text is not JSON. */
 function redactJson(text: string, walk: Walk): string | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -89,7 +89,7 @@ function copyOfObject(value: object, walk: Walk, place: Place): unknown {
   try {
     return Array.isArray(value) ? copyOfList(value, walk, place) : copyOfContent(value, walk, place)
   } catch {
-    // By a trap of a proxy, a toJSON or a getter.
+    // A proxy's trap, a toJSON or a getter threw.
     return unreadable
   } finally {
     walk.path.pop()
@@ -123,7 +123,7 @@ function copyOfList(items: Iterable<unknown>, walk: Walk, place: Place): unknown
   return copy
 }
 
-/** Names and values of headers, as pairs or one after the other. */
+/** Names and values of headers, as pairs or alternating. */
 function copyOfHeaders(headers: readonly unknown[], walk: Walk): unknown[] {
   return copyOfList(headers, walk, 'open').map((clean, index) => {
     const item = headers[index]
@@ -153,7 +153,7 @@ function copyOfRecord(record: Record<string, unknown>, walk: Walk, place: Place)
 }
 
 function put(copy: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
-  // Assigned, it would become the prototype.
+  // An assignment would set the prototype.
   if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
   else copy[key] = value
   return copy
@@ -177,18 +177,18 @@ function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, p
       if (record['kind'] === 'SecretList') return copyOf(value, walk, 'secrets')
       break
     case 'key':
-      // The key of a pair is a secret next to its certificate; elsewhere `key` is an ordinary word.
+      // `key` is a private key beside a `cert`; elsewhere it is an ordinary word.
       if ('cert' in record) return redacted
       break
     case 'value':
       if (namesSecret(record)) return copyOf(value, walk, 'hidden')
       break
     case 'env':
-      // An exec plugin of a kubeconfig: nobody knows which of its variables is a secret.
+      // An exec plugin of a kubeconfig: any of its variables may be a secret.
       if (String(record['apiVersion']).startsWith('client.authentication.k8s.io/')) return copyOf(value, walk, 'hidden')
       break
     case 'message':
-      // The cause of a refusal quotes the value that was refused.
+      // A cause of a rejection contains the rejected value.
       if (isSecretName(record['field'])) return String(copyOf(value, walk, 'open')).replace(/( value: )[\s\S]*/, `$1${redacted}`)
       break
     case 'headers':
@@ -198,7 +198,7 @@ function copyOfField(key: string, record: Record<string, unknown>, walk: Walk, p
   return copyOf(value, walk, placeUnder(key, value, place))
 }
 
-/** In lists and typed values the kind is absent; of what has metadata and data, only a Secret has a type. */
+/** In lists and typed values the kind is absent; among objects with metadata and data, only Secrets have a type. */
 function isSecretObject({ kind, type, metadata }: Record<string, unknown>): boolean {
   return kind === 'Secret' || (kind === undefined && typeof type === 'string' && metadata !== undefined)
 }
@@ -210,7 +210,7 @@ function namesSecret({ name, key, path, header }: Record<string, unknown>): bool
   )
 }
 
-/** Under a name of secrets these say where the secret is, and not what it is: references, volumes, projections, whole objects. */
+/** Keys that refer to a secret instead of containing it: references, volumes, projections, whole objects. */
 const references = new Set(
   'apiVersion kind metadata name namespace uid key path field optional items type audience defaultMode mode expirationSeconds'.split(' '),
 )
@@ -226,17 +226,17 @@ function isSecretName(name: unknown): boolean {
   return typeof name === 'string' && nameOf(name).secrecy !== 'open'
 }
 
-/** A key as it is printed, and what it says about its value. */
+/** A printed key, and the secrecy of its value. */
 interface Name {
   readonly text: string
   readonly secrecy: Secrecy
 }
 
-/** The same few hundred keys come again and again; longer ones are data. */
+/** A cache: the same few hundred keys occur again and again; longer ones are data. */
 const names = new Map<string, Name>()
 const maxNames = 2_000
 const maxNameLength = 64
-/** No key of an object in Kubernetes is longer: a prefix of 253 characters, a slash and a name of 63. */
+/** The longest key of a Kubernetes object: a prefix of 253 characters, a slash and a name of 63. */
 const maxKey = 317
 
 function nameOf(key: string, walk?: Walk): Name {

@@ -1,11 +1,11 @@
-/** Which requests get a log line, when not all do: decided by the request's own id, so that each line about it agrees. */
+/** Samples requests by their uid, so that all log lines of a request are sampled or none. */
 import { ProreusError } from '../api/errors.ts'
 
 /**
- * Tells of each id whether it belongs to the sample. The same id gets the same answer in every process.
+ * Returns a function that decides whether an id is sampled. The decision for an id is the same in every process.
  *
  * @param share from 0 (none) to 1 (all)
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when the share is no such number.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the share is not such a number.
  */
 export function sampler(share: number): (id: string) => boolean {
   if (!(share >= 0 && share <= 1)) {
@@ -15,7 +15,7 @@ export function sampler(share: number): (id: string) => boolean {
   return share === 0 ? () => false : (id) => hash(id) < below
 }
 
-/** FNV-1a over the characters, then MurmurHash3's mixing of the bits: ids that differ in one digit are spread over all 32. */
+/** FNV-1a over the characters, then MurmurHash3's finalizer, which spreads ids that differ in one digit over all 32 bits. */
 function hash(text: string): number {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index += 1) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)

@@ -1,6 +1,6 @@
 /**
- * Metrics for hot paths: a series is looked up once, by its labels, and from then on it is a plain object to count in.
- * prom-client's own build a text of the labels for every count; it still renders these.
+ * Metrics for hot paths: a series is looked up once, by its labels, and from then on it is a plain object to count in. prom-client's own
+ * build a text of the labels for every count; it still renders these.
  */
 import type { Metric, Registry } from 'prom-client'
 

@@ -1,6 +1,6 @@
 /**
- * Traces by OpenTelemetry. Only its API package is used here: the process that wants traces loads an SDK, and registers it,
- * before Proreus starts, e.g. with `node --import ./tracing.js`.
+ * Traces by OpenTelemetry. Only its API package is used here: the process that wants traces loads an SDK, and registers it, before Proreus
+ * starts, e.g. with `node --import ./tracing.js`.
  */
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import { SpanStatusCode, trace } from '@opentelemetry/api'

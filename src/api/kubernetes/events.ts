@@ -1,4 +1,4 @@
-/** Kubernetes' own types of `events.k8s.io`: `events.event`, `events.Event`; the same objects as `core.event`, in newer words. */
+/** Kubernetes' own types of `events.k8s.io`: `events.event`, `events.Event`; the same objects as `core.event`, with newer field names. */
 import type { models } from './models.ts'
 import type { NamespacedObject } from './resource.ts'
 import { namespacedType } from './resource.ts'

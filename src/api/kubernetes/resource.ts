@@ -1,7 +1,7 @@
 /**
- * What the types of all groups have in common: metadata as an API server returns it, and where the API serves them. The types of a group
- * are in a namespace beside its values, and not in a module that is exported by `export * as`: a compiler that writes the declarations
- * of a program names those of a module only in files that import it.
+ * Types that all groups share: metadata as an API server returns it, and the resource type. The types of a group are in a namespace beside
+ * its values, and not in a module exported by `export * as`: when the compiler writes declarations of a program, it can name types of such
+ * a module only in files that import it.
  */
 import type { ResourceType } from '../group-version-kind.ts'
 import { resourceType } from '../group-version-kind.ts'
