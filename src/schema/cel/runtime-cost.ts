@@ -1,10 +1,13 @@
-/** What calls cost while they run, in the units of cel-go: about 50 ns each on the machine that they were measured on. */
+/**
+ * Actual costs of calls, in cel-go's units of about 50 ns (`cel-go/interpreter: runtimecost.go, costCall`;
+ * `k8s.io/apiserver/pkg/cel/library: cost.go, CallCost`).
+ */
 import { CelError } from './errors.ts'
 import { NamedFormat } from './library/named-formats.ts'
 import type { Value } from './values.ts'
 import { ListValue, MapValue, OpaqueValue, sizeOf, typeNameOf } from './values.ts'
 
-/** A number where the arguments make no difference. */
+/** Cost of a call; a number if it does not depend on the arguments. */
 export type CallCost = number | ((first: Value, second: Value | undefined, result: Value) => number)
 
 export const traversalFactor = 0.1
@@ -12,7 +15,7 @@ export const regexFactor = 0.25
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
-/** So that an expression has time for two of them. */
+/** One evaluation can afford two authorization checks, see `perCallLimit`. */
 export const authorizationCost = 350_000
 
 function traversal(size: number): number {
@@ -24,7 +27,7 @@ function traverseFirst(factor = 1): CallCost {
 }
 
 const compareSizes: CallCost = (a, b) => traversal(Math.min(sizeOf(a), sizeOf(b!)))
-/** One more than the text has characters, so that even an empty text costs something. */
+/** One is added to the length, so that the cost of an empty string is not zero. */
 const regex: CallCost = (text, pattern) => traversal(1 + sizeOf(text)) * Math.ceil(sizeOf(pattern!) * regexFactor)
 const wholeTree: CallCost = treeCost
 
@@ -41,7 +44,7 @@ function treeCost(value: Value): number {
   return sum
 }
 
-/** What is not what its schema says costs what any single value costs. */
+/** A value that does not match its schema costs as much as a scalar. */
 function readable(read: () => Value): Value {
   try {
     return read()
@@ -79,7 +82,7 @@ function containsCost(kind: 'ip' | 'cidr', parses: boolean): CallCost {
 const validates: CallCost = (format, text) =>
   traversal(1 + sizeOf(text!)) * Math.ceil((format instanceof NamedFormat ? format.patternSize : 0) * regexFactor)
 
-/** Parsing, and a struct with a list for as many requirements as may be in it. */
+/** Parsing, plus a struct and a list for the maximum number of requirements in a selector of that length. */
 const selectorCost: CallCost = (_check, selector) =>
   listCost + traversal(sizeOf(selector!)) + Math.ceil(sizeOf(selector!) / 2) * (listCost + structCost)
 
@@ -131,7 +134,10 @@ const byFunction: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ['labelSelector', selectorCost],
 ])
 
-/** The cost of a call. An overload that is found only as it runs is not told to the estimators: its name decides. */
+/**
+ * Returns the cost of a call. If the overload is chosen at run time, cel-go passes no overload ID to the estimators, so that only the
+ * function name decides.
+ */
 export function callCost(name: string, overloadId: string | undefined): CallCost {
   if (overloadId !== undefined && /^list_.*_sort$/.test(overloadId)) return comparesItems
   if (overloadId !== undefined && overloadId.endsWith('_sortByAssociatedKeys')) return (_, keys) => comparesItems(keys!)
