@@ -1,6 +1,6 @@
 /**
  * Decodes embedded resources: apiVersion and kind must be strings, and metadata is decoded as ObjectMeta
- * (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta: CoerceWithOptions`).
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta: CoerceWithOptions`).
  */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'

@@ -68,7 +68,9 @@ const compiled = new WeakMap<StructuralSchema, CompiledSchema>()
 const noErrors: readonly FieldError[] = Object.freeze([])
 const noFields: readonly string[] = Object.freeze([])
 
-/** Errors with these reasons prevent the evaluation of rules (`apiextensions-apiserver/pkg/registry/customresource: hasBlockingErr`). */
+/**
+ * Errors with these reasons prevent the evaluation of rules (`k8s.io/apiextensions-apiserver/pkg/registry/customresource: hasBlockingErr`).
+ */
 const blocking: ReadonlySet<FieldErrorReason> = new Set<FieldErrorReason>([
   'FieldValueNotSupported',
   'FieldValueRequired',

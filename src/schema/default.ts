@@ -1,4 +1,7 @@
-/** Defaulting: drops nulls that mean "not set", and fills in missing fields (`apiextensions-apiserver/pkg/apiserver/schema/defaulting`). */
+/**
+ * Defaulting: drops nulls that mean "not set", and fills in missing fields
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting`).
+ */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { getOwn, setOwn } from '../api/json.ts'
 import type { SchemaNode } from './node.ts'

@@ -1,6 +1,6 @@
 /**
  * `x-kubernetes-embedded-resource`: a whole Kubernetes object inside a field
- * (`apiextensions-apiserver/pkg/apiserver/schema/objectmeta: Validate`).
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta: Validate`).
  */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, required } from '../api/field-error.ts'

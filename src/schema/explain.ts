@@ -1,6 +1,6 @@
 /**
- * Explains why an object does not match its schema, with the API server's messages (kube-openapi `validation/validate`, apiextensions
- * `schema/objectmeta` and `schema/listtype`). It runs only after ajv has rejected the object.
+ * Explains why an object does not match its schema, with the API server's messages (kube-openapi `validation/validate`,
+ * `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta` and `listtype`). It runs only after ajv has rejected the object.
  */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
@@ -43,8 +43,8 @@ interface Place {
 }
 
 /**
- * Returns all errors of a value, except those of parts that are unchanged since `old`. `field` is the path of the value in the object: errors of
- * lists and embedded resources start with it, while paths of schema errors are relative to the value.
+ * Returns all errors of a value, except those of parts that are unchanged since `old`. `field` is the path of the value in the object:
+ * errors of lists and embedded resources start with it, while paths of schema errors are relative to the value.
  */
 export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, field = ''): Explanation {
   const found: Explanation = { errors: [], lists: [], resources: [] }

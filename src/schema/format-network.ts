@@ -19,7 +19,7 @@ export function isIpv6(text: string): boolean {
   return isAddress(text) && text.includes(':')
 }
 
-/** `address/bits`. */
+/** Accepts a CIDR: `address/bits`. */
 export function isCidr(text: string): boolean {
   const slash = text.indexOf('/')
   const address = withoutLeadingZeros(text.slice(0, Math.max(slash, 0)))
@@ -31,7 +31,7 @@ export function isCidr(text: string): boolean {
 const octets = /^[0-9a-f]{2}(?:([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2})*)$/i
 const words = /^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$/i
 
-/** 6, 8 or 20 octets: `01:23:45:67:89:ab`, `01-23-…`, `0123.4567.89ab`. */
+/** Accepts MAC addresses of 6, 8 or 20 octets: `01:23:45:67:89:ab`, `01-23-…`, `0123.4567.89ab`. */
 export function isMac(text: string): boolean {
   if (octets.test(text)) return [17, 23, 59].includes(text.length)
   return words.test(text) && [14, 19, 49].includes(text.length)

@@ -1,5 +1,6 @@
 /**
- * `x-kubernetes-list-type`: uniqueness of items in lists that are sets or maps (`apiextensions-apiserver/pkg/apiserver/schema/listtype`).
+ * `x-kubernetes-list-type`: uniqueness of items in lists that are sets or maps
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype`).
  */
 import type { FieldError } from '../api/field-error.ts'
 import { duplicate, invalid } from '../api/field-error.ts'
@@ -36,7 +37,7 @@ const minSlots = 128
 const maxSlots = 1024
 /** Hash table: positions in the current list plus one; 0 is an empty slot. */
 const slots = new Uint16Array(maxSlots)
-/** 2^32 divided by the goldenRatio ratio (Fibonacci hashing): spreads similar hash codes over the table. */
+/** 2^32 divided by the golden ratio (Fibonacci hashing): spreads similar hash codes over the table. */
 const goldenRatio = 0x9e3779b1
 /** Maximum number of collisions per item on average. More indicate strings made to collide. */
 const maxCollisions = 4

@@ -17,7 +17,7 @@ export interface NumberRules {
   readonly multipleOf: number | undefined
 }
 
-/** Go's decoder reads integers from 2^63, and from -2^63 down, as floats. */
+/** Go's decoder reads integers of this magnitude or more as floats, except -2^63. */
 export const maxInt64 = 2 ** 63
 export const maxInt32 = 2 ** 31 - 1
 /** Halfway between the greatest float32 and the next power of two: values from here on round to infinity. */

@@ -1,4 +1,7 @@
-/** Pruning: removes fields that the schema does not specify (`apiextensions-apiserver/pkg/apiserver/schema/pruning: PruneWithOptions`). */
+/**
+ * Pruning: removes fields that the schema does not specify
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning: PruneWithOptions`).
+ */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { setOwn } from '../api/json.ts'
 import { maxNesting } from './depth.ts'

@@ -1,6 +1,7 @@
 /**
  * Ratcheting: errors of values that an update leaves unchanged are tolerated, so that a stricter schema does not prevent changes elsewhere
- * in existing objects (apiextensions `validation/ratcheting.go`, apiserver `cel/common/equality.go`).
+ * in existing objects (`k8s.io/apiextensions-apiserver/pkg/apiserver/validation: ratcheting.go`,
+ * `k8s.io/apiserver/pkg/cel/common: equality.go`).
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { canonicalJson, getOwn, isObject, jsonEqual } from '../api/json.ts'

@@ -1,5 +1,5 @@
 /**
- * Validates the defaults of a schema (`apiextensions-apiserver/pkg/apiserver/schema/defaulting: ValidateDefaults`). Defaults inside
+ * Validates the defaults of a schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting: ValidateDefaults`). Defaults inside
  * additionalProperties are not validated.
  */
 import type { FieldError } from '../api/field-error.ts'

@@ -1,6 +1,6 @@
 /**
- * Requirements of a structural schema (`apiextensions-apiserver/pkg/apiserver/schema: validation.go`): each value has exactly one type, and
- * branches contain only value validations.
+ * Requirements of a structural schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema: validation.go`): each value has exactly one
+ * type, and branches contain only value validations.
  */
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, required } from '../api/field-error.ts'

@@ -1,6 +1,6 @@
 /**
- * Validates the OpenAPI keywords of a CustomResourceDefinition's schema, whether or not it is structural (apiextensions
- * `ValidateCustomResourceDefinitionOpenAPISchema`).
+ * Validates the OpenAPI keywords of a CustomResourceDefinition's schema, whether or not it is structural
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../api/field-error.ts'

@@ -1,6 +1,7 @@
 /**
- * Validates the schema of a CustomResourceDefinition as the API server does (apiextensions `validateCustomResourceDefinitionValidation`):
- * the schema must be structural, its defaults valid, and its OpenAPI keywords supported.
+ * Validates the schema of a CustomResourceDefinition as the API server does
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: validateCustomResourceDefinitionValidation`): the schema must be
+ * structural, its defaults valid, and its OpenAPI keywords supported.
  */
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, formatFieldError, invalid } from '../api/field-error.ts'

@@ -1,6 +1,6 @@
 /**
  * Checks the rules of a CustomResourceDefinition when it is written: their expressions and their estimated cost
- * (`apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid } from '../../api/field-error.ts'
@@ -38,7 +38,8 @@ interface Context {
   /** Maximum number of times that the node can occur; undefined if unbounded. */
   readonly cardinality: number | undefined
   /**
-   * Path of the nearest list above that is not of type map. Its items cannot be correlated with old ones, so that oldSelf is not allowed.
+   * Path of the outermost list above that is not of type map. Items of such a list cannot be correlated with old ones, so that rules below
+   * it must not use oldSelf.
    */
   readonly uncorrelatable: string | undefined
   /**

@@ -1,4 +1,4 @@
-/** Compiles one rule: its expression and its messageExpression (`apiextensions-apiserver/pkg/apiserver/schema/cel: compileRule`). */
+/** Compiles one rule: its expression and its messageExpression (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: compileRule`). */
 import type { StructuralSchema, ValidationRule } from '../../api/structural-schema.ts'
 import type { DeclaredType } from './declared-type.ts'
 import type { CompiledExpression } from './environment.ts'
@@ -100,7 +100,10 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
   return { expression, problem: undefined, maxCost: estimateCost(expression.checked, declared).max, usesOldSelf }
 }
 
-/** Replaces the name of the node's type in a message: the API server compiles the rules of each node with that node as `selfType1`. */
+/**
+ * Replaces the name of the node's type in a message by that of a root type: the API server compiles the rules of each node with that node
+ * as root.
+ */
 function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)
   return name === '' ? problem : problem.replaceAll(name, 'selfType1')

@@ -91,7 +91,7 @@ export class Correlation {
 
 /**
  * Position of the walk: `current` if the value has a correlated old value, and the nearest ancestor that has one
- * (`apiextensions-apiserver/pkg/apiserver/schema/cel: ratchetingOptions`).
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ratchetingOptions`).
  */
 export interface Ratchet {
   readonly current: Correlation | undefined

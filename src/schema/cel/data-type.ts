@@ -142,7 +142,7 @@ const string: StructuralSchema = { type: 'string' }
 
 /**
  * Adds the fields that rules on a Kubernetes object can always use
- * (`apiextensions-apiserver/pkg/apiserver/schema/cel/model: WithTypeAndObjectMeta`).
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model: WithTypeAndObjectMeta`).
  */
 export function withObjectFields(schema: StructuralSchema): StructuralSchema {
   const metadata: StructuralSchema = { type: 'object', properties: { name: string, generateName: string } }

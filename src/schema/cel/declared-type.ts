@@ -1,6 +1,6 @@
 /**
  * Declares the CEL types of a schema, with size limits for the cost estimate
- * (`apiextensions-apiserver/pkg/apiserver/schema/cel/model: SchemaDeclType`).
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model: SchemaDeclType`).
  */
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { withObjectFields } from './data-type.ts'

@@ -31,7 +31,7 @@ export interface CompiledExpression {
   /**
    * @param values values of the variables in the order of their declaration, undefined for a missing one. The array is extended with slots
    * for local variables.
-   * @param failures for variables that are undefined because their data is invalid: the error that reading them throws.
+   * @param failures errors of variables whose data is invalid. Reading such a variable throws its error.
    */
   evaluate(values: (Value | undefined)[], failures?: Failures): Outcome
 }

@@ -1,6 +1,6 @@
 /**
  * `fieldPath` of a rule: the path of the field to report, relative to the rule's node, such as `.spec.a['b.c']`
- * (`apiextensions-apiserver/pkg/apiserver/schema/cel: ValidFieldPath`).
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ValidFieldPath`).
  */
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { fieldChildPath } from '../path.ts'

@@ -48,7 +48,7 @@ class Parser {
     return expr
   }
 
-  /** Returns what `make` returns. If it throws a syntax error, that is recorded, and a placeholder returned so that parsing continues. */
+  /** Returns the result of `make`. A syntax error is recorded, and a placeholder returned, so that parsing continues. */
   #orReport(make: () => Expr): Expr {
     try {
       return make()

@@ -114,10 +114,10 @@ function passes(filter: Eval | undefined, frame: Frame): boolean {
 }
 
 /**
- * Runs a loop that adds in each round. An error does not end the loop and is thrown after it. As in cel-go's accumulator, an error of the
- * filter replaces an earlier error, and an error of `add` does not.
+ * Runs a loop that calls `add` in each round that passes the filter. An error does not end the loop and is thrown after it. As in cel-go's
+ * accumulator, an error of the filter replaces an earlier error, and an error of `add` does not.
  *
- * @param add adds the item of a round that passes the filter. Its cost is `roundCost`.
+ * @param roundCost cost of each call of `add`.
  */
 function collect(filter: Eval | undefined, frame: Frame, range: Value, loop: Loop, roundCost: number, add: () => void): void {
   let error: CelError | undefined

@@ -16,7 +16,7 @@ import { unwrapOptional } from './types.ts'
 import type { Value } from './values.ts'
 import { OptionalValue, PlainList, PlainMap, TypeValue } from './values.ts'
 
-/** For each variable the error of its data, if that does not match the schema. Reading the variable throws it. */
+/** Errors of variables whose data does not match the schema, by slot. Reading such a variable throws its error. */
 export type Failures = readonly (CelError | undefined)[] | undefined
 
 /** State of one evaluation: the values of all variables, and the cost so far. */

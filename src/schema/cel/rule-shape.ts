@@ -1,6 +1,6 @@
 /**
  * Checks the parts of rules other than their expressions. If one is invalid, no expression is checked
- * (`apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
  */
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../api/field-error.ts'

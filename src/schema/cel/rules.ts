@@ -1,6 +1,6 @@
 /**
  * `x-kubernetes-validations`: compiles the rules of a schema once and evaluates them on each object
- * (`apiextensions-apiserver/pkg/apiserver/schema/cel: Validator`).
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: Validator`).
  */
 import type { FieldError } from '../../api/field-error.ts'
 import { duplicate, forbidden, invalid, required } from '../../api/field-error.ts'
@@ -45,6 +45,7 @@ export interface CompiledRules {
 export const objectBudget = 10_000_000
 /** Maximum size of a message that messageExpression returns (`k8s.io/apiserver/pkg/apis/cel: MaxEvaluatedMessageExpressionSizeBytes`). */
 const maxMessageBytes = 5 * 1024
+/** Name of the root type in messages. The API server appends the current nanoseconds instead of 1 (`generateUniqueSelfTypeName`). */
 const selfName = 'selfType1'
 
 const missingTypeProblem = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'

@@ -55,7 +55,7 @@ export class SchemaObject extends MapValue {
   readonly data: JsonObject
   /** The properties that the schema declares, by unescaped name. */
   readonly fields: ReadonlyMap<string, DataType>
-  /** Maps in fields, once read: they cache their keys. */
+  /** Maps that were read from fields. They are kept, because each caches its keys. */
   maps: Map<string, SchemaMap> | undefined
   constructor(data: JsonObject, fields: ReadonlyMap<string, DataType>) {
     super()

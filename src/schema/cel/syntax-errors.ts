@@ -5,7 +5,7 @@ import type { Token } from './lexer.ts'
 export const startOfExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
-/** The error for a missing symbol. The token before it is extraneous if the symbol comes next. */
+/** Returns the error for a missing symbol. If the next token is that symbol, the current token is extraneous. */
 export function missing(token: Token, next: Token | undefined, symbol: string): CelSyntaxError {
   const { text, offset } = token
   if (next?.kind === 'symbol' && next.text === symbol) {
@@ -15,13 +15,13 @@ export function missing(token: Token, next: Token | undefined, symbol: string): 
   return new CelSyntaxError(offset, `Syntax error: missing '${symbol}' at '${text}'`)
 }
 
-/** The error for a token that is none of several expected ones. */
+/** Returns the error for a token where any of several others is expected. */
 export function unexpected({ text, offset }: Token, next: Token | undefined, expecting: string): CelSyntaxError {
   const isExtra = expecting === '<EOF>' || (expecting === startOfExpression && next !== undefined && startsExpression(next))
   return new CelSyntaxError(offset, `Syntax error: ${isExtra ? 'extraneous' : 'mismatched'} input '${text}' expecting ${expecting}`)
 }
 
-/** The error for an invalid token after a dot. */
+/** Returns the error for an invalid token after a dot. */
 export function noAlternative({ kind, text, offset }: Token): CelSyntaxError {
   return new CelSyntaxError(offset, `Syntax error: no viable alternative at input '.${kind === 'end' ? '' : text}'`)
 }
