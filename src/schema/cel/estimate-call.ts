@@ -49,7 +49,7 @@ function traversalCost(node: CostNode | undefined, factor = 1): Range {
   return scale(sizeOf(node), factor * traversalFactor)
 }
 
-function makesList(factor: number, size: Range): CallEstimate {
+function allocatingListCall(factor: number, size: Range): CallEstimate {
   return { cost: add(scale(size, factor), fixed(1 + listCost)), size }
 }
 
@@ -75,17 +75,17 @@ function estimateListCall({ overload, target, args }: Call): CallEstimate | unde
   const size = sizeOf(target)
   switch (overload) {
     case 'list_slice':
-      return makesList(1, fixed(difference(literalOr(args[1], size.max), literalOr(args[0], 0))))
+      return allocatingListCall(1, fixed(difference(literalOr(args[1], size.max), literalOr(args[0], 0))))
     case 'list_flatten':
-      return makesList(1, size)
+      return allocatingListCall(1, size)
     case 'list_flatten_int':
-      return makesList(literalOr(args[0], unknown.max), size)
+      return allocatingListCall(literalOr(args[0], unknown.max), size)
     case 'lists_range':
-      return makesList(1, fixed(literalOr(args[0], unknown.max)))
+      return allocatingListCall(1, fixed(literalOr(args[0], unknown.max)))
     case 'list_reverse':
-      return makesList(1, size)
+      return allocatingListCall(1, size)
     case 'list_distinct':
-      return makesList(2, multiply(size, size))
+      return allocatingListCall(2, multiply(size, size))
     case 'list_sets_contains_list':
     case 'list_sets_intersects_list':
     case 'list_sets_equivalent_list': {
@@ -96,7 +96,7 @@ function estimateListCall({ overload, target, args }: Call): CallEstimate | unde
   const sorted = /^list_(.*)_(sort|sortByAssociatedKeys)$/.exec(overload)
   if (sorted === null) return undefined
   const keys = sizeOf(sorted[2] === 'sort' ? target : args[0])
-  return makesList(['string', 'bytes'].includes(sorted[1]!) ? 2 + traversalFactor : 2, multiply(keys, keys))
+  return allocatingListCall(['string', 'bytes'].includes(sorted[1]!) ? 2 + traversalFactor : 2, multiply(keys, keys))
 }
 
 const constantCost = new Set(

@@ -193,7 +193,7 @@ function ifReadable(fits: () => boolean): boolean {
 }
 
 /** cel-go evaluates all arguments before it returns the first error. They add to the cost, and may exceed its limit. */
-function orAfter(evaluate: Eval, others: readonly Eval[]): Eval {
+function onErrorEvaluate(evaluate: Eval, others: readonly Eval[]): Eval {
   return (frame) => {
     try {
       return evaluate(frame)
@@ -237,7 +237,7 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     }
   }
   if (plans.length === 2) {
-    const first = orAfter(a!, [b!])
+    const first = onErrorEvaluate(a!, [b!])
     return (frame) => {
       let left: Value | undefined
       let right: Value | undefined
@@ -251,7 +251,7 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     }
   }
   const evals = plans.map((plan, index) =>
-    orAfter(
+    onErrorEvaluate(
       plan.eval,
       plans.slice(index + 1).map((after) => after.eval),
     ),

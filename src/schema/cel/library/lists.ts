@@ -66,7 +66,7 @@ function flatten(list: ListValue, depth: Int = 1): ListValue {
 }
 
 /** Returns an item; undefined if it does not match its schema. */
-function readable(list: ListValue, index: number): Value | undefined {
+function itemOrUndefined(list: ListValue, index: number): Value | undefined {
   try {
     return list.at(index)
   } catch (error) {
@@ -82,7 +82,7 @@ function sortBy(list: ListValue, keys: ListValue): ListValue {
     )
   }
   if (list.size === 0) return list
-  const values = Array.from({ length: keys.size }, (_, index) => readable(keys, index))
+  const values = Array.from({ length: keys.size }, (_, index) => itemOrUndefined(keys, index))
   const [first] = values
   if (first === undefined || !isComparable(first)) throw new CelError('list elements must be comparable')
   if (values.some((value) => value === undefined || typeNameOf(value) !== typeNameOf(first))) {
@@ -110,7 +110,7 @@ function distinct(list: ListValue): ListValue {
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
     // An item that cannot be converted is not contained in a list made by an expression.
-    const item = list instanceof SchemaList ? part.at(index) : readable(part, index)
+    const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }
   return true
