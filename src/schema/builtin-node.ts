@@ -1,4 +1,4 @@
-/** Nodes of Kubernetes' own types: made when they are first needed, once in a process, and shared by all that refer to them. */
+/** Schema nodes of Kubernetes' built-in types. Each is built when it is first used, and shared by the whole process. */
 import { ProreusError } from '../api/errors.ts'
 import type { JsonValue } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
@@ -11,16 +11,15 @@ import type { Pattern } from './patterns.ts'
 const nodes = new Map<string, SchemaNode>()
 
 /**
- * The node of a built-in type.
+ * Returns the node of a built-in type.
  *
- * @throws {ProreusError} `PRO_INPUT` when there is no such type.
+ * @throws {ProreusError} `PRO_INPUT` when the type does not exist.
  */
 export function builtinNode(name: string): SchemaNode {
   const known = nodes.get(name)
   if (known !== undefined) return known
   const fields = builtinFields(name)
-  if (fields === undefined)
-    throw new ProreusError('PRO_INPUT', `There is no built-in type ${JSON.stringify(name)} that a kind could embed.`)
+  if (fields === undefined) throw new ProreusError('PRO_INPUT', `Unknown built-in type ${JSON.stringify(name)}: a kind cannot embed it.`)
   const required = fields.filter((field) => field.required).map((field) => field.name)
   const node: SchemaNode = {
     ...decodedNode({ type: 'object', ...(required.length > 0 && { required }) }),
@@ -46,7 +45,7 @@ function valueNode(value: BuiltinValue): SchemaNode {
       const items = valueNode(value.items)
       return {
         ...decodedNode({ type: 'array' }),
-        // Of an item that is null, the fields are missing that every item needs.
+        // A null item is an error for types with required fields: the item would lack them.
         items: items.typeName === undefined ? items : { ...items, nullable: false },
         ...(value.keys.length > 0 && { listType: 'map', listMapKeys: value.keys }),
       }
@@ -72,13 +71,13 @@ function scalarNode(scalar: BuiltinScalar): SchemaNode {
   return decodedNode(schemas[scalar])
 }
 
-/** The expression is the one that the API server tells of; what it accepts is less. */
+/** The pattern is the one that the API server's error message shows; the check is stricter. */
 const quantity: Pattern = {
   source: '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$',
   test: (text) => /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/.test(text),
 }
 
-/** Whether a required field is missing, with this value. */
+/** Reports whether a required field with this value counts as missing. */
 export function isMissing({ decoded }: SchemaNode, value: JsonValue | undefined): boolean {
   return value === undefined || (decoded && (value === null || value === ''))
 }

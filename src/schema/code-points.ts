@@ -1,4 +1,4 @@
-/** The length of a text as Kubernetes counts it: in characters, not in the units of JavaScript. */
+/** Returns the length of a string in Unicode code points, as Kubernetes counts it, not in UTF-16 units. */
 export function codePoints(text: string): number {
   let count = 0
   for (const _ of text) count += 1

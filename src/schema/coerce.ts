@@ -1,4 +1,7 @@
-/** Embedded resources as they are decoded: apiVersion and kind must be texts, metadata is read as that of any object (apiextensions `schema/objectmeta`). */
+/**
+ * Decodes embedded resources: apiVersion and kind must be strings, and metadata is decoded as ObjectMeta
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta: CoerceWithOptions`).
+ */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
@@ -10,18 +13,18 @@ import { childPath, fieldChildPath, indexPath, keyPath } from './path.ts'
 type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'embeddedResource'>
 
 export interface Coerced<Value extends JsonValue> {
-  /** The same value when nothing was changed. */
+  /** The same value if nothing was changed. */
   readonly value: Value
-  /** Paths of what metadata does not have, sorted. */
+  /** Sorted paths of unknown fields in embedded metadata. */
   readonly unknown: readonly string[]
-  /** Why the object cannot be read at all. */
+  /** Set if the API server could not decode the object. */
   readonly error: FieldError | undefined
 }
 
 /**
- * Reads the embedded resources of a value.
+ * Decodes the embedded resources of a value.
  *
- * @param dropsNulls whether a null that the schema does not allow is dropped before anybody looks at it: in objects, but not in defaults.
+ * @param dropsNulls true if a null that the schema does not allow counts as absent: in objects, but not in defaults.
  */
 export function coerceResources<Value extends JsonValue>(node: Node, value: Value, dropsNulls = true): Coerced<Value> {
   const coercer = new Coercer(dropsNulls)
@@ -29,7 +32,7 @@ export function coerceResources<Value extends JsonValue>(node: Node, value: Valu
   return { value: result as Value, unknown: coercer.unknown.sort(), error: coercer.error }
 }
 
-/** Whether there may be an embedded resource in a value of the schema. */
+/** Reports whether a value of the schema can contain an embedded resource. */
 export function holdsResources(node: SchemaNode): boolean {
   const children = [...node.properties.values(), node.items, node.additional]
   return node.embeddedResource || children.some((child) => typeof child === 'object' && holdsResources(child))

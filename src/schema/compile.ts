@@ -1,4 +1,4 @@
-/** From a structural schema to the functions that prune, default and validate objects. */
+/** Compiles a structural schema to functions that prune, default and validate objects. */
 import type { ValidateFunction } from 'ajv'
 import { ProreusError } from '../api/errors.ts'
 import type { FieldError, FieldErrorReason } from '../api/field-error.ts'
@@ -19,42 +19,42 @@ import { holdsBuiltins, unknownFields } from './unknown-fields.ts'
 export interface CompiledSchema {
   readonly schema: StructuralSchema
   /**
-   * Removes what the schema does not name, but never apiVersion, kind and metadata. The same object when nothing was removed.
-   * `unknown` are the removed fields' paths, such as `spec.foo` and `spec.list[0].bar`, sorted; those of embedded metadata come last.
-   * `malformed` says of an embedded resource why the API server does not even read the object.
+   * Removes fields that the schema does not specify, except apiVersion, kind and metadata. Returns the same object if nothing was removed.
+   * `unknown` has the sorted paths of the removed fields, such as `spec.foo` and `spec.list[0].bar`, then those of embedded metadata.
+   * `malformed` is set if the API server could not decode an embedded resource of the object.
    */
   prune(object: JsonObject): { object: JsonObject; unknown: readonly string[]; malformed?: FieldError }
   /**
-   * Drops nulls (of fields that are not nullable and have no default) and fills in defaults. The same object when nothing changed.
-   * Defaults that are objects are shared and frozen.
+   * Drops nulls of fields that are not nullable and have no default, and applies defaults. Returns the same object if nothing changed.
+   * Default values that are objects are shared and frozen.
    */
   default(object: JsonObject): JsonObject
   /**
-   * Fields inside built-in types (`Type.Builtin`) that those types do not have, sorted; at most `limit` of them, by default
-   * all. The API server keeps them: it is told nothing of the type.
+   * Returns the sorted paths of fields inside built-in types (`Type.Builtin`) that those types do not have; at most `limit` of them, by
+   * default all. The API server keeps such fields, because the schema of the CRD does not describe the type.
    */
   unknownFields(object: JsonObject, limit?: number): readonly string[]
   /**
-   * What this schema leaves of an object that comes from another version: pruned, and without nulls, but with no defaults.
-   * `dropped` is called with the paths that were pruned, as `prune` gives them, when there are any.
+   * Applies this schema to an object converted from another version: prunes it and drops nulls, but applies no defaults.
+   * `dropped` is called with the pruned paths, as in `prune`, if there are any.
    */
   convert(object: JsonObject, dropped?: (paths: readonly string[]) => void): JsonObject
   /**
-   * Everything that is wrong with the object, unsorted; empty when it is valid: its structure, then its rules. The object's own
-   * metadata is not looked at (`validateObjectMeta`). An update need not mend what it leaves as it is in `oldObject`, nor lists while
-   * any was no proper set or map before.
+   * Returns all errors of the object, unsorted: those of its structure, then those of its rules. The object's metadata is not validated
+   * (see `validateObjectMeta`). With `oldObject`, errors of unchanged values are tolerated, and so are invalid sets and maps if the old
+   * object had any.
    */
   validate(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
-  /** Its structure alone. */
+  /** Validates the structure without the rules. */
   validateStructure(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /**
-   * The structure of the object's status alone, as a write of that subresource is validated. Nothing is wrong where there is no status,
-   * or no schema of one.
+   * Validates the structure of the status, for writes of the status subresource. Returns no errors if the object has no status or the
+   * schema does not specify one.
    */
   validateStatus(object: JsonObject, oldObject?: JsonObject): readonly FieldError[]
   /**
-   * Its rules alone, the `x-kubernetes-validations`. They are skipped, with an error that says so, where one of the errors `found`
-   * before makes them meaningless. `warn` gets what an update left as it was.
+   * Evaluates the rules (`x-kubernetes-validations`). If `found` has an error that makes them meaningless, they are skipped, which is an
+   * error itself. `warn` receives the errors of values that the update leaves unchanged.
    */
   validateRules(
     object: JsonObject,
@@ -65,10 +65,12 @@ export interface CompiledSchema {
 }
 
 const compiled = new WeakMap<StructuralSchema, CompiledSchema>()
-const nothingWrong: readonly FieldError[] = Object.freeze([])
+const noErrors: readonly FieldError[] = Object.freeze([])
 const noFields: readonly string[] = Object.freeze([])
 
-/** With one of these, the API server evaluates no rule (apiextensions `hasBlockingErr`). */
+/**
+ * Errors with these reasons prevent the evaluation of rules (`k8s.io/apiextensions-apiserver/pkg/registry/customresource: hasBlockingErr`).
+ */
 const blocking: ReadonlySet<FieldErrorReason> = new Set<FieldErrorReason>([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -83,9 +85,9 @@ const rulesNotChecked = invalid(
 )
 
 /**
- * Compiles a schema, once for each schema object. `described` says in the error which one it is.
+ * Compiles a schema, once for each schema object. `described` identifies it in the error message.
  *
- * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would not accept the schema.
+ * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject the schema.
  */
 export function compileSchema(schema: StructuralSchema, described?: string): CompiledSchema {
   const known = compiled.get(schema)
@@ -94,7 +96,7 @@ export function compileSchema(schema: StructuralSchema, described?: string): Com
   if (problems.length > 0) {
     throw new ProreusError(
       'PRO_SCHEMA_INVALID',
-      `The schema${described === undefined ? '' : ` ${described}`} is not one that a CustomResourceDefinition may have: ${problems.map(formatFieldError).join('; ')}.`,
+      `The schema${described === undefined ? '' : ` ${described}`} is invalid for a CustomResourceDefinition: ${problems.map(formatFieldError).join('; ')}.`,
     )
   }
   const result = createCompiledSchema(schema)
@@ -118,7 +120,7 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
   const validateStructure = structureCheck(root)
   const rules = compileRules(schema)
   const validateRules: CompiledSchema['validateRules'] = (object, oldObject, found, warn) => {
-    if (rules === undefined) return nothingWrong
+    if (rules === undefined) return noErrors
     return found.some(({ reason }) => blocking.has(reason)) ? [rulesNotChecked] : rules.evaluate(object, oldObject, warn)
   }
   return Object.freeze({
@@ -143,18 +145,18 @@ function createCompiledSchema(schema: StructuralSchema): CompiledSchema {
   } satisfies CompiledSchema)
 }
 
-/** Compiling for ajv is the dear part, and a process that only reads never needs it: it happens with the first value. */
+/** Compiles the ajv check with the first value: compiling is expensive, and processes that never validate do not need it. */
 function structureCheck(node: SchemaNode, field = ''): (value: JsonValue, oldValue?: JsonValue) => readonly FieldError[] {
   let check: ValidateFunction | undefined
   return (value, oldValue) => {
     check ??= compileCheck(node)
-    return check(value) ? nothingWrong : explainRefusal(node, check.errors?.[0], value, oldValue, field)
+    return check(value) ? noErrors : explainRefusal(node, check.errors?.[0], value, oldValue, field)
   }
 }
 
 function statusCheck(root: SchemaNode): CompiledSchema['validateStatus'] {
   const node = root.properties.get('status')
-  if (node === undefined) return () => nothingWrong
+  if (node === undefined) return () => noErrors
   const check = structureCheck(node, 'status')
-  return ({ status }, oldObject) => (status === undefined ? nothingWrong : check(status, oldObject?.status))
+  return ({ status }, oldObject) => (status === undefined ? noErrors : check(status, oldObject?.status))
 }

@@ -1,4 +1,7 @@
-/** Defaulting: drops nulls that mean "not set", and fills in what is missing. */
+/**
+ * Defaulting: drops nulls that mean "not set", and fills in missing fields
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting`).
+ */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { getOwn, setOwn } from '../api/json.ts'
 import type { SchemaNode } from './node.ts'
@@ -6,11 +9,10 @@ import type { SchemaNode } from './node.ts'
 type Node = Pick<SchemaNode, 'properties' | 'defaulted' | 'additional' | 'items'>
 
 /**
- * The value with its defaults. The API server drops nulls everywhere first and fills in afterwards;
- * no null that is dropped can change what is filled in elsewhere, so that one walk does both.
- * What needs no change is shared, down to the whole value.
+ * Applies defaults to a value. The API server first drops nulls in the whole object and then applies defaults. Dropping a null never
+ * affects a default elsewhere, so that a single walk does both. Unchanged parts are shared with the input.
  *
- * @param dropsNulls false for what is itself a default: of its nulls nothing is dropped before the object is read again.
+ * @param dropsNulls false if the value is a default itself: its nulls are kept until the object is decoded again.
  */
 export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): JsonValue {
   if (typeof value !== 'object' || value === null) return value
@@ -18,7 +20,7 @@ export function applyDefaults(node: Node, value: JsonValue, dropsNulls = true): 
   return defaultFields(node, value, dropsNulls)
 }
 
-/** The value without the nulls that mean "not set" and are replaced by no default. */
+/** Drops nulls of fields that are not nullable and have no default. */
 export function dropNulls(node: Node, value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value
   const { items } = node
@@ -45,7 +47,7 @@ function defaultItems(items: SchemaNode, list: JsonValue[], dropsNulls: boolean)
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {
     const item = list[index]!
-    // A null item is never dropped: without a default it stays, and fails the type check.
+    // A null item is never dropped. Without a default it stays, and fails the type check.
     const next = item === null && !items.nullable ? (items.default ?? null) : applyDefaults(items, item, dropsNulls)
     if (next === item) continue
     copy ??= list.slice()
@@ -61,7 +63,7 @@ function defaultFields(node: Node, object: JsonObject, dropsNulls: boolean): Jso
   if (properties.size > 0 || additional !== undefined) {
     for (const key in object) {
       const value = object[key]
-      // Nothing is filled in in a scalar.
+      // A scalar has nothing below it to default.
       if (typeof value !== 'object') continue
       const child = properties.get(key) ?? additional
       if (child === undefined) continue

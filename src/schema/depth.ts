@@ -1,15 +1,15 @@
-/** A limit on nesting, so that no object can exhaust the stack of anything that walks it. */
+/** Limits the nesting of objects, so that no object can exhaust the stack of a recursive function. */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
 import { fieldOf } from './path.ts'
 
 /**
- * How deep a value may go below a field whose schema does not say (the API server's decoder stops at 10,000 levels in all).
- * A call stack of Node.js has room for about 10,000 small frames, and a walker takes up to three a level.
+ * Maximum depth of a value below a field whose schema does not limit it. (The API server's decoder allows 10,000 levels in total.)
+ * A call stack of Node.js has room for about 10,000 small frames, and a recursive walk takes up to three per level.
  */
 export const maxNesting = 1000
 
-/** Whether objects and arrays nest deeper than `limit` levels. */
+/** Reports whether objects and arrays are nested deeper than `limit` levels. */
 export function isDeeperThan(value: unknown, limit = maxNesting): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (limit === 0) return true

@@ -1,4 +1,7 @@
-/** `x-kubernetes-embedded-resource`: a whole Kubernetes object inside a field (apiextensions `schema/objectmeta`). */
+/**
+ * `x-kubernetes-embedded-resource`: a whole Kubernetes object inside a field
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta: Validate`).
+ */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, required } from '../api/field-error.ts'
 import type { JsonObject } from '../api/json.ts'
@@ -7,10 +10,10 @@ import { dns1035Label, pathSegmentName } from '../api/names.ts'
 import { validateObjectMeta } from '../api/object-meta.ts'
 import { childPath } from './path.ts'
 
-/** Fields that every Kubernetes object has, whatever its schema says. */
+/** Fields that every Kubernetes object has, whether or not its schema specifies them. */
 export const objectFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
-/** apiVersion and kind are required and checked; metadata may be missing, and so may its name. */
+/** Validates an embedded resource. apiVersion and kind are required; metadata is optional, and so is its name. */
 export function embeddedResourceErrors(object: JsonObject, path: string): FieldError[] {
   const metadata = getOwn(object, 'metadata')
   return [

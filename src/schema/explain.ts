@@ -1,6 +1,6 @@
 /**
- * Why an object does not match its schema, in the API server's exact words (kube-openapi `validation/validate`,
- * apiextensions `schema/objectmeta` and `schema/listtype`). It runs only when ajv has said no.
+ * Explains why an object does not match its schema, with the API server's messages (kube-openapi `validation/validate`,
+ * `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta` and `listtype`). It runs only after ajv has rejected the object.
  */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../api/field-error.ts'
@@ -19,31 +19,32 @@ import type { OldValue } from './ratchet.ts'
 import { isUnchanged, oldField, oldItem } from './ratchet.ts'
 import { childPath, childless, fieldChildPath, fieldOf, indexPath, keyPath } from './path.ts'
 
-/** What is wrong, apart by how an update treats it. */
+/** Errors, separated by how an update tolerates them. */
 export interface Explanation {
-  /** Tolerated where nothing was changed. */
+  /** Errors of values; tolerated if the value is unchanged. */
   readonly errors: FieldError[]
-  /** Of lists that must be sets or maps: tolerated when the old object had such errors, too. */
+  /** Errors of lists of type set or map; tolerated if the old object had such errors, too. */
   readonly lists: FieldError[]
-  /** Of embedded resources: never tolerated. */
+  /** Errors of embedded resources; never tolerated. */
   readonly resources: FieldError[]
 }
 
 /**
- * After this many errors no more items and fields are looked at: nobody reads on, and of an object that was made for it there could be
- * a million. (The API server tells them all.)
+ * After this many errors no more items and fields are validated: a hostile object could cause millions. (The API server reports all.)
  */
 const maxErrors = 1000
 
-/** The place of a value: as schema errors write it, and as list and embedded-resource errors do, which put a map's keys in brackets. */
+/**
+ * Place of a value: its path in schema errors, and its path in errors of lists and embedded resources, which write map keys in brackets.
+ */
 interface Place {
   readonly path: string
   readonly field: string
 }
 
 /**
- * Everything that is wrong with a value. What an update has left as it was in `old` is not told. `field` is the value's place in the
- * object, from which errors of lists and embedded resources are named; schema errors are named from the value.
+ * Returns all errors of a value, except those of parts that are unchanged since `old`. `field` is the path of the value in the object:
+ * errors of lists and embedded resources start with it, while paths of schema errors are relative to the value.
  */
 export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, field = ''): Explanation {
   const found: Explanation = { errors: [], lists: [], resources: [] }
@@ -52,18 +53,18 @@ export function explain(root: SchemaNode, value: JsonValue, old?: OldValue, fiel
 }
 
 /**
- * Adds what is wrong with a value, and returns the API server's count of what was right:
- * where no branch of anyOf or oneOf is valid, it tells the errors of the one with the greatest count.
+ * Adds the errors of a value, and returns the number of successful checks as kube-openapi counts them (`Result.MatchCount`): if no branch
+ * of anyOf or oneOf is valid, the errors of the branch with the highest count are reported.
  */
 function explainValue(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   const before = found.errors.length
-  const matches = explainAnew(node, value, at, found, old)
+  const matches = explainWithoutRatcheting(node, value, at, found, old)
   if (found.errors.length > before && isUnchanged(node, value, old)) found.errors.length = before
   return matches
 }
 
-/** `old` matters below the value alone. */
-function explainAnew(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
+/** Like `explainValue`, but does not tolerate the value itself as unchanged. `old` is used only for the values below it. */
+function explainWithoutRatcheting(node: SchemaNode, value: JsonValue, at: Place, found: Explanation, old: OldValue): number {
   if (value !== null && node.open && isDeeperThan(value)) {
     found.errors.push(tooDeep(at.path, value))
     return 0
@@ -71,7 +72,7 @@ function explainAnew(node: SchemaNode, value: JsonValue, at: Place, found: Expla
   const hasType = explainType(node, value, at.path, found)
   explainEnum(node, value, at.path, found)
   if (value === null) return hasType ? 1 : 0
-  // One for the value, one for its enum, one for its junctors, and one each for what else applies.
+  // kube-openapi's validators count a value, its enum and its junctors once each, and then each validator for the type of the value.
   let matches = 3 + explainJunctors(node, value, at, found)
   if (node.types.length > 0 || node.format !== undefined) matches += hasType ? 2 : 1
   if (typeof value === 'string') {
@@ -86,13 +87,13 @@ function explainAnew(node: SchemaNode, value: JsonValue, at: Place, found: Expla
   return matches
 }
 
-/** What the CRD's own schema says of a field already is not said twice. */
+/** Errors of fields for which the CRD's own schema already has an error are not repeated. */
 function explainBuiltin(type: BuiltinTypeName, value: JsonValue, at: Place, found: Explanation, old: OldValue): void {
   if (old !== undefined && jsonEqual(value, old.value)) return
   const inside: Explanation = { errors: [], lists: [], resources: [] }
   explainValue(builtinNode(type), value, at, inside, old)
-  const told = new Set(found.errors.map(({ path }) => path))
-  found.errors.push(...inside.errors.filter(({ path }) => !told.has(path)))
+  const reported = new Set(found.errors.map(({ path }) => path))
+  found.errors.push(...inside.errors.filter(({ path }) => !reported.has(path)))
 }
 
 function typeOf(value: JsonValue): SchemaType | 'null' {
@@ -107,14 +108,15 @@ function explainType(node: SchemaNode, value: JsonValue, path: string, found: Ex
   const { types } = node
   const format = node.format?.name ?? node.numbers.format
   const isText = actual === 'string' || actual === 'array'
-  // Go's own name of what it has read.
+  // Go's format of a decoded number.
   const goFormat = actual === 'integer' ? 'int64' : actual === 'number' ? 'float64' : ''
-  const isMeasured = actual !== 'null' && !isText && format !== undefined
-  if (types.length === 0 ? !isMeasured : matchesType(node, actual)) return true
+  const comparesFormats = actual !== 'null' && !isText && format !== undefined
+  if (types.length === 0 ? !comparesFormats : matchesType(node, actual)) return true
   if (node.anyFormat && isText && format !== undefined && !types.includes('integer') && !types.includes('number')) return true
-  // Where there is a format, what cannot have one is measured by it, and named by the format that Go has for it.
-  // (The API server itself lets a list pass where a string of a format is asked for. That is refused here: code relies on the type.)
-  if (isMeasured && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
+  // kube-openapi compares the formats if the schema has one and the value is neither a string nor a list, and reports them instead of the
+  // types (`validate: typeValidator`). It accepts a list where a string with a format is expected; that is rejected here, because code
+  // relies on the type.
+  if (comparesFormats && format !== goFormat) found.errors.push(typeError(path, format, goFormat))
   else found.errors.push(typeError(path, types.join(','), actual))
   return false
 }
@@ -134,7 +136,7 @@ function explainEnum(node: SchemaNode, value: JsonValue, path: string, found: Ex
   found.errors.push(notSupported(fieldOf(path), isDeeperThan(value) ? null : value, supported))
 }
 
-/** The first that fails of maxLength, minLength and pattern; and the format. */
+/** Reports the first violation of maxLength, minLength and pattern, and then the format. */
 function explainString(node: SchemaNode, text: string, path: string, found: Explanation): void {
   const { maxLength, minLength } = node.schema
   const wrong = (detail: string): void => void found.errors.push(invalid(path, text, `${path} in body ${detail}`))
@@ -160,7 +162,7 @@ function explainArray(node: SchemaNode, list: JsonValue[], at: Place, found: Exp
     found.errors.push(invalid(path, list.length, `${path} in body should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && list.length > maxItems) found.errors.push(tooMany(path, list.length, maxItems))
-  // Nothing may demand this but of a default, before it is refused.
+  // Only the schema of a default can get here with uniqueItems: such a schema is rejected, but its defaults are validated first.
   if (node.schema.uniqueItems === true && hasDuplicates(list)) found.errors.push(childless(`${path} in body shouldn't contain duplicates`))
   if (!node.decoded && !isProperList(node, list)) found.lists.push(...listErrors(node, list, at.field, maxErrors))
   return matches
@@ -194,7 +196,7 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
       path: child === undefined ? `${path}.${key}` : childPath(path, key),
       field: child === undefined ? keyPath(at.field, key) : fieldChildPath(at.field, key),
     }
-    // The type of the whole object is the same before and after, whatever was written.
+    // apiVersion and kind of the root are never tolerated as unchanged: the API server has converted both objects to the same version.
     const isType = path === '' && (key === 'apiVersion' || key === 'kind')
     matches += explainValue(schema, value, place, found, isType ? undefined : oldField(node, old, key))
   }
@@ -204,7 +206,7 @@ function explainObject(node: SchemaNode, object: JsonObject, at: Place, found: E
   return matches
 }
 
-/** What came of one branch. */
+/** Result of a branch. */
 interface Branch {
   readonly errors: readonly FieldError[]
   readonly matches: number
@@ -248,7 +250,7 @@ function explainJunctors(node: SchemaNode, value: JsonValue, at: Place, found: E
   return matches + 1
 }
 
-/** The first of the branches with the greatest count. */
+/** Returns the first of the branches with the highest count. */
 function nearest(branches: readonly Branch[]): Branch {
   return branches.reduce((best, one) => (one.matches > best.matches ? one : best))
 }

@@ -1,4 +1,4 @@
-/** Mail addresses as Go's `mail.ParseAddress` reads them (RFC 5322): `a@b.c`, `Name <a@b.c>`, `"quoted"@b.c`; but no groups. */
+/** Email addresses, as Go's `mail.ParseAddress` accepts them (RFC 5322): `a@b.c`, `Name <a@b.c>`, `"quoted"@b.c`, but not groups. */
 import { isIP } from 'node:net'
 
 const atomCharacter = String.raw`[A-Za-z0-9!#$%&'*+/=?^_\x60{|}~\-\u0080-\uffff]`
@@ -11,11 +11,11 @@ const addressSpec = `(?:${dotAtom}|${quotedString})@${space}(?:${dotAtom}|${doma
 const trailer = `(?:[ \\t]|${comment})*`
 
 const plainAddress = new RegExp(`^${space}${addressSpec}${trailer}$`)
-// Character by character, so that there is one way alone to match a display name.
+// One character at a time: there is only one way to match a display name, so that the pattern cannot backtrack.
 const displayName = `(?:[ \\t]|${quotedString}|${comment}|${atomCharacter}|\\.)*`
 const namedAddress = new RegExp(`^${displayName}<${space}${addressSpec}${space}>${trailer}$`)
 
-/** Beyond what any mail system takes; keeps the patterns' work small. */
+/** Longer than any mail system accepts; limits the work of the patterns. */
 const maxLength = 1024
 
 export function isEmail(text: string): boolean {

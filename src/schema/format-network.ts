@@ -1,12 +1,12 @@
-/** Addresses, host names and URIs as Go's `net` and `net/url` read them. */
+/** IP addresses, host names and URIs, as Go's `net` and `net/url` accept them. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
-/** Whether Go's `net.ParseIP` takes it: unlike Node.js it knows no zones. */
+/** Reports whether Go's `net.ParseIP` accepts the text: unlike Node.js it accepts no zones. */
 function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
-/** Also an IPv4 address in IPv6 notation, which has dots; and with leading zeros, which Kubernetes still reads as decimal. */
+/** Also accepts IPv4 addresses in IPv6 notation, which contain dots, and leading zeros, which Kubernetes still reads as decimal. */
 export function isIpv4(text: string): boolean {
   return text.includes('.') && isAddress(withoutLeadingZeros(text))
 }
@@ -19,7 +19,7 @@ export function isIpv6(text: string): boolean {
   return isAddress(text) && text.includes(':')
 }
 
-/** `address/bits`. */
+/** Accepts a CIDR: `address/bits`. */
 export function isCidr(text: string): boolean {
   const slash = text.indexOf('/')
   const address = withoutLeadingZeros(text.slice(0, Math.max(slash, 0)))
@@ -31,7 +31,7 @@ export function isCidr(text: string): boolean {
 const octets = /^[0-9a-f]{2}(?:([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2})*)$/i
 const words = /^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$/i
 
-/** 6, 8 or 20 octets: `01:23:45:67:89:ab`, `01-23-…`, `0123.4567.89ab`. */
+/** Accepts MAC addresses of 6, 8 or 20 octets: `01:23:45:67:89:ab`, `01-23-…`, `0123.4567.89ab`. */
 export function isMac(text: string): boolean {
   if (octets.test(text)) return [17, 23, 59].includes(text.length)
   return words.test(text) && [14, 19, 49].includes(text.length)
@@ -42,20 +42,20 @@ const letterOrDash = String.raw`[a-zA-Z0-9\-\p{S}\p{L}]`
 const topLevel = String.raw`[a-zA-Z\p{L}]{2,63}`
 const hostname = new RegExp(`^(?:${letter}(?:-?${letter}{0,62})?|(?:${letter}(?:${letterOrDash}{0,61}${letter})?\\.)+${topLevel})$`, 'u')
 
-/** kube-openapi's own idea of RFC 1034, letters of any script and symbols included. */
+/** kube-openapi's pattern for RFC 1034, which also accepts letters of any script and symbols. */
 export function isHostname(text: string): boolean {
-  // The limits come first: they bound the work of the pattern.
+  // The length limits come first: they bound the work of the pattern.
   return Buffer.byteLength(text) <= 255 && text.split('.').every((part) => Buffer.byteLength(part) <= 63) && hostname.test(text)
 }
 
-// What may not be there is looked for, which takes no memory for what may.
+// The patterns match invalid characters, which needs no memory for valid ones.
 const invalidEscape = /%(?![0-9a-f]{2})/i
 const invalidInUser = /[^A-Za-z0-9\-._:~!$&'()*+,;=%@]/
 const invalidInHost = /[^A-Za-z0-9\-._~!$&'()*+,;=\]<>":%\u0080-\uffff]|%(?!25|[89a-f][0-9a-f])/i
 
-/** An absolute URI or an absolute path: Go's `url.ParseRequestURI`. */
+/** Accepts an absolute URI or an absolute path, as Go's `url.ParseRequestURI`. */
 export function isRequestUri(text: string): boolean {
-  // Go counts the control characters of ASCII alone.
+  // Go rejects only the control characters of ASCII.
   if (text === '' || hasControlCharacter(text)) return false
   if (text === '*') return true
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(text)?.[0]
@@ -76,7 +76,7 @@ function hasControlCharacter(text: string): boolean {
   return false
 }
 
-/** Only in URLs of the web, where Go is stricter, no colon but the port's may stand. */
+/** In http and https URLs, where Go is stricter, the host may contain no colon except that of the port. */
 function isAuthority(authority: string, isWeb: boolean): boolean {
   const at = authority.lastIndexOf('@')
   if (at >= 0) {

@@ -1,9 +1,9 @@
-/** Dates, times and durations as Go's `time` and kube-openapi's `strfmt` read them. */
+/** Dates, times and durations, as Go's `time` and kube-openapi's `strfmt` accept them. */
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
 const timePattern = /^(\d{2}):(\d{2}):(\d{2})(?:[^\n]\d+)?(?:z|[+-]\d{2}:\d{2})$/
 
-/** `2006-01-02`, a day that exists. */
+/** Accepts `2006-01-02`, if the day exists. */
 export function isDate(text: string): boolean {
   const match = datePattern.exec(text)
   if (match === null) return false
@@ -14,7 +14,7 @@ export function isDate(text: string): boolean {
   return day <= days[month - 1]!
 }
 
-/** RFC 3339 in either case; what follows a second `t` is not looked at, and no second is a leap second. */
+/** Accepts RFC 3339 in upper or lower case. Text after a second `t` is ignored, and leap seconds are invalid. */
 export function isDateTime(text: string): boolean {
   const [date = '', time] = text.toLowerCase().split('t', 2)
   const match = time === undefined ? null : timePattern.exec(time)
@@ -27,10 +27,10 @@ const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3
 const maxInt64 = 2n ** 63n - 1n
 
 const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
-/** A unit, or a word that begins with the longest form of one: `d`, `day`, `days`. */
+/** A unit, or a word that begins with the longest name of one: `d`, `day`, `days`. */
 const scalaUnit = /^(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|min|hour|day|week)/i
 
-/** Go's `1h30m`, or Scala's `22 ns` and `1 day 2 hours`, of which one number with a known unit is enough. */
+/** Accepts Go's `1h30m`, and Scala's `22 ns` and `1 day 2 hours`. A single number with a known unit makes a text valid. */
 export function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true
   const parts = [...text.matchAll(scalaPart)]
@@ -44,7 +44,7 @@ function isGoDuration(text: string): boolean {
   return sum <= maxInt64 || (sum === maxInt64 + 1n && text.startsWith('-'))
 }
 
-/** Making a BigInt of very many digits takes long; how much too large it is does not matter here. */
+/** Parses an integer, but returns a constant beyond the maximum for very many digits: parsing those would take long. */
 function toInteger(digits: string): bigint {
   const significant = digits.replace(/^0+/, '')
   return significant.length > 19 ? maxInt64 + 2n : BigInt(significant)

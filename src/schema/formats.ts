@@ -1,18 +1,18 @@
 /**
- * `format`: the closed list of formats that the API server checks, each by the rules of the parser that it uses
- * (Go's net, net/url, net/mail and time, govalidator). A format that is not in the list is ignored.
+ * `format`: the formats that the API server validates, each by the rules of its parser (Go's net, net/url, net/mail and time, govalidator).
+ * Unknown formats are ignored.
  */
 import { isEmail } from './format-email.ts'
 import { isCidr, isHostname, isIpv4, isIpv6, isMac, isRequestUri } from './format-network.ts'
 import { isDate, isDateTime, isDuration } from './format-time.ts'
 
 export interface Format {
-  /** As the schema writes it; messages repeat it. */
+  /** The name as in the schema, for messages. */
   readonly name: string
   test(text: string): boolean
 }
 
-/** The format of a string; undefined for none and for one that the API server does not know. Hyphens make no difference. */
+/** Returns the format of a string; undefined for no format or an unknown one. Hyphens in the name are ignored. */
 export function formatOf(name: string | undefined): Format | undefined {
   const test = name === undefined ? undefined : checks.get(name.replaceAll('-', ''))
   return name === undefined || test === undefined ? undefined : { name, test }
@@ -53,7 +53,7 @@ function matches(pattern: RegExp): (text: string) => boolean {
   return (text) => pattern.test(text)
 }
 
-/** White space as RE2 sees it, and hyphens, may stand anywhere in a book number. */
+/** Removes hyphens and white space as RE2 defines it: ISBNs may contain them anywhere. */
 function bookNumber(text: string): string {
   return text.replace(/[\t\n\f\r -]+/g, '')
 }
@@ -72,7 +72,7 @@ function isIsbn13(text: string): boolean {
   return sum % 10 === 0
 }
 
-/** The number ranges of card issuers, and the check digit (Luhn). */
+/** Checks the number ranges of card issuers and the check digit (Luhn). */
 function isCreditCard(text: string): boolean {
   const number = text.replace(/[^0-9]+/g, '')
   const issued =

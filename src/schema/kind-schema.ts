@@ -1,4 +1,4 @@
-/** The schemas of kinds, and everything at once that can be said about an object of a kind. */
+/** Compiled schemas of kinds, and the complete validation of an object of a kind. */
 import { ProreusError } from '../api/errors.ts'
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
@@ -12,10 +12,10 @@ import type { CompiledSchema } from './compile.ts'
 import { compileSchema } from './compile.ts'
 
 /**
- * The compiled schema of one version of a kind; of the stored one by default.
+ * Returns the compiled schema of a version of a kind, by default of the storage version.
  *
- * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version, `PRO_SCHEMA_INVALID` when the API server would not accept
- * its schema.
+ * @throws {ProreusError} `PRO_KIND_INVALID` when the kind has no such version, `PRO_SCHEMA_INVALID` when the API server would reject its
+ * schema.
  */
 export function schemaOf(kind: Kind, version: string = kind.version): CompiledSchema {
   const found = kind.versions.find(({ name }) => name === version)
@@ -27,15 +27,15 @@ export function schemaOf(kind: Kind, version: string = kind.version): CompiledSc
 }
 
 export interface ValidateOptions {
-  /** Default: the version that the object names, if the kind has it, else the stored one. */
+  /** Default: the version in the object's apiVersion if the kind has it, otherwise the storage version. */
   readonly version?: string
-  /** What an update replaces. */
+  /** The object that an update replaces. */
   readonly oldObject?: JsonObject
 }
 
 /**
- * Everything that a kind's schema and the API conventions have to say about an object, which is pruned and defaulted already.
- * An object of another kind or version is told that alone.
+ * Returns all errors of an object by its kind's schema and the API conventions. The object must be pruned and defaulted already.
+ * If its apiVersion or kind is wrong, only that is reported.
  */
 export function validateObject(kind: Kind, object: JsonObject, options: ValidateOptions = {}): FieldError[] {
   const version = options.version ?? versionOf(kind, object)
@@ -45,7 +45,7 @@ export function validateObject(kind: Kind, object: JsonObject, options: Validate
   const errors = [
     ...validateObjectMeta(withoutGeneration(getOwn(object, 'metadata')), {
       namespaced: kind.namespaced,
-      // What is there already keeps its name, whatever the rules for new ones are.
+      // An existing object keeps its name, even if the rules for new names are stricter.
       ...(options.oldObject === undefined ? {} : { name: pathSegmentName }),
     }),
     ...schema.validateStructure(object, options.oldObject),
@@ -53,7 +53,7 @@ export function validateObject(kind: Kind, object: JsonObject, options: Validate
   return [...errors, ...schema.validateRules(object, options.oldObject, errors)]
 }
 
-/** The API server counts the generations of custom resources, whatever is sent. */
+/** The API server sets the generation of custom resources itself, and ignores the one that is sent. */
 function withoutGeneration(metadata: JsonValue | undefined): JsonValue | undefined {
   if (!isObject(metadata) || metadata.generation === undefined) return metadata
   const { generation: _, ...rest } = metadata

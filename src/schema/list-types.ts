@@ -1,4 +1,7 @@
-/** `x-kubernetes-list-type`: uniqueness within lists that are sets or maps. */
+/**
+ * `x-kubernetes-list-type`: uniqueness of items in lists that are sets or maps
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype`).
+ */
 import type { FieldError } from '../api/field-error.ts'
 import { duplicate, invalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
@@ -7,12 +10,12 @@ import { isDeeperThan, tooDeep } from './depth.ts'
 import type { SchemaNode } from './node.ts'
 import { indexPath } from './path.ts'
 
-/** Whether a list is the set or map that it must be: decides at once where every item is known by a string, as most are. */
+/** Reports whether a list is a valid set or map. Has a fast path for items that are identified by a string, as most are. */
 export function isProperList(node: SchemaNode, list: readonly JsonValue[]): boolean {
   return node.listType === undefined || hasDistinctStrings(node, list) || listErrors(node, list, '', 1).length === 0
 }
 
-/** True only when it is sure; costs no allocation for lists that are not very long. */
+/** True only if all items are distinct strings or have distinct string keys. Allocates nothing for lists of moderate length. */
 function hasDistinctStrings({ listType, listMapKeys }: SchemaNode, list: readonly JsonValue[]): boolean {
   const key = listType === 'map' ? listMapKeys[0] : undefined
   if (listType === 'map' && (key === undefined || listMapKeys.length > 1 || key in Object.prototype)) return false
@@ -32,29 +35,32 @@ function areManyDistinct(list: readonly JsonValue[], key: string | undefined): b
 
 const minSlots = 128
 const maxSlots = 1024
-/** Positions in the list that is being looked at, counted from 1. */
+/** Hash table: positions in the current list plus one; 0 is an empty slot. */
 const slots = new Uint16Array(maxSlots)
-/** 2^32 divided by the golden ratio: what is close together ends up far apart. */
-const golden = 0x9e3779b1
-/** How often an item may meet others in its slot, on average, before the strings are taken for some that were made to do so. */
-const maxMeetings = 4
+/** 2^32 divided by the golden ratio (Fibonacci hashing): spreads similar hash codes over the table. */
+const goldenRatio = 0x9e3779b1
+/** Maximum number of collisions per item on average. More indicate strings made to collide. */
+const maxCollisions = 4
 
-/** A set would hash every character of every string; four of them and the length tell most strings apart. Undefined when they do not. */
+/**
+ * Uses four characters and the length of each string as its hash code, where a Set would hash all characters. Undefined after too many
+ * collisions.
+ */
 function areDistinct(list: readonly JsonValue[], key: string | undefined): boolean | undefined {
   let size = minSlots
   while (size < list.length * 2) size *= 2
   slots.fill(0, 0, size)
   const mask = size - 1
   const shift = Math.clz32(mask)
-  let meetings = maxMeetings * list.length
+  let collisions = maxCollisions * list.length
   for (let index = 0; index < list.length; index += 1) {
     const value = identityOf(list[index]!, key)
     if (typeof value !== 'string') return false
-    let slot = Math.imul(hashOf(value), golden) >>> shift
+    let slot = Math.imul(hashOf(value), goldenRatio) >>> shift
     for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
       if (identityOf(list[slots[slot]! - 1]!, key) === value) return false
-      meetings -= 1
-      if (meetings < 0) return undefined
+      collisions -= 1
+      if (collisions < 0) return undefined
     }
     slots[slot] = index + 1
   }
@@ -73,7 +79,7 @@ function identityOf(item: JsonValue, key: string | undefined): JsonValue | undef
   return isObject(item) ? item[key] : undefined
 }
 
-/** What is wrong with a list that must be a set or a map; no more than `most` errors. */
+/** Returns the errors of a list that must be a set or a map; at most `most` errors. */
 export function listErrors(node: SchemaNode, list: readonly JsonValue[], path: string, most = Infinity): FieldError[] {
   if (node.listType === undefined) return []
   if (isDeeperThan(list)) return [tooDeep(path, list)]
@@ -87,7 +93,7 @@ export function listErrors(node: SchemaNode, list: readonly JsonValue[], path: s
   return secondOccurrences(identities, most).map((index) => duplicate(indexPath(path, index), keyOf(node.listMapKeys, list[index]!)))
 }
 
-/** The key fields of an item; one that is missing counts as a value of its own, and null as an item without any. */
+/** Returns the key fields of an item. A missing field differs from any value, and null counts as an item without key fields. */
 function keyOf(keys: readonly string[], item: JsonValue): JsonObject {
   const key: JsonObject = {}
   for (const name of keys) {
@@ -101,7 +107,7 @@ function keyField(item: JsonValue, name: string): JsonValue | undefined {
   return isObject(item) ? getOwn(item, name) : undefined
 }
 
-/** The indexes at which a value comes for the second time; further repetitions are not told. */
+/** Returns the indexes of the second occurrences of values. Further occurrences are not reported. */
 function secondOccurrences(list: readonly (JsonValue | undefined)[], most: number): number[] {
   const scalars = new Map<JsonValue | undefined, number>()
   const compounds = new Map<string, number>()

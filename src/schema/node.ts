@@ -1,4 +1,4 @@
-/** A structural schema made ready for walking: what defaulting, pruning, ajv's translation and the renderer all look at. */
+/** A structural schema prepared for pruning, defaulting, translation to ajv, and error messages. */
 import type { BuiltinTypeName } from '../api/builtin-types.ts'
 import { builtinTypeOf } from '../api/builtin-types.ts'
 import type { JsonValue } from '../api/json.ts'
@@ -18,28 +18,31 @@ export type SchemaType = NonNullable<StructuralSchema['type']>
 
 export interface SchemaNode {
   readonly schema: StructuralSchema
-  /** Empty: any type. `integer` and `string` for int-or-string. */
+  /** Allowed types; empty for any type. Int-or-string has `integer` and `string`. */
   readonly types: readonly SchemaType[]
   readonly nullable: boolean
-  /** The default, pruned and with the defaults below it filled in; deeply frozen, so that objects can share it. */
+  /** The default after pruning and with the defaults below it applied; deeply frozen, so that objects can share it. */
   readonly default: JsonValue | undefined
   readonly properties: ReadonlyMap<string, SchemaNode>
-  /** The properties that have a default. */
+  /** The properties with a default. */
   readonly defaulted: readonly { readonly key: string; readonly value: JsonValue }[]
-  /** The schema of a map's values; `any` and `none` for `additionalProperties` that are true and false. */
+  /** Schema of a map's values. `any` and `none` stand for `additionalProperties: true` and `false`. */
   readonly additional: SchemaNode | 'any' | 'none' | undefined
   readonly items: SchemaNode | undefined
   readonly preserveUnknownFields: boolean
   readonly embeddedResource: boolean
-  /** Whether objects and arrays may stand here of which the schema does not say how deep they go. */
+  /** True if the value may contain objects and arrays whose depth the schema does not limit. */
   readonly open: boolean
   readonly listType: 'set' | 'map' | undefined
   readonly listMapKeys: readonly string[]
-  /** The allowed values but null, which an enum never allows, not even when it lists it; one of a built-in type does. */
+  /** The allowed values without null: an enum never allows null, even if it lists it, except in built-in types. */
   readonly enum: readonly JsonValue[] | undefined
-  /** Only when the API server knows the format for this type. */
+  /** Set only if the API server validates the format for values of this type. */
   readonly format: Format | undefined
-  /** A default's: any format, known or not, for any type. */
+  /**
+   * True in schemas for validating defaults: there the API server does not remove unsupported formats
+   * (`StripUnsupportedFormatsPostProcess`).
+   */
   readonly anyFormat: boolean
   readonly pattern: Pattern | undefined
   readonly numbers: NumberRules
@@ -47,18 +50,18 @@ export interface SchemaNode {
   readonly anyOf: readonly SchemaNode[]
   readonly oneOf: readonly SchemaNode[]
   readonly not: SchemaNode | undefined
-  /** The built-in type whose values stand here; its node is `builtinNode`'s. Only validation looks into it: what is there stays as written. */
+  /** The built-in type of the value; `builtinNode` has its node. It is used for validation only: pruning and defaulting ignore it. */
   readonly builtin: BuiltinTypeName | undefined
-  /** This is the node of a built-in type, which all that refer to it share. */
+  /** Name of the built-in type if this is the node of one, which is shared. */
   readonly typeName: string | undefined
   /**
-   * Part of a built-in type: Go decodes it, for which null is the same as nothing, and so is an empty text. Its list keys tell items
-   * apart; that they are unique is for the API server's own validation to demand, which mostly does not.
+   * True for parts of built-in types. Go decodes null and an empty string as the zero value, so that both count as not set. List keys only
+   * correlate items: uniqueness is up to the API server's validation of the type, which mostly does not require it.
    */
   readonly decoded: boolean
 }
 
-/** Builds the node of a schema that `checkStructural` found nothing wrong with. */
+/** Builds the node of a schema. `checkStructural` must have found no errors in it. */
 export function buildNode(schema: StructuralSchema, { isRootMetadata = false, anyFormat = false } = {}): SchemaNode {
   const build = (child: StructuralSchema): SchemaNode => buildNode(child, { anyFormat })
   const types = typesOf(schema)
@@ -76,7 +79,7 @@ export function buildNode(schema: StructuralSchema, { isRootMetadata = false, an
     items: schema.items === undefined ? undefined : build(schema.items),
     preserveUnknownFields,
     embeddedResource: schema['x-kubernetes-embedded-resource'] === true,
-    // The root's metadata is checked by validateObjectMeta alone; nothing here looks into it.
+    // The root's metadata is validated only by `validateObjectMeta`.
     open:
       !isRootMetadata &&
       (preserveUnknownFields || additional === true || (types.includes('object') && properties.size === 0 && additional === undefined)),
@@ -110,7 +113,7 @@ function unknownFormat(name: string | undefined): Format | undefined {
   return name ? { name, test: () => true } : undefined
 }
 
-/** A default is pruned by its own schema, completed with the defaults below it, and then the same value for all objects. */
+/** Prunes a default by its own schema, applies the defaults below it, and freezes it, so that all objects can share it. */
 function prepareDefault(node: Omit<SchemaNode, 'default'>, value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined || value === null) return undefined
   return deepFreeze(applyDefaults(node, coerceResources(node, prune(node, structuredClone(value)).value, false).value, false))

@@ -1,13 +1,13 @@
 /**
- * Numbers as the API server compares them (kube-openapi `numberValidator`).
- * Go tells integers from floats and compares an integer with a truncated bound; these rules are kept, oddities included.
+ * Validates numbers with the API server's arithmetic (kube-openapi `numberValidator`): Go distinguishes integers from floats, and compares
+ * an integer with a truncated bound.
  */
 import type { FieldError } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
 import { childless, fieldOf } from './path.ts'
 
 export interface NumberRules {
-  /** Only a single type has a range. */
+  /** Undefined unless the schema has exactly one type: int-or-string has no range. */
   readonly type: 'integer' | 'number' | undefined
   readonly format: 'int32' | 'int64' | 'float' | 'double' | undefined
   readonly minimum: number | undefined
@@ -17,12 +17,12 @@ export interface NumberRules {
   readonly multipleOf: number | undefined
 }
 
-/** From here on, and up to its negative, Go's decoder makes a float of an integer. */
+/** Go's decoder reads integers of this magnitude or more as floats, except -2^63. */
 export const maxInt64 = 2 ** 63
 export const maxInt32 = 2 ** 31 - 1
-/** Halfway between the greatest float32 and what would come next: rounds up to infinity. */
+/** Halfway between the greatest float32 and the next power of two: values from here on round to infinity. */
 const float32Overflow = 2 ** 128 - 2 ** 103
-/** Go's `swag` takes floats beyond the exactly representable integers for no integers. */
+/** Go's `swag` treats floats beyond the exactly representable integers as non-integers. */
 const maxExactInteger = Number.MAX_SAFE_INTEGER
 const relativeTolerance = 1e-9
 
@@ -46,14 +46,14 @@ export function numberRules(schema: StructuralSchema, types: readonly string[]):
 }
 
 /**
- * Whether a JSON number counts as an integer: integral, and within 64 bits. `1.0` and `1e3` do. What is as large as 2^63 is a float
- * (the least int64 is a bigint where it was read exactly).
+ * Reports whether a JSON number counts as an integer: it is integral, such as `1.0` and `1e3`, and fits 64 bits. A number of 2^63 or more
+ * in magnitude is a float. (An exactly read minimum int64 is a bigint.)
  */
 export function isInteger(value: number | bigint): boolean {
   return typeof value === 'bigint' || (Number.isInteger(value) && Math.abs(value) < maxInt64)
 }
 
-/** Whether a number, of the value or of a bound, fits the type and format. */
+/** Reports whether a value or a bound is in the range of the type and format. */
 export function inRange(rules: NumberRules, value: number | bigint): boolean {
   if (rules.type === 'integer') {
     if (!isInteger(value)) return false
@@ -62,7 +62,7 @@ export function inRange(rules: NumberRules, value: number | bigint): boolean {
   return rules.format !== 'float' || Math.abs(Number(value)) < float32Overflow
 }
 
-/** Everything that is wrong with a number at `path`, but for its type. */
+/** Returns all errors of a number at `path`, except of its type. */
 export function numberErrors(rules: NumberRules, value: number | bigint, path: string): FieldError[] {
   const errors: FieldError[] = []
   const checkRange = (number: number | bigint, what: string): boolean => {
@@ -71,7 +71,7 @@ export function numberErrors(rules: NumberRules, value: number | bigint, path: s
     errors.push(childless(`${what} value must be of type ${rules.type ?? ''} ${format} in ${path}`))
     return false
   }
-  /** Compares as integers when both are, else as floats. */
+  /** Compares as integers if both the value and the bound are integers, otherwise as floats. */
   const check = (bound: number | undefined, what: string, holds: (bound: number, integer: boolean) => boolean, detail: string): void => {
     if (bound === undefined) return
     const integer = checkRange(bound, what) && isInteger(value)
@@ -102,12 +102,12 @@ export function numberErrors(rules: NumberRules, value: number | bigint, path: s
   return errors
 }
 
-/** As Go converts a float on amd64: what does not fit is the least integer. */
+/** Converts a float as Go does on amd64: a value out of range becomes the minimum integer. */
 function toInt64(value: number): number {
   return Math.abs(value) < maxInt64 ? Math.trunc(value) : -maxInt64
 }
 
-/** An integer with all its digits. */
+/** Formats an integer with all its digits. */
 function formatInteger(value: number | bigint): string {
   return Number.isSafeInteger(value) ? String(value) : BigInt(value).toString()
 }
@@ -122,7 +122,7 @@ function isMultiple(value: number | bigint, factor: number, integer: boolean): b
   return isNearlyInteger(factor < 1 ? (1 / factor) * float : float / factor)
 }
 
-/** Go's `swag.IsFloat64AJSONInteger`: a relative error below 1e-9 is forgiven, upwards of positive integers alone. */
+/** Go's `swag.IsFloat64AJSONInteger`: accepts a relative error below 1e-9, but only above a positive integer. */
 function isNearlyInteger(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > maxExactInteger) return false
   const whole = Math.trunc(value)
@@ -130,7 +130,7 @@ function isNearlyInteger(value: number): boolean {
   return value > 0 && whole > 0 && (value - whole) / (value + whole) < relativeTolerance
 }
 
-/** A float as Go's `%v` prints it: with an exponent from 1e-5 down and from 1e6 up, of two digits at least. */
+/** Formats a float as Go's `%v`: with an exponent of at least two digits below 1e-4 and from 1e6 up. */
 function formatFloat(number: number | bigint): string {
   const value = Number(number)
   const size = Math.abs(value)

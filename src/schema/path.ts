@@ -2,15 +2,15 @@
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
 
-/** What the API server writes for an error that it gives no field. */
+/** Path of an error without a field, as Go formats a nil `field.Path`. */
 export const noField = '<nil>'
 
-/** `spec.name`; below the root just `spec`. */
+/** Returns `spec.name`, or just `spec` below the root. */
 export function childPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
 
-/** The same in errors of lists and embedded resources, where a field without a name looks like an index. */
+/** Like `childPath`, for errors of lists and embedded resources, which write an empty field name as an empty index. */
 export function fieldChildPath(path: string, key: string): string {
   return key === '' ? `${path}[]` : childPath(path, key)
 }
@@ -19,17 +19,17 @@ export function indexPath(path: string, index: number): string {
   return `${path}[${index}]`
 }
 
-/** A map's key, as list and embedded-resource checks write it. */
+/** Returns the path of a map's value, as in errors of lists and embedded resources. */
 export function keyPath(path: string, key: string): string {
   return `${path}[${key}]`
 }
 
-/** The path in a field error: the root has none. */
+/** Returns the path for a field error; the root is written `<nil>`. */
 export function fieldOf(path: string): string {
   return path === '' ? noField : path
 }
 
-/** An error whose text carries its own place. */
+/** Returns an error without a field. Its text names the place. */
 export function childless(text: string): FieldError {
   return invalid(noField, '', text)
 }

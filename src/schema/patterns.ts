@@ -1,4 +1,4 @@
-/** `pattern`: regular expressions with the meaning that Go's RE2 gives them, in time linear in the text. */
+/** `pattern`: regular expressions with the semantics of Go's RE2, in time linear in the length of the text. */
 import { RE2JS } from 're2js'
 
 export interface Pattern {
@@ -7,17 +7,17 @@ export interface Pattern {
 }
 
 /**
- * Compiles a pattern. RE2 runs in re2js; a pattern that means the same to the native engine, and cannot make it backtrack
- * without end, runs there, ten times as fast.
+ * Compiles a pattern. RE2 is implemented by re2js. A pattern that has the same meaning to the native engine, and cannot make it backtrack
+ * excessively, runs there, which is ten times as fast.
  *
- * @throws when RE2 does not accept the pattern.
+ * @throws when RE2 rejects the pattern.
  */
 export function compilePattern(source: string): Pattern {
   const expression = isSimple(source) ? new RegExp(source, 'u') : RE2JS.compile(source)
   return { source, test: (text) => expression.test(text) }
 }
 
-/** Why RE2 does not accept a pattern; undefined when it does. */
+/** Returns RE2's error for a pattern; undefined if it is valid. */
 export function patternProblem(source: string): string | undefined {
   try {
     RE2JS.compile(source)
@@ -27,26 +27,29 @@ export function patternProblem(source: string): string | undefined {
   }
 }
 
-/** How a backtracking engine may fare with a part of a pattern. */
+/** Worst-case effort of a backtracking engine for a part of a pattern. */
 interface Effort {
-  /** In how many ways the part can be tried at one place, repetition without end not counted. */
+  /** Number of ways to match the part at one place, without counting unbounded repetition. */
   readonly ways: number
-  /** How many characters it looks at on each. */
+  /** Maximum number of characters that each way examines. */
   readonly width: number
-  /** How many repetitions without end it contains. */
+  /** Number of unbounded repetitions in the part. */
   readonly unbounded: number
 }
 
-/** Steps that a native engine may take at one place of the text, or in all when it cannot try more than one. */
+/**
+ * Maximum number of steps of the native engine at each place in the text, and in total for an anchored pattern, which is tried at one place
+ * only.
+ */
 const maxStepsPerPlace = 256
 const maxSteps = 16_384
 
 const nothing: Effort = { ways: 1, width: 0, unbounded: 0 }
 
 /**
- * Whether RE2 and the native engine agree on a pattern and the native engine is linear on it. Conservative: only ASCII
- * literals, plain classes, `\d` and `\w`, groups that do not repeat, and at most one repetition without end, which only an
- * anchor in front keeps from being tried anew at each place.
+ * Reports whether RE2 and the native engine agree on a pattern and the native engine is linear on it. Conservative: accepts only ASCII
+ * literals, plain classes, `\d` and `\w`, groups without repetition, and at most one unbounded repetition, for which the pattern must be
+ * anchored: otherwise it would be tried again at each place.
  */
 export function isSimple(source: string): boolean {
   const anchored = source.startsWith('^')
@@ -64,7 +67,7 @@ interface Parser {
   at: number
 }
 
-// Characters that mean themselves to both engines, in and outside of classes.
+// Characters that are literals in both engines, inside and outside of classes.
 const literal = /[A-Za-z0-9_ ,:;/@%=<>!&~"'`#-]/y
 const escape = /\\[.+*?()[\]{}|^$\\/dw]/y
 const characterClass = /\[-?(?:(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9])|[A-Za-z0-9_ .,:;/@+*%=<>!~"'`#$?(){}|]|\\[-./dw])+-?\]/y
@@ -78,7 +81,7 @@ function take(parser: Parser, expression: RegExp): RegExpExecArray | undefined {
   return match
 }
 
-/** Consumes what it understands; the caller sees by the position whether that was everything. */
+/** Consumes as much as it understands. The caller checks the position for the rest. */
 function parseSequence(parser: Parser): Effort | undefined {
   let total = nothing
   while (parser.at < parser.text.length && !'|)'.includes(parser.text[parser.at]!)) {
@@ -86,7 +89,7 @@ function parseSequence(parser: Parser): Effort | undefined {
     const atom = group ? parseGroup(parser) : parseCharacter(parser)
     if (atom === undefined) return undefined
     const repeated = repeat(atom, group, take(parser, quantifier))
-    // A second quantifier would be a lazy or a possessive one.
+    // A second quantifier would make the first one lazy or possessive.
     if (repeated === undefined || take(parser, quantifier) !== undefined) return undefined
     total = { ways: total.ways * repeated.ways, width: total.width + repeated.width, unbounded: total.unbounded + repeated.unbounded }
   }

@@ -1,4 +1,7 @@
-/** Pruning: removes what the schema does not name (apiextensions `schema/pruning`). */
+/**
+ * Pruning: removes fields that the schema does not specify
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning: PruneWithOptions`).
+ */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { setOwn } from '../api/json.ts'
 import { maxNesting } from './depth.ts'
@@ -8,13 +11,13 @@ import { childPath, indexPath } from './path.ts'
 
 type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'preserveUnknownFields' | 'embeddedResource'>
 
-/** Where the walk is, and what it has removed. */
+/** Position of the walk, and the paths of removed fields. */
 interface Walk {
   readonly segments: (string | number)[]
   readonly unknown: string[]
 }
 
-/** The value without unknown fields, and their paths in document order. The same value when there are none. */
+/** Returns the value without unknown fields, and their paths in document order. Returns the same value if there are none. */
 export function prune<Value extends JsonValue>(node: Node, value: Value): { value: Value; unknown: readonly string[] } {
   const walk: Walk = { segments: [], unknown: [] }
   return { value: pruneValue(node, value, walk) as Value, unknown: walk.unknown }
@@ -27,7 +30,7 @@ function pruneValue(node: Node | undefined, value: JsonValue | undefined, walk: 
 }
 
 function pruneItems(node: Node | undefined, list: JsonValue[], walk: Walk, keep: boolean): JsonValue[] {
-  // Lists of lists of lists where the schema knows nothing: validation refuses them, here they must only not exhaust the stack.
+  // Lists nested deeper are returned as they are, so that they cannot exhaust the stack. Validation rejects them.
   if (walk.segments.length > maxNesting) return list
   let copy: JsonValue[] | undefined
   for (let index = 0; index < list.length; index += 1) {
@@ -50,7 +53,7 @@ function pruneFields(node: Node | undefined, object: JsonObject, walk: Walk, kee
     const additional = node?.additional
     if (child === undefined && additional === undefined) {
       if (keep) continue
-      // A program may write undefined for a field that is to be absent.
+      // A program may set a field to undefined to leave it out.
       if (object[key] !== undefined) walk.unknown.push(pathOf(walk.segments, key))
       copy ??= { ...object }
       delete copy[key]
@@ -67,7 +70,7 @@ function pruneFields(node: Node | undefined, object: JsonObject, walk: Walk, kee
   return copy ?? object
 }
 
-/** Below `x-kubernetes-preserve-unknown-fields`: nothing is unknown, but what the schema names is pruned by its own rules. */
+/** Prunes below `x-kubernetes-preserve-unknown-fields`: unknown fields are kept, but specified fields are pruned by their own schemas. */
 function keepValue(node: Node | undefined, value: JsonValue, walk: Walk): JsonValue {
   if (node === undefined || typeof value !== 'object' || value === null) return value
   return Array.isArray(value) ? pruneItems(node, value, walk, true) : pruneFields(node, value, walk, true)

@@ -1,22 +1,23 @@
 /**
- * What of an update is as it was before. An error in such a place is tolerated: a stricter schema shall not keep old objects from
- * being changed elsewhere (apiextensions `validation/ratcheting.go`, apiserver `cel/common/equality.go`).
+ * Ratcheting: errors of values that an update leaves unchanged are tolerated, so that a stricter schema does not prevent changes elsewhere
+ * in existing objects (`k8s.io/apiextensions-apiserver/pkg/apiserver/validation: ratcheting.go`,
+ * `k8s.io/apiserver/pkg/cel/common: equality.go`).
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { canonicalJson, getOwn, isObject, jsonEqual } from '../api/json.ts'
 import type { SchemaNode } from './node.ts'
 
-/** The old value in the place of a new one; undefined where there is none that can be told to be the same one. */
+/** The old value correlated with a new one; undefined if there is none. */
 export type OldValue = { readonly value: JsonValue } | undefined
 
-/** The old value of a field. Fields that the schema does not name have none. */
+/** Returns the old value of a field; undefined for fields that the schema does not specify. */
 export function oldField(node: SchemaNode, old: OldValue, key: string): OldValue {
   if (old === undefined || !isObject(old.value) || fieldNode(node, key) === undefined) return undefined
   const value = getOwn(old.value, key)
   return value === undefined ? undefined : { value }
 }
 
-/** The old value of an item: only items of a list that is a map can be told apart. */
+/** Returns the old value of an item. Only items of lists of type map can be correlated. */
 export function oldItem(node: SchemaNode, old: OldValue, item: JsonValue): OldValue {
   if (old === undefined || node.listType !== 'map' || node.items === undefined || !Array.isArray(old.value)) return undefined
   const key = itemKey(node.listMapKeys, item)
@@ -31,8 +32,8 @@ function itemKey(keys: readonly string[], item: JsonValue): string | undefined {
 }
 
 /**
- * Whether a value is what it was. Lists that are maps may be in another order; an object with a field that the schema does not name
- * is never the same, for nobody can tell what the field means.
+ * Reports whether a value is unchanged. Lists of type map may be in another order. An object with a field that the schema does not specify
+ * always counts as changed: such fields cannot be correlated.
  */
 export function isUnchanged(node: SchemaNode, value: JsonValue, old: OldValue): boolean {
   if (old === undefined) return false

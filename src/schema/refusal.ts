@@ -1,4 +1,4 @@
-/** What is told about an object that ajv has refused. */
+/** Errors of an object that ajv has rejected. */
 import type { ErrorObject } from 'ajv'
 import type { FieldError } from '../api/field-error.ts'
 import { formatFieldError, invalid } from '../api/field-error.ts'
@@ -8,23 +8,23 @@ import { explain } from './explain.ts'
 import type { SchemaNode } from './node.ts'
 import { childPath, fieldOf, indexPath, noField } from './path.ts'
 
-/** The renderer's errors; and if it finds none, ajv's own, so that nothing that was refused passes. */
+/** Returns the errors that `explain` finds. If it finds none, returns ajv's own error, so that a rejected object never passes. */
 export function explainRefusal(
   root: SchemaNode,
   refusal: RefusalReason | undefined,
   value: JsonValue,
   oldValue: JsonValue | undefined,
-  /** The place of the value in the object; empty: it is the object. */
+  /** Path of the value in the object; empty if it is the whole object. */
   field = '',
 ): readonly FieldError[] {
   const old = oldValue === undefined ? undefined : { value: oldValue }
   const { errors, lists, resources } = explain(root, value, old, field)
   if (errors.length + lists.length + resources.length === 0) {
-    // What ajv does not like may be as it was.
+    // ajv does not know the old object: all errors may be of unchanged values.
     if (old !== undefined && explain(root, value).errors.length > 0) return []
-    // Nor what is an integer beyond 2^53.
+    // ajv rejects bigints, which stand for integers beyond 2^53.
     if (holdsBigint(value)) return []
-    // The two disagree, which is a defect of ours.
+    // ajv and `explain` disagree, which is a bug in one of them.
     const path = pathOf(refusal?.instancePath ?? '')
     return [within(field, invalid(fieldOf(path), '', `${path} in body does not match its schema: ${refusal?.message ?? 'refused'}`))]
   }
@@ -32,21 +32,21 @@ export function explainRefusal(
   return unique([...errors.map((error) => within(field, error)), ...resources, ...(tolerated ? [] : lists)])
 }
 
-/** A schema error is named from the object; its text goes on to name the place from the value, as that of the API server does. */
+/** Prepends the path of the value to a schema error. As in the API server, the message still names the place relative to the value. */
 function within(field: string, error: FieldError): FieldError {
   if (field === '') return error
   return { ...error, path: error.path === '' || error.path === noField ? field : `${field}.${error.path}` }
 }
 
-/** What is used of ajv's own error. */
+/** The parts of ajv's error that are used. */
 export type RefusalReason = Pick<ErrorObject, 'instancePath' | 'message'>
 
-/** Branches of a schema repeat each other. */
+/** Removes duplicates: branches of a schema often report the same error. */
 function unique(errors: readonly FieldError[]): FieldError[] {
   return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }
 
-/** A JSON pointer as a field path. */
+/** Converts a JSON pointer to a field path. */
 function pathOf(pointer: string): string {
   return pointer
     .split('/')

@@ -1,4 +1,7 @@
-/** Defaults in a schema must be valid themselves (apiextensions `schema/defaulting`). Those of a map's values are not looked at. */
+/**
+ * Validates the defaults of a schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting: ValidateDefaults`). Defaults inside
+ * additionalProperties are not validated.
+ */
 import type { FieldError } from '../api/field-error.ts'
 import { formatFieldError, invalid } from '../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../api/json.ts'
@@ -13,35 +16,35 @@ import { childPath, keyPath, noField } from './path.ts'
 import { prune } from './prune.ts'
 import { isSchema } from './structural-parts.ts'
 
-/** Where a default is: in which whole object, and how that looks with a value in this place. */
-interface Surroundings {
+/** Context of a default: the schema of the nearest whole object, and a function that wraps a value of this place in such an object. */
+interface DefaultContext {
   readonly root: StructuralSchema
-  readonly around: (value: JsonValue) => JsonValue
-  /** Below apiVersion, kind or metadata. */
+  readonly wrap: (value: JsonValue) => JsonValue
+  /** True below apiVersion, kind or metadata. */
   readonly insideMeta: boolean
-  /** What the rules of all defaults together may still cost; when it is spent, no other default is looked at. */
+  /** Remaining cost budget for the rules of all defaults. When it is exhausted, no more defaults are validated. */
   readonly budget: { left: number }
 }
 
 export function defaultErrors(root: StructuralSchema, path: string): FieldError[] {
   const resource: StructuralSchema = { ...root, 'x-kubernetes-embedded-resource': true }
-  return errorsBelow(resource, path, { root: resource, around: (value) => value, insideMeta: false, budget: { left: objectBudget } })
+  return errorsBelow(resource, path, { root: resource, wrap: (value) => value, insideMeta: false, budget: { left: objectBudget } })
 }
 
-function errorsBelow(schema: StructuralSchema, path: string, outer: Surroundings): FieldError[] {
+function errorsBelow(schema: StructuralSchema, path: string, outer: DefaultContext): FieldError[] {
   const isResource = schema['x-kubernetes-embedded-resource'] === true
-  const at: Surroundings = isResource ? { ...outer, root: schema, around: (value) => value, insideMeta: false } : outer
+  const at: DefaultContext = isResource ? { ...outer, root: schema, wrap: (value) => value, insideMeta: false } : outer
   const { properties = {}, items } = schema
   const value = schema.default ?? undefined
   const errors = value === undefined ? [] : at.insideMeta ? errorsInMeta(schema, value, path, at) : errorsOf(schema, value, path, at)
   if (isSchema(items) && at.budget.left >= 0) {
-    errors.push(...errorsBelow(items, childPath(path, 'items'), { ...at, around: (item) => at.around([item]) }))
+    errors.push(...errorsBelow(items, childPath(path, 'items'), { ...at, wrap: (item) => at.wrap([item]) }))
   }
   for (const [key, child] of Object.entries(properties)) {
     if (at.budget.left < 0) break
     const isMeta = isResource && (key === 'metadata' || key === 'apiVersion' || key === 'kind')
-    const around = (field: JsonValue): JsonValue => at.around(objectWith(key, field))
-    errors.push(...errorsBelow(child, keyPath(childPath(path, 'properties'), key), { ...at, around, insideMeta: at.insideMeta || isMeta }))
+    const wrap = (field: JsonValue): JsonValue => at.wrap(objectWith(key, field))
+    errors.push(...errorsBelow(child, keyPath(childPath(path, 'properties'), key), { ...at, wrap, insideMeta: at.insideMeta || isMeta }))
   }
   return errors
 }
@@ -52,8 +55,8 @@ function objectWith(key: string, value: JsonValue): JsonObject {
   return object
 }
 
-function errorsOf(schema: StructuralSchema, value: JsonValue, path: string, at: Surroundings): FieldError[] {
-  const node = buildNode(ofAnyType(schema), { anyFormat: true })
+function errorsOf(schema: StructuralSchema, value: JsonValue, path: string, at: DefaultContext): FieldError[] {
+  const node = buildNode(withoutIntOrString(schema), { anyFormat: true })
   const place = childPath(path, 'default')
   const pruned = prune(node, value).value
   const unknown = jsonEqual(pruned, value) ? [] : [invalid(place, value, 'must not have unknown fields')]
@@ -64,8 +67,8 @@ function errorsOf(schema: StructuralSchema, value: JsonValue, path: string, at: 
   return [...unknown, ...(found.length > 0 ? found : ruleErrors(schema, coerced.value, place, at))]
 }
 
-/** The rules of the default's own schema and below; those above do not see it yet. */
-function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, { root, budget }: Surroundings): readonly FieldError[] {
+/** Evaluates the rules of the default's own schema and below. Rules above are not evaluated. */
+function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, { root, budget }: DefaultContext): readonly FieldError[] {
   const rules = compileRules(schema, schema === root)
   if (rules === undefined) return []
   const { errors, left } = rules.evaluateDefault(value, place, budget.left)
@@ -73,65 +76,72 @@ function ruleErrors(schema: StructuralSchema, value: JsonValue, place: string, {
   return errors
 }
 
-/** A default of a part of metadata is judged by the metadata that it makes. */
-function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, at: Surroundings): FieldError[] {
-  const { root, around } = at
+/** Validates a default inside metadata: the metadata that results from it must be valid. */
+function errorsInMeta(schema: StructuralSchema, value: JsonValue, path: string, at: DefaultContext): FieldError[] {
+  const { root, wrap } = at
   const place = childPath(path, 'default')
-  const refused = (detail: string): FieldError[] => [invalid(place, value, `must result in valid metadata: ${detail}`)]
-  const object: JsonObject = { apiVersion: 'validation/v1', kind: 'Validation', ...(around(value) as JsonObject) }
+  const rejected = (detail: string): FieldError[] => [invalid(place, value, `must result in valid metadata: ${detail}`)]
+  const object: JsonObject = { apiVersion: 'validation/v1', kind: 'Validation', ...(wrap(value) as JsonObject) }
   const node: SchemaNode = { ...buildNode(withoutDefaults(root)), embeddedResource: true }
   const coerced = coerceResources(node, object, false)
-  if (coerced.error !== undefined) return refused(formatFieldError(coerced.error))
+  if (coerced.error !== undefined) return rejected(formatFieldError(coerced.error))
   const { resources } = explain(node, coerced.value)
   const texts = resources.map(formatFieldError)
-  if (texts.length > 0) return refused(texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`)
-  const errors = explain(buildNode(ofAnyType(schema), { anyFormat: true }), value).errors.map((error) => under(place, error))
+  if (texts.length > 0) return rejected(texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`)
+  const errors = explain(buildNode(withoutIntOrString(schema), { anyFormat: true }), value).errors.map((error) => under(place, error))
   return errors.length > 0 ? errors : [...ruleErrors(schema, value, place, at)]
 }
 
-/** Of a node that only looks at a value, no default must be made ready. */
+/** Removes the default of a node that is only used for validation, so that it is not prepared in vain. */
 function withoutDefaults(schema: StructuralSchema): StructuralSchema {
   const { default: _, ...rest } = schema
   return rest
 }
 
-/** Here, the API server does not know that int-or-string has types. */
-function ofAnyType(schema: StructuralSchema): StructuralSchema {
+/** Removes int-or-string: the schema by which the API server validates defaults has no types for it (`Structural.ToKubeOpenAPI`). */
+function withoutIntOrString(schema: StructuralSchema): StructuralSchema {
   const { 'x-kubernetes-int-or-string': _, items, properties, additionalProperties, ...rest } = schema
   return {
-    ...ofBranches(rest),
-    ...(isSchema(items) && { items: ofAnyType(items) }),
-    ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, ofAnyType(child)])) }),
+    ...withoutBooleanAdditional(rest),
+    ...(isSchema(items) && { items: withoutIntOrString(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, withoutIntOrString(child)])),
+    }),
     ...(additionalProperties !== undefined && {
-      additionalProperties: isSchema(additionalProperties) ? ofAnyType(additionalProperties) : additionalProperties,
+      additionalProperties: isSchema(additionalProperties) ? withoutIntOrString(additionalProperties) : additionalProperties,
     }),
   }
 }
 
-/** Nor what a branch says of fields that it does not name, where that is no schema. */
-function ofBranches(schema: StructuralSchema): StructuralSchema {
+/**
+ * Removes boolean `additionalProperties` from the branches of allOf, anyOf, oneOf and not: the API server's schema for defaults has none
+ * there (`NestedValueValidation.toKubeOpenAPI`).
+ */
+function withoutBooleanAdditional(schema: StructuralSchema): StructuralSchema {
   const { allOf, anyOf, oneOf, not } = schema
-  const all = (branches: readonly StructuralSchema[]): StructuralSchema[] => branches.map(ofBranch)
+  const all = (branches: readonly StructuralSchema[]): StructuralSchema[] => branches.map(branchWithoutBooleanAdditional)
   return {
     ...schema,
     ...(allOf && { allOf: all(allOf) }),
     ...(anyOf && { anyOf: all(anyOf) }),
     ...(oneOf && { oneOf: all(oneOf) }),
-    ...(not && { not: ofBranch(not) }),
+    ...(not && { not: branchWithoutBooleanAdditional(not) }),
   }
 }
 
-function ofBranch(schema: StructuralSchema): StructuralSchema {
+function branchWithoutBooleanAdditional(schema: StructuralSchema): StructuralSchema {
   const { additionalProperties, items, properties, ...rest } = schema
   return {
-    ...ofBranches(rest),
-    ...(isSchema(additionalProperties) && { additionalProperties: ofBranch(additionalProperties) }),
-    ...(isSchema(items) && { items: ofBranch(items) }),
-    ...(properties && { properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, ofBranch(child)])) }),
+    ...withoutBooleanAdditional(rest),
+    ...(isSchema(additionalProperties) && { additionalProperties: branchWithoutBooleanAdditional(additionalProperties) }),
+    ...(isSchema(items) && { items: branchWithoutBooleanAdditional(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, branchWithoutBooleanAdditional(child)])),
+    }),
   }
 }
 
-/** The paths in the errors begin at the default: those of embedded resources go on from it, all others are told as a field of it. */
+/** Prepends the path of the default: directly for a path that starts with an index or key, otherwise as a field. */
 function within(place: string, error: FieldError): FieldError {
   return error.path.startsWith('[') ? { ...error, path: `${place}${error.path}` } : under(place, error)
 }

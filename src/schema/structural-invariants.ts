@@ -1,4 +1,7 @@
-/** What makes a schema structural (apiextensions `schema/validation.go`): each value has one type, and nothing but a value's restrictions is in branches. */
+/**
+ * Requirements of a structural schema (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema: validation.go`): each value has exactly one
+ * type, and branches contain only value validations.
+ */
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, required } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
@@ -49,7 +52,7 @@ function extensionErrors(schema: StructuralSchema, path: string): FieldError[] {
     .map((keyword) => invalid(childPath(path, keyword), true, 'must be false if x-kubernetes-int-or-string is true'))
 }
 
-/** Of a schema, or of a branch. */
+/** Checks the pattern of a schema or of a branch. */
 export function patternErrors({ pattern }: StructuralSchema, path: string): FieldError[] {
   const problem = pattern ? patternProblem(pattern) : undefined
   return problem === undefined
@@ -88,15 +91,15 @@ function embeddedErrors(schema: StructuralSchema, path: string): FieldError[] {
   return errors
 }
 
-/** Keywords that are there even when they say nothing. */
-const saidAnyhow = ['additionalProperties', 'required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations']
+/** Keywords that count even when they are empty: their Go values differ from the zero value. */
+const countedWhenEmpty = ['additionalProperties', 'required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations']
 
-/** Whether a keyword's value is more than none. */
-function isSaid(value: unknown): boolean {
+/** Reports whether a keyword has a value other than Go's zero value. */
+function isNonZero(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0)
 }
 
-/** apiVersion, kind and metadata of a whole object are Kubernetes' own: a schema may narrow names alone. */
+/** apiVersion, kind and metadata are specified implicitly: a schema may only restrict metadata.name and metadata.generateName. */
 function metadataErrors(schema: StructuralSchema, path: string, level: Level): FieldError[] {
   if (level !== 'root' && schema['x-kubernetes-embedded-resource'] !== true) return []
   const errors: FieldError[] = []
@@ -112,8 +115,10 @@ function metadataErrors(schema: StructuralSchema, path: string, level: Level): F
   const metadata = ownProperty(schema, 'metadata')
   if (metadata === undefined || level !== 'root') return errors
   const { type: _, default: __, properties = {}, ...rest } = metadata
-  const says = Object.entries(rest).some(([keyword, value]) => keywords.has(keyword) && (saidAnyhow.includes(keyword) || isSaid(value)))
-  if (says || Object.keys(properties).some((name) => name !== 'name' && name !== 'generateName')) {
+  const specifiesMore = Object.entries(rest).some(
+    ([keyword, value]) => keywords.has(keyword) && (countedWhenEmpty.includes(keyword) || isNonZero(value)),
+  )
+  if (specifiesMore || Object.keys(properties).some((name) => name !== 'name' && name !== 'generateName')) {
     const detail = 'must not specify anything other than name and generateName, but metadata is implicitly specified'
     errors.push(forbidden(keyPath(childPath(path, 'properties'), 'metadata'), detail))
   }

@@ -1,4 +1,4 @@
-/** allOf, anyOf, oneOf and not: they may say what values are valid, but nothing about what the object is made of. */
+/** allOf, anyOf, oneOf and not: branches may restrict values, but must not specify structure. */
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, required } from '../api/field-error.ts'
 import { jsonEqual } from '../api/json.ts'
@@ -10,7 +10,7 @@ import { branchesOf, isSchema, ownProperty } from './structural-parts.ts'
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
-/** Keywords that describe structure, with the API server's words for where they may not stand. */
+/** Keywords that specify structure, with the API server's messages for branches. */
 const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -27,11 +27,11 @@ const structure: readonly (readonly [keyof StructuralSchema, string])[] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ]
 
-/** What is wrong with the branches of a schema. */
+/** Returns the errors of a schema's branches. */
 export function junctorErrors(schema: StructuralSchema, path: string): FieldError[] {
   const first = schema.allOf?.[0]
   return branchesOf(schema, path).flatMap((branch) => {
-    // Two ways to write int-or-string: anyOf itself, and anyOf in the first of allOf.
+    // int-or-string may be written in two ways: as anyOf of the schema, or as anyOf of the first branch of allOf.
     if (isIntOrString(schema) && schema.anyOf?.includes(branch.schema) === true) return []
     return branchErrors(branch, first !== undefined && branch.schema === first && isIntOrString(first))
   })
@@ -41,16 +41,17 @@ function isIntOrString(schema: StructuralSchema): boolean {
   return jsonEqual(schema.anyOf?.map(plain), intOrString)
 }
 
-/** Lists that are there even when they are empty. */
-const saidAnyhow: ReadonlySet<string> = new Set(['required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'])
+/** Lists that count even when they are empty. */
+const countedWhenEmpty: ReadonlySet<string> = new Set(['required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'])
 
-/** Without keywords that say nothing, or are none: the API server does not see them. */
+/** Removes unset and unknown keywords, which the API server does not decode. */
 function plain(schema: StructuralSchema): StructuralSchema {
-  const says = ([keyword, value]: [string, unknown]): boolean => saidAnyhow.has(keyword) || isSet(keyword as keyof StructuralSchema, value)
-  return Object.fromEntries(Object.entries(schema).filter((entry) => keywords.has(entry[0]) && says(entry)))
+  const isSpecified = ([keyword, value]: [string, unknown]): boolean =>
+    countedWhenEmpty.has(keyword) || isSet(keyword as keyof StructuralSchema, value)
+  return Object.fromEntries(Object.entries(schema).filter((entry) => keywords.has(entry[0]) && isSpecified(entry)))
 }
 
-/** What a schema can say; the API server does not see anything else. */
+/** All keywords of `JSONSchemaProps`; the API server does not decode any other. */
 export const keywords: ReadonlySet<string> = new Set([
   ...structure.map(([keyword]) => keyword),
   ...['format', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'maxLength', 'minLength', 'pattern', 'maxItems', 'minItems'],
@@ -76,12 +77,15 @@ function branchErrors({ schema, path }: SchemaAt, skipAnyOf = false): FieldError
 }
 
 function isSet(keyword: keyof StructuralSchema, value: unknown): boolean {
-  // A default may be anything; of the rest, what is empty is not there.
+  // A default may have any value; other keywords with an empty value count as unset.
   if (value === undefined || value === null) return false
   return keyword === 'default' || !(value === false || value === '' || (Array.isArray(value) && value.length === 0))
 }
 
-/** Each field that a branch at the root speaks of must be specified outside of it, too. Nobody looks at the branches below. */
+/**
+ * Each field that a branch of the root specifies must also be specified outside of branches (`validateStructuralCompleteness`). Branches of
+ * schemas below the root are not checked.
+ */
 export function completenessErrors(schema: StructuralSchema, path: string): FieldError[] {
   return branchesOf(schema, path).flatMap((branch) => branchCompleteness(branch, schema, path))
 }

@@ -1,4 +1,7 @@
-/** What an OpenAPI schema may say in a CustomResourceDefinition, structural or not (apiextensions `ValidateCustomResourceDefinitionOpenAPISchema`). */
+/**
+ * Validates the OpenAPI keywords of a CustomResourceDefinition's schema, whether or not it is structural
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
+ */
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
@@ -12,7 +15,7 @@ const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion
 
 interface Context {
   readonly root: boolean
-  /** Why there may be no default. */
+  /** Reason why defaults are forbidden here. */
   readonly noDefaults?: string
   readonly insideMeta?: boolean
 }
@@ -102,7 +105,7 @@ function extensionErrors(schema: StructuralSchema, path: string): FieldError[] {
   return errors
 }
 
-/** A type that another keyword does not go with. */
+/** Returns the error for a type that does not fit another keyword. */
 export function wrongType({ type }: StructuralSchema, path: string, detail: string): FieldError {
   const place = childPath(path, 'type')
   return type ? invalid(place, type, detail) : required(place, detail)

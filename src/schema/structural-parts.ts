@@ -1,4 +1,4 @@
-/** The schemas that a schema is made of. */
+/** Access to the subschemas of a schema. */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
@@ -9,12 +9,12 @@ export interface SchemaAt {
   readonly path: string
 }
 
-/** Schemas are read from files: whatever their type says, anything may stand there. */
+/** Reports whether a value is a schema. Schemas are read from files, so that they may not match their TypeScript type. */
 export function isSchema(schema: unknown): schema is StructuralSchema {
   return typeof schema === 'object' && schema !== null && !Array.isArray(schema)
 }
 
-/** The schemas of allOf, anyOf, oneOf and not. */
+/** Returns the schemas of allOf, anyOf, oneOf and not. */
 export function branchesOf(schema: StructuralSchema, path: string): SchemaAt[] {
   const several = (keyword: 'allOf' | 'anyOf' | 'oneOf'): SchemaAt[] =>
     (schema[keyword] ?? []).map((branch, index) => ({ schema: branch, path: indexPath(childPath(path, keyword), index) }))
@@ -22,7 +22,7 @@ export function branchesOf(schema: StructuralSchema, path: string): SchemaAt[] {
   return [...several('anyOf'), ...several('allOf'), ...several('oneOf'), ...not]
 }
 
-/** The schemas of properties, items and additionalProperties. */
+/** Returns the schemas of properties, items and additionalProperties. */
 function childrenOf(schema: StructuralSchema, path: string): SchemaAt[] {
   const { items, additionalProperties, properties } = schema
   return [
@@ -32,17 +32,17 @@ function childrenOf(schema: StructuralSchema, path: string): SchemaAt[] {
   ]
 }
 
-/** All schemas directly below. */
+/** Returns all direct subschemas. */
 export function subschemas(schema: StructuralSchema): StructuralSchema[] {
   return [...branchesOf(schema, ''), ...childrenOf(schema, '')].map((one) => one.schema)
 }
 
-/** A property that the schema itself names. */
+/** Returns a property that the schema itself specifies. */
 export function ownProperty({ properties }: StructuralSchema, name: string): StructuralSchema | undefined {
   return properties !== undefined && properties !== null && Object.hasOwn(properties, name) ? properties[name] : undefined
 }
 
-/** The first place that is no schema at all; undefined when there is none. */
+/** Returns an error for the first subschema that is not an object; undefined if there is none. */
 export function malformedSchema(schema: unknown, path: string): FieldError | undefined {
   if (!isSchema(schema)) return invalid(path, schema, 'must be a schema')
   for (const child of [...branchesOf(schema, path), ...childrenOf(schema, path)]) {

@@ -1,6 +1,7 @@
 /**
- * What the API server demands of a CustomResourceDefinition's schema (apiextensions `validateCustomResourceDefinitionValidation`):
- * that it is structural, that its defaults are valid, and what an OpenAPI schema may say at all.
+ * Validates the schema of a CustomResourceDefinition as the API server does
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: validateCustomResourceDefinitionValidation`): the schema must be
+ * structural, its defaults valid, and its OpenAPI keywords supported.
  */
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, formatFieldError, invalid } from '../api/field-error.ts'
@@ -14,10 +15,10 @@ import { completenessErrors } from './structural-junctors.ts'
 import { openapiErrors } from './structural-openapi.ts'
 import { malformedSchema, subschemas } from './structural-parts.ts'
 
-/** Schemas are written by people; this is only so that no schema can exhaust the stack. A field takes two levels. */
+/** People write schemas with far less nesting; the limit only keeps a schema from exhausting the stack. Each field takes two levels. */
 const maxSchemaNesting = 300
 
-/** Everything that is wrong with a schema, each once. */
+/** Returns all errors of a schema, without duplicates. */
 export function checkStructural(schema: StructuralSchema, path = ''): FieldError[] {
   if (isDeeperThan(schema, maxSchemaNesting)) return [forbidden(path, `must not be nested deeper than ${maxSchemaNesting} levels`)]
   const malformed = malformedSchema(schema, path)
@@ -26,15 +27,16 @@ export function checkStructural(schema: StructuralSchema, path = ''): FieldError
   const unsupported = unsupportedKeyword(schema)
   const structural = unsupported === undefined ? structuralErrors(schema, path) : []
   const openapi = openapiErrors(schema, path)
-  // The types of what rules speak of come from the schema: where it is wrong, or wrong below, no rule is looked at.
-  const rules = unsupported === undefined && structural.length === 0 ? checkRules(schema, path, (place) => isWrongFrom(place, openapi)) : []
+  // Rules take their types from the schema: a rule is not checked if its node or one below has an error.
+  const rules =
+    unsupported === undefined && structural.length === 0 ? checkRules(schema, path, (place) => hasErrorsFrom(place, openapi)) : []
   const errors = [...nullable, ...structural, ...openapi, ...rules]
-  // What is not even supported has an error of its own, as a rule.
+  // An unsupported keyword usually has an error in `openapi` already.
   if (errors.length === 0 && unsupported !== undefined) return [invalid(path, '', unsupported)]
   return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }
 
-function isWrongFrom(place: string, errors: readonly FieldError[]): boolean {
+function hasErrorsFrom(place: string, errors: readonly FieldError[]): boolean {
   return errors.some(
     ({ path }) => path.startsWith(place) && (place === '' || path.length === place.length || '.['.includes(path[place.length]!)),
   )
@@ -42,11 +44,11 @@ function isWrongFrom(place: string, errors: readonly FieldError[]): boolean {
 
 function structuralErrors(schema: StructuralSchema, path: string): FieldError[] {
   const errors = [...invariantErrors(schema, path), ...completenessErrors(schema, path)]
-  // Defaults are values of the schema, and can be checked only against one that is sound.
+  // Defaults are validated against the schema, which must be valid for that.
   return errors.length > 0 ? errors : defaultErrors(schema, path)
 }
 
-/** Without these, a schema cannot be read as a structural one. */
+/** Keywords that make the API server's `NewStructural` fail. */
 const unsupportedKeywords = [
   ['id', 'id'],
   ['$schema', 'schema'],

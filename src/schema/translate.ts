@@ -1,6 +1,6 @@
 /**
- * The structural schema in ajv's words. ajv decides whether an object is valid; it never says why, so that it stops
- * at the first failure and builds no messages.
+ * Translates a structural schema to ajv's JSON Schema. ajv only decides whether an object is valid: it stops at the first failure, and
+ * `explain` produces the messages.
  */
 import { _, Ajv } from 'ajv'
 import type { AnySchemaObject, Options, ValidateFunction } from 'ajv'
@@ -17,7 +17,8 @@ import { inRange, maxInt32, maxInt64, numberErrors } from './numbers.ts'
 
 /** Compiles the check of a whole value. Compiling takes milliseconds, checking microseconds. */
 export function compileCheck(root: SchemaNode): ValidateFunction {
-  // Fields that objects inherit, such as `constructor`, are not there; asking costs, so that it is done only where it matters.
+  // Inherited properties such as `constructor` must not count as fields. ajv's check for that is slow, so that it is only enabled if
+  // needed.
   return createAjv({ ownProperties: namesInheritedField(root) }).compile(translate(root))
 }
 
@@ -29,7 +30,8 @@ function createAjv(options: Options): Ajv {
     logger: false,
     ...options,
   })
-  // What JSON Schema has no word for: the keyword's value is the check itself, called from the compiled code without a detour.
+  // Custom keywords for checks without an equivalent in JSON Schema. The value of the keyword is the check, which the compiled code calls
+  // directly.
   for (const type of ['value', 'bigint', 'string', 'number', 'array', 'object'] as const) {
     ajv.addKeyword({
       keyword: `${type}Check`,
@@ -53,11 +55,12 @@ function createAjv(options: Options): Ajv {
 const builtinChecks = new Map<string, ValidateFunction>()
 let builtinAjv: Ajv | undefined
 
-/** The check of a built-in type: compiled once in a process, and called wherever one of its values stands. */
+/** Returns the check of a built-in type, which is compiled once per process and shared by all schemas. */
 function builtinCheck(name: string): ValidateFunction {
   let check = builtinChecks.get(name)
   if (check === undefined) {
-    // Both would take longer than they save: the functions are many and small, and a Pod's are made in each process that knows a Pod.
+    // Optimization and messages would cost more time than they save: a Pod has many small functions, compiled in each process that
+    // validates Pods.
     builtinAjv ??= createAjv({ code: { optimize: false }, messages: false })
     check = builtinAjv.compile(translateFully(builtinNode(name)))
     builtinChecks.set(name, check)
@@ -82,14 +85,14 @@ function translateFully(node: SchemaNode): AnySchemaObject {
     ...junctorChecks(node),
     ...(node.builtin === undefined ? {} : { valueCheck: builtinCheck(node.builtin) }),
   }
-  // A format by itself demands something that can have one; the API server lets lists pass.
+  // A format without a type implies a type that can have a format; the API server accepts lists, too.
   if (node.types.length === 0) return node.format === undefined ? untyped(checks) : { type: ['string', 'array', 'null'], ...checks }
   return { type: node.nullable ? [...node.types, 'null'] : [...node.types], ...checks }
 }
 
 /**
- * For ajv an integer beyond 2^53 is nothing: where a type is asked for it says no, and the renderer, which knows such integers, has
- * the last word. Where none is, it must say no as well.
+ * ajv does not know bigints, which stand for integers beyond 2^53. If the schema has a type, ajv rejects them, and `explain`, which
+ * supports them, decides. A schema without a type must reject them itself, so that `explain` decides there, too.
  */
 function untyped(checks: AnySchemaObject): AnySchemaObject {
   return Object.keys(checks).length === 0 ? checks : { ...checks, bigintCheck: (value: JsonValue) => typeof value !== 'bigint' }
@@ -101,14 +104,14 @@ function defined(keywords: Record<string, unknown>): AnySchemaObject {
 
 function enumCheck(values: readonly JsonValue[], types: SchemaNode['types']): AnySchemaObject {
   if (convertsForEnum(values, types)) return { valueCheck: (value: JsonValue) => isInEnum(values, value) }
-  // ajv takes an enum of nothing for a mistake; it is one that nothing passes.
+  // ajv rejects an empty enum as a mistake, but it is valid and allows nothing.
   return values.length === 0 ? { allOf: [false] } : { enum: values }
 }
 
-/** One call for all that is said about a text. */
+/** Combines all checks of a string in one function. */
 function stringCheck({ pattern, format, schema: { minLength, maxLength } }: SchemaNode): AnySchemaObject {
   const checks: ((text: string) => boolean)[] = []
-  // A character has one or two units, so that mostly nothing has to be counted.
+  // A code point has one or two UTF-16 units, so that it is rarely necessary to count.
   if (maxLength !== undefined) checks.push((text) => text.length <= maxLength || codePoints(text) <= maxLength)
   if (minLength !== undefined) checks.push((text) => text.length >= minLength * 2 || codePoints(text) >= minLength)
   if (pattern !== undefined) checks.push(pattern.test)
@@ -125,7 +128,7 @@ function stringCheck({ pattern, format, schema: { minLength, maxLength } }: Sche
 function numberChecks(node: SchemaNode): AnySchemaObject {
   const rules = node.numbers
   const bounds = [rules.minimum, rules.maximum].filter((bound) => bound !== undefined)
-  // Where the API server's arithmetic is not that of JSON Schema, its own rules decide.
+  // The API server's own arithmetic is used where it differs from JSON Schema's.
   if (
     rules.multipleOf !== undefined ||
     rules.format === 'float' ||
@@ -142,7 +145,7 @@ function numberChecks(node: SchemaNode): AnySchemaObject {
   })
 }
 
-/** The greatest int64 that is a float. */
+/** The greatest int64 that a float represents exactly. */
 const maxFloatInt64 = maxInt64 - 1024
 
 function integerRange(node: SchemaNode): AnySchemaObject {
@@ -179,7 +182,7 @@ function objectChecks(node: SchemaNode): AnySchemaObject {
     maxProperties,
     required: required === undefined || required.length === 0 || node.decoded ? undefined : [...new Set(required)],
     properties: properties.length === 0 ? undefined : Object.fromEntries(properties),
-    // ajv knows no field of that name.
+    // ajv does not support a field `__proto__`.
     protoProperty: proto === undefined ? undefined : translate(proto),
     additionalProperties: typeof node.additional === 'object' ? translate(node.additional) : undefined,
     objectCheck: objectCheck(node),
@@ -189,7 +192,7 @@ function objectChecks(node: SchemaNode): AnySchemaObject {
 function objectCheck(node: SchemaNode): ((object: JsonObject) => boolean) | undefined {
   const { embeddedResource, additional, properties, schema } = node
   if (node.decoded) return schema.required && requiredCheck(node, schema.required)
-  // ajv does not miss a field without a name.
+  // ajv does not detect that a required field with an empty name is missing.
   const needsNameless = schema.required?.includes('') === true
   if (!embeddedResource && additional !== 'none' && !needsNameless) return undefined
   return (object) =>
@@ -198,7 +201,7 @@ function objectCheck(node: SchemaNode): ((object: JsonObject) => boolean) | unde
     (!needsNameless || getOwn(object, '') !== undefined)
 }
 
-/** Of a built-in type: none of its fields has a name that every object has. */
+/** Checks the required fields of a built-in type. None of them has the name of an inherited property. */
 function requiredCheck(node: SchemaNode, keys: readonly string[]): (object: JsonObject) => boolean {
   return (object) => {
     for (const key of keys) if (isMissing(node, object[key])) return false
@@ -214,7 +217,7 @@ function junctorChecks(node: SchemaNode): AnySchemaObject {
     not: node.not === undefined ? undefined : translate(node.not),
   })
   if (Object.keys(junctors).length === 0) return {}
-  // For null, the API server looks at the type and the enum alone.
+  // For null, the API server validates only the type and the enum.
   return { if: { type: 'null' }, else: junctors }
 }
 
@@ -222,7 +225,7 @@ function several(nodes: readonly SchemaNode[]): AnySchemaObject[] | undefined {
   return nodes.length === 0 ? undefined : nodes.map(translate)
 }
 
-/** Whether a field of the schema has a name that every object of JavaScript has. */
+/** Reports whether the schema has a field with the name of an inherited property of JavaScript objects. */
 function namesInheritedField(node: SchemaNode): boolean {
   const names = [...node.properties.keys(), ...(node.schema.required ?? [])]
   const children = [...node.properties.values(), node.additional, node.items, node.not, ...node.allOf, ...node.anyOf, ...node.oneOf]

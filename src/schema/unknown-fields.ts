@@ -1,19 +1,19 @@
 /**
- * Fields inside embedded built-in types that those types do not have. The API server keeps them, for the CRD does not describe what is
- * there, and nobody else would say that they mean nothing.
+ * Finds unknown fields inside embedded built-in types. The API server keeps such fields, because the CRD's schema does not describe the
+ * type, so that a typo would go unnoticed.
  */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { builtinNode } from './builtin-node.ts'
 import type { SchemaNode } from './node.ts'
 import { childPath, indexPath } from './path.ts'
 
-/** Whether built-in types may stand in a value of the schema. */
+/** Reports whether a value of the schema can contain built-in types. */
 export function holdsBuiltins(node: SchemaNode): boolean {
   const children = [...node.properties.values(), node.items, node.additional]
   return node.builtin !== undefined || children.some((child) => typeof child === 'object' && holdsBuiltins(child))
 }
 
-/** Paths such as `spec.template.spec.foo`, sorted; of more than `limit`, those that are found first. */
+/** Returns sorted paths such as `spec.template.spec.foo`; the first `limit` that are found. */
 export function unknownFields(root: SchemaNode, object: JsonObject, limit: number): readonly string[] {
   const walk: Walk = { segments: [], unknown: [], limit }
   visit(root, object, walk)

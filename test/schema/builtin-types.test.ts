@@ -156,5 +156,5 @@ t.test('fields that the types do not have', async (t) => {
 t.test('a type is made once, and shared', async (t) => {
   t.equal(builtinNode('PodSpec'), builtinNode('PodSpec'))
   t.equal(builtinNode('PodTemplateSpec').properties.get('spec'), builtinNode('PodSpec'))
-  t.throws(() => builtinNode('NoSuchType'), { code: 'PRO_INPUT', message: /no built-in type "NoSuchType"/ })
+  t.throws(() => builtinNode('NoSuchType'), { code: 'PRO_INPUT', message: /Unknown built-in type "NoSuchType"/ })
 })

@@ -17,7 +17,8 @@ t.test('compiles a schema once', async (t) => {
 t.test('a schema that the API server would refuse is an error that says where', async (t) => {
   t.throws(() => compileSchema({ type: 'object', properties: { a: {} } }), {
     code: 'PRO_SCHEMA_INVALID',
-    message: /^The schema is not one .*: properties\[a\]\.type: Required value: must not be empty for specified object fields\.$/,
+    message:
+      /^The schema is invalid for a CustomResourceDefinition: properties\[a\]\.type: Required value: must not be empty for specified object fields\.$/,
   })
 })
 

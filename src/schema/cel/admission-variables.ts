@@ -1,9 +1,12 @@
-/** The variables that expressions about an admission request can use, and their types, as the API server declares them. */
+/**
+ * Variables of match conditions and their types, as the API server declares them (`k8s.io/apiserver/pkg/admission/plugin/cel`:
+ * `BuildRequestType`, `BuildNamespaceType`).
+ */
 import type { DeclaredType } from './declared-type.ts'
 import type { Type } from './types.ts'
 import { boolType, dynType, intType, listType, mapType, opaqueType, stringType, timestampType } from './types.ts'
 
-/** A type with fields, as `request` has. */
+/** Declares an object type with fields, such as the type of `request`. */
 function struct(name: string, fields: Readonly<Record<string, Type>>): Type {
   const declared = new Map(Object.entries(fields).map(([field, type]): [string, DeclaredType] => [field, declare(type)]))
   return { kind: 'struct', name, parameters: [], declared: { type: dynType, fields: declared, maxElements: 0, minSize: 2 } }
@@ -13,7 +16,7 @@ function declare(type: Type): DeclaredType {
   return { type, maxElements: 0, minSize: 2 }
 }
 
-/** A type that is known by its functions alone. */
+/** Declares a type without fields, which only has member functions. */
 function receiver(name: string): Type {
   return { ...opaqueType(`kubernetes.authorization.${name}`), kind: 'struct' }
 }
@@ -50,7 +53,7 @@ const namespaceObject = struct('kubernetes.Namespace', {
     namespace: stringType,
     labels: texts,
     annotations: texts,
-    // As the API server writes it, by mistake.
+    // The API server declares this name in upper case, by mistake.
     UID: stringType,
     creationTimestamp: timestampType,
     deletionGracePeriodSeconds: intType,
@@ -74,7 +77,7 @@ const namespaceObject = struct('kubernetes.Namespace', {
   }),
 })
 
-/** In the order in which their values are given; `namespaceObject` is null for webhooks. */
+/** The order is that of the values passed to `evaluate`. `namespaceObject` is null for webhooks. */
 export const admissionVariables = {
   object: dynType,
   oldObject: dynType,

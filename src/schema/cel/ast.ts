@@ -1,7 +1,7 @@
-/** The tree of a CEL expression, after macros were expanded. */
+/** Syntax tree of a CEL expression, after macro expansion. */
 import type { Value } from './values.ts'
 
-/** Every node knows where in the text it stands: the offset of what names it (an operator, a dot, an opening bracket). */
+/** Every node records the offset in the source of the token that names it: an operator, a dot, an opening bracket. */
 interface Node {
   readonly offset: number
 }
@@ -20,14 +20,14 @@ export interface Select extends Node {
   readonly kind: 'select'
   readonly operand: Expr
   readonly field: string
-  /** `has(operand.field)`. */
+  /** True for the macro `has(operand.field)`. */
   readonly testOnly: boolean
 }
 
 export interface Call extends Node {
   readonly kind: 'call'
   readonly name: string
-  /** `target.name(args)`. */
+  /** The receiver in `target.name(args)`. */
   readonly target: Expr | undefined
   readonly args: readonly Expr[]
 }
@@ -35,7 +35,7 @@ export interface Call extends Node {
 export interface ListLiteral extends Node {
   readonly kind: 'list'
   readonly elements: readonly Expr[]
-  /** The indexes of `[?element]`. */
+  /** Indexes of the elements that are written `[?element]`. */
   readonly optionals: readonly number[]
 }
 
@@ -50,19 +50,25 @@ export interface MapLiteral extends Node {
   readonly entries: readonly MapEntry[]
 }
 
-/** `Type{field: value}`. No type of Kubernetes' environment can be made so, but the place of the mistake must be told. */
+/**
+ * `Type{field: value}`. Kubernetes' environment has no type that can be constructed this way; the node exists to report the error at its
+ * place.
+ */
 export interface StructLiteral extends Node {
   readonly kind: 'struct'
   readonly typeName: string
   readonly fields: readonly { readonly name: string; readonly value: Expr }[]
 }
 
-/** What all macros that go over a list or a map become: a fold. `cel.bind`-like macros are folds over an empty list. */
+/**
+ * A fold over a list or a map: the expansion of all comprehension macros. `optMap` and `sortBy` expand to a fold over an empty list, which
+ * only binds a variable, as `cel.bind` does.
+ */
 export interface Comprehension extends Node {
   readonly kind: 'comprehension'
   readonly range: Expr
   readonly variable: string
-  /** The second variable: the value, where `variable` is the key or index. */
+  /** The variable for the value; `variable` then holds the key or index. */
   readonly variable2: string | undefined
   readonly accumulator: string
   readonly initial: Expr
@@ -73,10 +79,10 @@ export interface Comprehension extends Node {
 
 export type Expr = Literal | Ident | Select | Call | ListLiteral | MapLiteral | StructLiteral | Comprehension
 
-/** The name that the accumulator of a macro has; no expression can say it. */
+/** Name of the accumulator in expanded macros. It is not a valid identifier, so that no expression can refer to it. */
 export const accumulatorName = '@result'
 
-/** `a.b.c` when the expression is just that. */
+/** Returns `a.b.c` if the expression consists of identifiers and selections only. */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name
   if (expr.kind !== 'select' || expr.testOnly) return undefined
@@ -84,7 +90,7 @@ export function qualifiedName(expr: Expr): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expr.field}`
 }
 
-/** Whether the comprehension only gives a name to a value. */
+/** True for a fold that only binds a value to a name (`cel-go/checker: cost.go, isBind`). */
 export function isBinding(expr: Comprehension): boolean {
   return (
     expr.range.kind === 'list' &&
@@ -95,7 +101,7 @@ export function isBinding(expr: Comprehension): boolean {
   )
 }
 
-/** The expressions directly below one. */
+/** Returns the direct subexpressions. */
 export function childrenOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case 'literal':

@@ -1,11 +1,14 @@
-/** The format `byte` as the API server decodes it for rules: with the alphabet of URLs, whatever the format itself accepts. */
+/**
+ * Decodes strings of the format `byte` for rules, as `strfmt.Base64` of kube-openapi does: only the URL alphabet is accepted, although
+ * validation of the format accepts the standard one.
+ */
 import { CelError } from './errors.ts'
 
 const alphabet = new Map([...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].map((digit, index) => [digit, index]))
 const padding = '='
 const lineBreaks = '\r\n'
 
-/** @throws {CelError} with the first byte that is wrong, as Go tells it. */
+/** @throws {CelError} Go's message, with the offset of the first invalid byte. */
 export function decodeBase64(text: string): Uint8Array {
   const source = Buffer.from(text).toString('latin1')
   const decoded: number[] = []
@@ -13,7 +16,7 @@ export function decodeBase64(text: string): Uint8Array {
   return Uint8Array.from(decoded)
 }
 
-/** Four digits, or fewer with padding at the end; gives where the next group begins. */
+/** Decodes four digits, or fewer if padding ends the input, and returns the start of the next group. */
 function decodeGroup(source: string, start: number, decoded: number[]): number {
   let at = start
   let bits = 0
@@ -39,7 +42,7 @@ function decodeGroup(source: string, start: number, decoded: number[]): number {
   return at
 }
 
-/** Checks what follows the first sign of padding: after it nothing else comes. */
+/** Checks the rest of the input after the first padding character: only the remaining padding and line breaks are allowed. */
 function afterPadding(source: string, from: number, digits: number): number {
   if (digits < 2) throw illegal(from - 1)
   let at = skipLineBreaks(source, from)

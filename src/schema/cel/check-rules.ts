@@ -1,4 +1,7 @@
-/** Rules as the API server checks them when a CustomResourceDefinition is written: what they say, and what they may cost. */
+/**
+ * Checks the rules of a CustomResourceDefinition when it is written: their expressions and their estimated cost
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
+ */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid } from '../../api/field-error.ts'
 import type { StructuralSchema, ValidationRule } from '../../api/structural-schema.ts'
@@ -9,48 +12,57 @@ import type { DeclaredType } from './declared-type.ts'
 import { declareType, maxRequestBytes } from './declared-type.ts'
 import { escapeIdentifier } from './escape.ts'
 
-/** What one rule may cost by its estimate, all its evaluations together; and all rules of a definition. */
+/**
+ * Limits of the estimated cost: of one rule with all its evaluations (`StaticEstimatedCostLimit`), and of all rules of a schema
+ * (`StaticEstimatedCRDCostLimit`).
+ */
 const ruleLimit = 10_000_000
 const definitionLimit = 100_000_000
 const greatestCost = 2 ** 64
-/** As many of the most expensive rules are named when they are too expensive together. */
+/** If the total exceeds its limit, this many of the most expensive rules are named. */
 const maxNamed = 4
 
 /**
- * Errors of the rules' expressions, in the API server's words. The schema must be structural.
+ * Returns the errors of the rules' expressions, in the API server's words. The schema must be structural.
  *
- * @param path of the schema, such as `spec.versions[0].schema.openAPIV3Schema`.
- * @param isWrong whether anything else is wrong with the schema at a place or below: then its rules are not looked at.
+ * @param path path of the schema, such as `spec.versions[0].schema.openAPIV3Schema`.
+ * @param hasErrors reports whether the schema has other errors at a path or below it; the rules there are skipped.
  */
-export function checkRules(schema: StructuralSchema, path: string, isWrong: (path: string) => boolean = () => false): FieldError[] {
-  const definition = new DefinitionCheck(isWrong)
+export function checkRules(schema: StructuralSchema, path: string, hasErrors: (path: string) => boolean = () => false): FieldError[] {
+  const definition = new DefinitionCheck(hasErrors)
   definition.node(schema, path, () => declareType(schema, 'selfType1', true), { cardinality: 1, uncorrelatable: undefined, inScope: false })
   return [...definition.errors, ...definition.totalErrors(path)]
 }
 
 interface Context {
-  /** How often the node can be there; undefined when that is not limited. */
+  /** Maximum number of times that the node can occur; undefined if unbounded. */
   readonly cardinality: number | undefined
-  /** The list within which old values cannot be told. */
+  /**
+   * Path of the outermost list above that is not of type map. Items of such a list cannot be correlated with old ones, so that rules below
+   * it must not use oldSelf.
+   */
   readonly uncorrelatable: string | undefined
-  /** Whether there are rules above: then types are those that these see, else each is made of its schema alone. */
+  /**
+   * True if the node or one above has rules. Its type is then taken from the parent's type if possible, otherwise built from its schema
+   * alone.
+   */
   readonly inScope: boolean
 }
 
-/** The type of a node; made when there are rules that need it. */
+/** Returns the type of a node. Types are only built where rules need them. */
 type Declare = () => DeclaredType | undefined
 
 class DefinitionCheck {
   readonly errors: FieldError[] = []
   readonly #costs: { path: string; cost: number }[] = []
-  readonly #isWrong: (path: string) => boolean
+  readonly #hasErrors: (path: string) => boolean
   #total = 0
 
-  constructor(isWrong: (path: string) => boolean) {
-    this.#isWrong = isWrong
+  constructor(hasErrors: (path: string) => boolean) {
+    this.#hasErrors = hasErrors
   }
 
-  /** Children come first, as their errors do. */
+  /** Visits the children first, so that errors come in the API server's order. */
   node(schema: StructuralSchema, path: string, declare: Declare, context: Context): void {
     const rules = schema['x-kubernetes-validations'] ?? []
     const inScope = context.inScope || rules.length > 0
@@ -59,21 +71,26 @@ class DefinitionCheck {
     const cardinality = context.cardinality === undefined ? undefined : times(context.cardinality, maxElements(schema))
     const below = { ...context, cardinality, inScope }
     if (typeof additionalProperties === 'object') {
-      this.node(additionalProperties, childPath(path, 'additionalProperties'), () => declared?.element ?? own(additionalProperties), below)
+      this.node(
+        additionalProperties,
+        childPath(path, 'additionalProperties'),
+        () => declared?.element ?? ownType(additionalProperties),
+        below,
+      )
     }
     for (const [name, child] of Object.entries(properties)) {
       const escaped = escapeIdentifier(name)
-      const declareChild: Declare = () => (escaped === undefined ? undefined : declared?.fields?.get(escaped)) ?? own(child)
+      const declareChild: Declare = () => (escaped === undefined ? undefined : declared?.fields?.get(escaped)) ?? ownType(child)
       this.node(child, keyPath(childPath(path, 'properties'), name), declareChild, below)
     }
     if (items !== undefined) {
       const isMap = schema['x-kubernetes-list-type'] === 'map'
       const uncorrelatable = context.uncorrelatable ?? (isMap ? undefined : path)
-      this.node(items, childPath(path, 'items'), () => declared?.element ?? own(items), { ...below, uncorrelatable })
+      this.node(items, childPath(path, 'items'), () => declared?.element ?? ownType(items), { ...below, uncorrelatable })
     }
-    if (rules.length === 0 || this.#isWrong(path)) return
+    if (rules.length === 0 || this.#hasErrors(path)) return
     if (declared === undefined) {
-      this.errors.push(untypable(childPath(path, 'x-kubernetes-validations')))
+      this.errors.push(missingType(childPath(path, 'x-kubernetes-validations')))
       return
     }
     compileNodeRules(schema, declared).forEach((compiled, index) => {
@@ -86,9 +103,9 @@ class DefinitionCheck {
     const { rule } = compiled
     const cardinality = context.cardinality ?? Math.floor(maxRequestBytes / (declared.minSize + 1))
     this.#observe(place, compiled.maxCost === 0 ? 0 : (times(compiled.maxCost, cardinality) ?? greatestCost), 'estimated rule cost')
-    if (compiled.problem !== undefined) this.errors.push(wrongRule(place, rule, compiled.problem))
+    if (compiled.problem !== undefined) this.errors.push(invalidRule(place, rule, compiled.problem))
     if (compiled.messageProblem !== undefined) {
-      this.errors.push(wrongRule(childPath(path, 'messageExpression'), rule, compiled.messageProblem))
+      this.errors.push(invalidRule(childPath(path, 'messageExpression'), rule, compiled.messageProblem))
     } else if (compiled.message !== undefined) {
       this.#observe(childPath(path, 'messageExpression'), compiled.messageMaxCost, 'estimated messageExpression cost')
     }
@@ -104,7 +121,7 @@ class DefinitionCheck {
   #observe(path: string, cost: number, what: string): void {
     if (cost > ruleLimit) this.errors.push(forbidden(path, exceeds(what, cost, ruleLimit)))
     this.#total = Math.min(greatestCost, this.#total + cost)
-    // What contributes less than a hundredth is not worth naming.
+    // The API server names no rule that contributes less than 1 % of the limit.
     if (cost < definitionLimit / 100) return
     this.#costs.push({ path, cost })
     this.#costs.sort((a, b) => b.cost - a.cost)
@@ -121,15 +138,15 @@ class DefinitionCheck {
   }
 }
 
-/** Of data that nothing is known of, rules can say nothing. */
-function untypable(path: string): FieldError {
+/** Rules cannot be declared on data without a type. */
+function missingType(path: string): FieldError {
   const problem =
     'failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations'
   return { path, reason: 'InternalError', message: `Internal error: internal error: ${problem}` }
 }
 
-/** The type of a node by itself. */
-function own(schema: StructuralSchema): DeclaredType | undefined {
+/** Builds the type of a node from its schema alone. */
+function ownType(schema: StructuralSchema): DeclaredType | undefined {
   return declareType(schema, 'selfType1')
 }
 
@@ -149,8 +166,8 @@ function exceeds(what: string, cost: number, limit: number): string {
   return `${what} exceeds budget by factor of ${factor} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
 }
 
-/** With the whole rule in it, in the form that the API server has within itself. */
-function wrongRule(path: string, rule: ValidationRule, problem: string): FieldError {
+/** The message contains the whole rule in the API server's internal form: Go's JSON of `apiextensions.ValidationRule`. */
+function invalidRule(path: string, rule: ValidationRule, problem: string): FieldError {
   const { message = '', messageExpression = '', reason = null, fieldPath = '', optionalOldSelf = null } = rule
   const fields = {
     Rule: rule.rule,

@@ -1,4 +1,7 @@
-/** The types of an expression: every call has an overload and every field exists, or there is an issue with its place. */
+/**
+ * Type checker: resolves the overloads of every call and the type of every field, or reports an issue at its place
+ * (`cel-go/checker: checker.go`).
+ */
 import type { Call, Comprehension, Expr, Select } from './ast.ts'
 import { qualifiedName } from './ast.ts'
 import type { Checked, Declarations } from './checked.ts'
@@ -95,7 +98,7 @@ class Checker {
     return errorType
   }
 
-  /** A variable of the innermost scope that has it, or a type by its name. */
+  /** Looks up a variable, innermost scope first, then a type name. */
   #lookUp(expr: Expr, name: string): Type | undefined {
     const plain = name.startsWith('.') ? name.slice(1) : name
     for (let index = this.#scopes.length - 1; index >= 0; index -= 1) {
@@ -139,7 +142,8 @@ class Checker {
           this.#report(offset, `unexpected failed resolution of '${target.name}'`)
           return errorType
         }
-        // `self.namespace` is understood, although the proper name is `self.__namespace__`.
+        // A reserved word is accepted as a field name: `self.namespace` means `self.__namespace__`
+        // (`k8s.io/apiserver/pkg/cel: types.go, FindStructFieldType`).
         const declared = fields.get(field) ?? (isReserved(field) ? fields.get(`__${field}__`) : undefined)
         if (declared !== undefined) return declared.type
         this.#report(offset, `undefined field '${field}'`)
@@ -236,7 +240,7 @@ class Checker {
     return mapType(key ?? this.#freeVariable(), value ?? this.#freeVariable())
   }
 
-  /** The type of an element; of `?element` what is in the optional. */
+  /** Returns the type of an element; for `?element` the type inside the optional. */
   #entry(expr: Expr, type: Type, optional: boolean): Type {
     if (!optional) return type
     const inner = unwrapOptional(type)
@@ -246,7 +250,7 @@ class Checker {
     return inner ?? type
   }
 
-  /** There are no types that could be made, so that nobody looks at the fields. */
+  /** The environment has no message types, so that the fields need no check. */
   #struct(expr: Expr & { kind: 'struct' }): Type {
     const named = this.#lookUp(expr, expr.typeName)
     if (named === undefined) return this.#undeclared(expr.offset, expr.typeName)
@@ -292,7 +296,7 @@ class Checker {
     if (!this.#assign(expected, type)) this.#report(expr.offset, `expected type '${formatType(expected)}' but found '${formatType(type)}'`)
   }
 
-  /** What elements have in common; different ones make the literal dyn, which a validator looks at later. */
+  /** Joins the types of two elements. Different types make the literal dyn here; `literalIssues` reports the mixture later. */
   #join(previous: Type | undefined, current: Type): Type {
     if (previous === undefined) return current
     return this.#assign(previous, current) ? mostGeneral(previous, current) : dynType

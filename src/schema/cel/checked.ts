@@ -1,4 +1,4 @@
-/** What an expression is checked against, and what is known of it after that. */
+/** Input and result of the type checker. */
 import type { Expr } from './ast.ts'
 import type { Overload } from './declarations.ts'
 import type { Type } from './types.ts'
@@ -8,16 +8,16 @@ export interface Declarations {
   readonly functions: ReadonlyMap<string, readonly Overload[]>
 }
 
-/** What is known of an expression after the check. */
+/** Result of the type check. */
 export interface Checked {
   readonly expr: Expr
   readonly types: ReadonlyMap<Expr, Type>
-  /** The overloads that a call may mean: several when arguments are dyn. */
+  /** The candidate overloads of each call: several if arguments are dyn. */
   readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
-  /** Calls whose target is the first half of the function's name, as in `optional.of(x)`, and what that name is. */
+  /** Full function names of calls whose target is a namespace, such as `optional.of(x)`. */
   readonly functionNames: ReadonlyMap<Expr, string>
-  /** Identifiers and selections that name a type. */
+  /** Identifiers and selections that denote a type. */
   readonly typeNames: ReadonlyMap<Expr, Type>
-  /** The variables that are used, local ones left out. */
+  /** The declared variables that the expression refers to, without local ones. */
   readonly used: ReadonlySet<string>
 }

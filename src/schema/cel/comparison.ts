@@ -1,4 +1,4 @@
-/** Which values are equal, and which come first. */
+/** Equality and order of values. */
 import { jsonEqual } from '../../api/json.ts'
 import { CelError, noSuchOverload } from './errors.ts'
 import { keysFor, ownKeys } from './list-identity.ts'
@@ -6,14 +6,18 @@ import { PreservedValue, SchemaList, SchemaMap, SchemaObject } from './schema-va
 import type { Value } from './values.ts'
 import { Double, Duration, ListValue, MapValue, OpaqueValue, OptionalValue, Timestamp, TypeValue, Uint } from './values.ts'
 
-/** Numbers of all types are compared by what they amount to; values of different types are not equal. */
+/**
+ * Reports whether two values are equal. Numbers of all types are compared by value; any other value equals only values of its own type.
+ *
+ * @throws {CelError} `no such overload` when `a` is a Kubernetes value and `b` has another type.
+ */
 export function equals(a: Value, b: Value): boolean {
-  // What is the same may still not be equal to itself, such as a set of numbers; and a value of a library knows itself whether it can be compared.
+  // No short cut for identical objects: a list that is a set of numbers, or a value of a library, may not be comparable even with itself.
   if (a === null || b === null || typeof a === 'string') return a === b
   if (isNumber(a)) return isNumber(b) && numbersEqual(a, b)
   if (typeof a !== 'object') return a === b
-  if (a instanceof ListValue) return b instanceof ListValue ? listsEqual(a, b) : differs(a instanceof SchemaList)
-  if (a instanceof MapValue) return b instanceof MapValue ? mapsEqual(a, b) : differs(a instanceof SchemaObject || a instanceof SchemaMap)
+  if (a instanceof ListValue) return b instanceof ListValue ? listsEqual(a, b) : otherType(a instanceof SchemaList)
+  if (a instanceof MapValue) return b instanceof MapValue ? mapsEqual(a, b) : otherType(a instanceof SchemaObject || a instanceof SchemaMap)
   if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
   if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
   if (a instanceof OptionalValue) {
@@ -27,11 +31,11 @@ export function equals(a: Value, b: Value): boolean {
   }
   if (a instanceof TypeValue) return b instanceof TypeValue && a.type.name === b.type.name
   if (a instanceof PreservedValue) return a.isData(b)
-  if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.typeName === b.typeName ? a.equals(b) : differs(true)
+  if (a instanceof OpaqueValue) return b instanceof OpaqueValue && a.typeName === b.typeName ? a.equals(b) : otherType(true)
   return a instanceof Uint8Array && b instanceof Uint8Array && compareBytes(a, b) === 0
 }
 
-/** The same, but undefined for values that cannot be compared. */
+/** Like `equals`, but returns undefined for values that cannot be compared. */
 export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
   try {
     return equals(a, b)
@@ -41,31 +45,34 @@ export function equalsIfComparable(a: Value, b: Value): boolean | undefined {
   }
 }
 
-/** As a value compares itself with another one: those that Kubernetes brings into CEL do not know null. */
+/** Like `equals`, but throws for null if `value` is a Kubernetes value: those do not accept null in their own `Equal`. */
 function ownEquals(value: Value, other: Value): boolean {
-  return other === null && isOfKubernetes(value) ? differs(true) : equals(value, other)
+  return other === null && isKubernetesValue(value) ? otherType(true) : equals(value, other)
 }
 
-/** Whether two values are equal that it may not be possible to read: what cannot be read is no value of any other type. */
+/**
+ * Compares two values that may fail to convert. If only the right one fails, the values differ, unless the left one is a Kubernetes value:
+ * then the error is thrown.
+ */
 function readEqual(left: () => Value, right: () => Value, same = ownEquals): boolean {
   const value = left()
   let other: Value
   try {
     other = right()
   } catch (error) {
-    if (!(error instanceof CelError) || isOfKubernetes(value)) throw error
+    if (!(error instanceof CelError) || isKubernetesValue(value)) throw error
     return false
   }
   return same(value, other)
 }
 
-/** Values that Kubernetes brings into CEL cannot be compared with those of another type. */
-function isOfKubernetes(value: Value): boolean {
+/** True for values whose Go type is Kubernetes' own: their `Equal` reports `no such overload` for any other type. */
+function isKubernetesValue(value: Value): boolean {
   if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return true
   return value instanceof OpaqueValue && !(value instanceof PreservedValue)
 }
 
-/** Whether two values are not known to differ. */
+/** False only if the two values are known to differ; an error counts as equal. */
 function maybeEqual(left: () => Value, right: () => Value): boolean {
   try {
     return readEqual(left, right, equals)
@@ -75,7 +82,10 @@ function maybeEqual(left: () => Value, right: () => Value): boolean {
   }
 }
 
-/** Whether a list contains a value. Of what cannot be compared with it, only lists of a schema speak, and then only when nothing else is it. */
+/**
+ * Reports whether a list contains a value. If no item matches but some could not be compared, a list with a schema throws the first such
+ * error (`unstructuredList.Contains`), and any other list returns false.
+ */
 export function contains(list: ListValue, value: Value): boolean {
   const { size } = list
   const isOfSchema = list instanceof SchemaList
@@ -92,7 +102,8 @@ export function contains(list: ListValue, value: Value): boolean {
   return false
 }
 
-function differs(isKubernetes: boolean): false {
+/** Result of comparing with a value of another type: false, or an error for a Kubernetes value. */
+function otherType(isKubernetes: boolean): false {
   if (isKubernetes) throw noSuchOverload()
   return false
 }
@@ -103,7 +114,7 @@ function isNumber(value: Value): value is AnyNumber {
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof Double || value instanceof Uint
 }
 
-/** JavaScript compares bigints and floats exactly. */
+/** Returns the plain number: JavaScript compares bigints and floats exactly. */
 function plainNumber(value: AnyNumber): number | bigint {
   return typeof value === 'object' ? value.value : value
 }
@@ -117,7 +128,7 @@ function numbersEqual(a: AnyNumber, b: AnyNumber): boolean {
 function listsEqual(a: ListValue, b: ListValue): boolean {
   if (a.size !== b.size) return false
   if (a.semantics === undefined) {
-    // What an expression has made differs only by what is known to differ.
+    // For lists made by an expression, an item that cannot be compared does not make the lists differ.
     const same = a instanceof SchemaList ? readEqual : maybeEqual
     for (let index = 0; index < a.size; index += 1) {
       const left = (): Value => a.at(index)
@@ -144,12 +155,12 @@ function mapsEqual(a: MapValue, b: MapValue): boolean {
     } else if (!same(left, right)) return false
   }
   if (!(a instanceof SchemaObject)) return true
-  if (!(b instanceof SchemaObject)) return a.unknownFields().length === 0 || differs(true)
-  // Fields that no schema describes are compared as they are, where both have them.
+  if (!(b instanceof SchemaObject)) return a.unknownFields().length === 0 || otherType(true)
+  // Fields that the schema does not describe are compared as JSON, if both objects have them.
   return a.unknownFields().every((field) => !Object.hasOwn(b.data, field) || jsonEqual(a.data[field], b.data[field]))
 }
 
-/** Undefined where nothing is; else what gives what is there, or fails as reading it did. */
+/** Returns undefined if the entry is missing, otherwise a function that returns the value or throws the error of reading it. */
 function read(find: () => Value | undefined): (() => Value) | undefined {
   try {
     const value = find()
@@ -162,7 +173,7 @@ function read(find: () => Value | undefined): (() => Value) | undefined {
   }
 }
 
-/** -1, 0 or 1. */
+/** Returns -1, 0 or 1. */
 export function compare(a: Value, b: Value): number {
   if (typeof a === 'string') {
     if (typeof b === 'string') return compareStrings(a, b)
@@ -203,7 +214,7 @@ function compareNumbers(a: AnyNumber, b: AnyNumber): number {
   throw new CelError('NaN values cannot be ordered')
 }
 
-/** By code points, as Go's bytes of UTF-8 compare; UTF-16 puts what lies beyond the first plane before the end of it. */
+/** Compares by code points, as Go does by comparing UTF-8 bytes. UTF-16 would sort surrogate pairs before U+E000 to U+FFFF. */
 function compareStrings(a: string, b: string): number {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)

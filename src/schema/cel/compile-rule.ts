@@ -1,4 +1,4 @@
-/** One rule: its expression, and the one that makes its message. */
+/** Compiles one rule: its expression and its messageExpression (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: compileRule`). */
 import type { StructuralSchema, ValidationRule } from '../../api/structural-schema.ts'
 import type { DeclaredType } from './declared-type.ts'
 import type { CompiledExpression } from './environment.ts'
@@ -11,20 +11,20 @@ import { optionalType } from './types.ts'
 
 export interface CompiledRule {
   readonly rule: ValidationRule
-  /** Undefined when there is a problem, or no expression at all. */
+  /** Undefined when there is a problem, or the rule is blank. */
   readonly expression: CompiledExpression | undefined
   readonly problem: string | undefined
   readonly usesOldSelf: boolean
-  /** What it may cost at most, once. */
+  /** Estimated maximum cost of one evaluation. */
   readonly maxCost: number
   readonly message: CompiledExpression | undefined
   readonly messageProblem: string | undefined
   readonly messageMaxCost: number
-  /** The field to blame, from the place of the rule. */
+  /** Normalized `fieldPath`, relative to the node of the rule. */
   readonly fieldPath: string | undefined
 }
 
-/** Compiles the rules of one schema node; `declared` is its type. */
+/** Compiles the rules of one schema node. `declared` is the type of the node. */
 export function compileNodeRules(schema: StructuralSchema, declared: DeclaredType): CompiledRule[] {
   const rules = schema['x-kubernetes-validations'] ?? []
   if (rules.length === 0) return []
@@ -32,14 +32,14 @@ export function compileNodeRules(schema: StructuralSchema, declared: DeclaredTyp
   return rules.map((rule) => compileRule(rule, node))
 }
 
-/** What the rules of a node are about. */
+/** The schema node that the rules belong to. */
 interface RuledNode {
   readonly schema: StructuralSchema
   readonly declared: DeclaredType
   readonly mayBeNull: boolean
 }
 
-/** Whether items of lists or values of maps may be null: fields that are null are not there. */
+/** Reports whether items of lists or values of maps may be null. Null fields need no check: they count as absent. */
 function holdsNulls({ items, additionalProperties, properties = {} }: StructuralSchema): boolean {
   const entries = typeof additionalProperties === 'object' ? additionalProperties : items
   if (entries?.nullable === true || (entries !== undefined && holdsNulls(entries))) return true
@@ -71,7 +71,7 @@ function compileRule(rule: ValidationRule, node: RuledNode): CompiledRule {
           ? undefined
           : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
     messageMaxCost: message?.maxCost ?? 0,
-    // Where the message cannot be made, the API server does not get as far as the path.
+    // The API server ignores fieldPath if messageExpression does not compile: `compileRule` returns early.
     fieldPath:
       isUsable && !isBlankMessage && message?.problem === undefined && rule.fieldPath !== undefined
         ? normalizeFieldPath(rule.fieldPath, schema)
@@ -95,13 +95,16 @@ function compileTyped(source: string, variables: Readonly<Record<string, Type>>,
   const checked = 'problem' in compiled ? compiled.checked : compiled.expression.checked
   if (checked !== undefined && checked.types.get(checked.expr)?.kind !== expected) return { ...untyped, problem: 'wrong type' }
   const usesOldSelf = checked?.used.has('oldSelf') === true
-  if ('problem' in compiled) return { ...untyped, problem: withOwnNames(compiled.problem, declared.type), usesOldSelf }
+  if ('problem' in compiled) return { ...untyped, problem: renameRootType(compiled.problem, declared.type), usesOldSelf }
   const { expression } = compiled
   return { expression, problem: undefined, maxCost: estimateCost(expression.checked, declared).max, usesOldSelf }
 }
 
-/** The types of a rule are named from its own place, wherever that is. */
-function withOwnNames(problem: string, type: Type): string {
+/**
+ * Replaces the name of the node's type in a message by that of a root type: the API server compiles the rules of each node with that node
+ * as root.
+ */
+function renameRootType(problem: string, type: Type): string {
   const name = rootName(type)
   return name === '' ? problem : problem.replaceAll(name, 'selfType1')
 }
@@ -112,7 +115,7 @@ function rootName({ kind, name, parameters: [first, second] }: Type): string {
   return kind === 'map' ? rootName(second!).replace(/\.@elem$/, '') : ''
 }
 
-/** How messages name a rule: by its own message, if it has one. */
+/** Names a rule in messages: by its own message, if it has one. */
 export function ruleName({ rule, message }: ValidationRule): string {
   return message !== undefined && message !== '' ? trimSpace(message) : trimSpace(rule)
 }

@@ -1,9 +1,12 @@
-/** Which old value belongs to a new one, and whether they are the same: an update need not mend what it does not touch. */
+/**
+ * Correlates values of an update with old ones, for ratcheting: errors of unchanged values become warnings
+ * (`k8s.io/apiserver/pkg/cel/common: equality.go, CorrelatedObject`).
+ */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual, stringifyJson } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 
-/** The items of a list that are told by their key fields: an item of the old list for one of the new. */
+/** Finds old items of a list of type map by their keys (`k8s.io/apiserver/pkg/cel/common: maplist.go`). Finds nothing for other lists. */
 export class KeyedItems {
   readonly #keys: readonly string[]
   readonly #items = new Map<string, JsonValue>()
@@ -27,7 +30,7 @@ export class KeyedItems {
   }
 }
 
-/** A new value and the old one that it can be compared with. */
+/** A new value with its old value. */
 export class Correlation {
   readonly #schema: StructuralSchema
   readonly #value: JsonValue
@@ -41,13 +44,13 @@ export class Correlation {
     this.#old = old
   }
 
-  /** The same, as far as the schema knows the fields: an object with one that the schema does not know counts as changed. */
+  /** True if the value equals its old value. An object with a field that the schema does not describe counts as changed. */
   get isUnchanged(): boolean {
     if (this.#equal !== undefined) return this.#equal
     try {
       this.#equal = this.#compare()
     } catch (error) {
-      // Nested deeper than the stack: nobody can say that it is the same.
+      // A value that exhausts the stack counts as changed.
       if (!(error instanceof RangeError)) throw error
       this.#equal = false
     }
@@ -86,7 +89,10 @@ export class Correlation {
   }
 }
 
-/** Where the walk through an object is: at a value that can be compared, or somewhere below one. */
+/**
+ * Position of the walk: `current` if the value has a correlated old value, and the nearest ancestor that has one
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ratchetingOptions`).
+ */
 export interface Ratchet {
   readonly current: Correlation | undefined
   readonly nearestParent: Correlation | undefined
@@ -98,7 +104,9 @@ export function isUnchanged({ current, nearestParent }: Ratchet): boolean {
   return (current ?? nearestParent)?.isUnchanged === true
 }
 
-/** A field below; apiVersion and kind of the whole object are not what was written, and count as changed. */
+/**
+ * Descends to a field. The apiVersion and kind of the root count as changed: the API server has converted both objects to the same version.
+ */
 export function ratchetField(ratchet: Ratchet, name: string): Ratchet {
   const { current, nearestParent } = ratchet
   if (current === undefined) return ratchet

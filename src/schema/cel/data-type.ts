@@ -1,4 +1,4 @@
-/** How the values of a schema become CEL values. */
+/** Converts JSON data to CEL values by its schema (`k8s.io/apiserver/pkg/cel/common: UnstructuredToVal`). */
 import type { JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
@@ -14,10 +14,10 @@ import { parseSchemaDuration } from './times.ts'
 import type { ListSemantics, Timestamp, Value } from './values.ts'
 import { Double } from './values.ts'
 
-/** @throws {CelError} for a value that does not fit the schema. */
+/** @throws {CelError} for data that does not match the schema. */
 export type DataType = (value: JsonValue) => Value
 
-/** @param isRoot whether it is a whole Kubernetes object: one has apiVersion, kind, metadata.name and metadata.generateName in any case. */
+/** @param isRoot true for a whole Kubernetes object, which always has apiVersion, kind, metadata.name and metadata.generateName. */
 export function dataType(schema: StructuralSchema, isRoot = schema['x-kubernetes-embedded-resource'] === true): DataType {
   const convert = converter(isRoot ? withObjectFields(schema) : schema)
   return (value) => {
@@ -63,7 +63,7 @@ function converter(schema: StructuralSchema): DataType {
   }
 }
 
-/** A JSON number of any size: integers beyond 2^53 come as bigints, or rounded from where nobody read them exactly. */
+/** Converts a JSON integer. One beyond 2^53 is a bigint, or a rounded number if the JSON reader was not exact. */
 function integer(value: number | bigint, problem = 'invalid data, expected int, got float64'): Int {
   if (Number.isSafeInteger(value)) return value
   if (!isInt64(value)) throw new CelError(problem)
@@ -140,7 +140,10 @@ function found<Result>(result: Result | undefined, problem: string): Result {
 
 const string: StructuralSchema = { type: 'string' }
 
-/** The fields that rules of a whole Kubernetes object can use, whatever its schema says of them. */
+/**
+ * Adds the fields that rules on a Kubernetes object can always use
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model: WithTypeAndObjectMeta`).
+ */
 export function withObjectFields(schema: StructuralSchema): StructuralSchema {
   const metadata: StructuralSchema = { type: 'object', properties: { name: string, generateName: string } }
   return { ...schema, properties: { ...schema.properties, apiVersion: string, kind: string, metadata } }

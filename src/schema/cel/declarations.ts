@@ -1,4 +1,4 @@
-/** Functions that expressions may call: their signatures as text, and what they do. */
+/** Declares functions: a signature as text, and an implementation. */
 import type { Type } from './types.ts'
 import {
   boolType,
@@ -24,15 +24,15 @@ export type Implementation = (...args: never[]) => Value
 
 /** One signature of a function. */
 export interface Overload {
-  /** cel-go's name of it: costs are told by these. */
+  /** cel-go's overload ID. Costs are looked up by it. */
   readonly id: string
   readonly name: string
-  /** Called on a target, which is the first parameter. */
+  /** True for a member function. The first parameter is then the receiver. */
   readonly member: boolean
   readonly parameters: readonly Type[]
   readonly result: Type
   readonly typeParameters: readonly string[]
-  /** Absent for what the planner does itself, such as `&&`. */
+  /** Undefined for overloads that the planner implements itself, such as `&&`. */
   readonly implementation: Implementation | undefined
 }
 
@@ -50,8 +50,8 @@ const namedTypes = new Map<string, Type>([
 ])
 
 /**
- * An overload by its signature: `size(list<A>) -> int` or, called on a target, `string::charAt(int) -> string`. One capital letter is a
- * type parameter; `kubernetes.…` and `net.…` are types of libraries.
+ * Declares an overload from its signature: `size(list<A>) -> int`, or `string::charAt(int) -> string` for a member function. A single
+ * capital letter is a type parameter; `kubernetes.…` and `net.…` are types of Kubernetes' libraries.
  */
 export function define(signature: string, id: string, implementation?: Implementation): Overload {
   const match = /^(?:(.+?)::)?([^\s(]+)\((.*)\) -> (.+)$/.exec(signature)
@@ -82,11 +82,11 @@ function parseType(text: string, typeParameters: Set<string>): Type {
     typeParameters.add(text)
     return parameterType(text)
   }
-  // Kubernetes made objects of most of its types, and opaque types of those of addresses; null can be assigned to either.
+  // Kubernetes declares most of its types as object types, and those of addresses as opaque types. Null is assignable to both.
   return namedTypes.get(text) ?? (text.startsWith('kubernetes.') ? { kind: 'struct', name: text, parameters: [] } : opaqueType(text))
 }
 
-/** Types between commas that stand in no angle brackets. */
+/** Splits at the commas outside of angle brackets. */
 function splitTypes(text: string): string[] {
   const parts: string[] = []
   let depth = 0
@@ -104,7 +104,7 @@ function splitTypes(text: string): string[] {
   return parts
 }
 
-/** The overloads of each function, in the order in which they were given. */
+/** Groups overloads by function name, in the order of their declaration. */
 export function functionTable(overloads: readonly Overload[]): ReadonlyMap<string, readonly Overload[]> {
   const table = new Map<string, Overload[]>()
   for (const overload of overloads) {

@@ -1,4 +1,7 @@
-/** What the checker knows of a schema: the types of its fields, and how large values may become. */
+/**
+ * Declares the CEL types of a schema, with size limits for the cost estimate
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model: SchemaDeclType`).
+ */
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { withObjectFields } from './data-type.ts'
 import { escapeIdentifier } from './escape.ts'
@@ -7,21 +10,21 @@ import { boolType, bytesType, doubleType, durationType, dynType, intType, listTy
 
 export interface DeclaredType {
   readonly type: Type
-  /** The fields of an object, by the names that expressions know them by. */
+  /** The fields of an object, by escaped name. */
   readonly fields?: ReadonlyMap<string, DeclaredType>
-  /** The keys of a map. */
+  /** The type of a map's keys. */
   readonly key?: DeclaredType
-  /** The items of a list, the values of a map. */
+  /** The type of a list's items or a map's values. */
   readonly element?: DeclaredType
-  /** How many items, entries or characters there can be; 0 where that is no question. */
+  /** Maximum number of items, entries or characters; 0 if not applicable. */
   readonly maxElements: number
-  /** How many bytes of JSON it takes at least. */
+  /** Minimum size of the value's JSON in bytes. */
   readonly minSize: number
 }
 
-/** The greatest request that the API server accepts: 3 MiB. */
+/** Maximum size of a request: 3 MiB (`k8s.io/apiserver/pkg/apis/cel: MaxRequestSizeBytes`). */
 export const maxRequestBytes = 3 * 1024 * 1024
-/** The JSON of moments and durations, quotes included. */
+/** Sizes in JSON including quotes (`k8s.io/apiserver/pkg/cel: limits.go`). */
 const timeSizes: Readonly<Record<string, { type: Type; minSize: number; maxElements: number }>> = {
   duration: { type: durationType, minSize: 3, maxElements: 32 },
   date: { type: timestampType, minSize: 12, maxElements: 12 },
@@ -30,9 +33,9 @@ const timeSizes: Readonly<Record<string, { type: Type; minSize: number; maxEleme
 const stringDeclared: DeclaredType = { type: stringType, maxElements: 0, minSize: 2 }
 
 /**
- * The type of a schema; undefined when rules cannot see its values, as where nothing is known of them.
+ * Returns the type of a schema; undefined if it, its items or its values have no type, so that rules cannot access them.
  *
- * @param name what messages call its objects: `selfType1.spec`.
+ * @param name name of the object type in messages, such as `selfType1.spec`.
  */
 export function declareType(
   schema: StructuralSchema,
@@ -83,7 +86,7 @@ function declareObject(schema: StructuralSchema, name: string): DeclaredType {
     const declared = declareType(child, `${name}.${escaped ?? field}`)
     if (declared === undefined) continue
     if (escaped !== undefined) fields.set(escaped, declared)
-    // Quotes, a colon and a comma come with each; a default is filled in by the server.
+    // Each field adds quotes, a colon and a comma. A field with a default may be missing in a request.
     if (schema.required?.includes(field) === true && child.default === undefined) {
       minSize += Buffer.byteLength(field) + declared.minSize + 4
     }
@@ -103,7 +106,7 @@ function declareString(schema: StructuralSchema): DeclaredType {
   return { type: stringType, maxElements, minSize: 2 }
 }
 
-/** A character may take four bytes. */
+/** A character takes up to four bytes. */
 function maxCharacters({ maxLength }: StructuralSchema): number {
   return maxLength === undefined ? maxRequestBytes - 2 : Math.max(0, maxLength) * 4
 }

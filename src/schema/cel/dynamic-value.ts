@@ -1,4 +1,4 @@
-/** JSON of which no schema is known, as CEL values: what match conditions see. */
+/** JSON without a schema as CEL values: the objects that match conditions see. */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { isInt64, toInt } from './integers.ts'

@@ -1,4 +1,4 @@
-/** Expressions of Kubernetes 1.36: checked against the types of their variables, and made ready to be evaluated. */
+/** Compiles expressions in Kubernetes 1.36's CEL environment: parses, checks and plans them. */
 import type { Checked } from './checked.ts'
 import { check } from './check.ts'
 import { CelError, CostLimitExceeded, EvaluationPanic } from './errors.ts'
@@ -12,10 +12,10 @@ import { dynType, unwrapOptional } from './types.ts'
 import { literalIssues } from './validators.ts'
 import type { Value } from './values.ts'
 
-/** What one call of an expression may cost at most: about a tenth of a second. */
+/** Cost limit of one evaluation: about 0.1 s (`k8s.io/apiserver/pkg/apis/cel: PerCallLimit`). */
 const perCallLimit = 1_000_000
 
-/** How an evaluation ended: with a value or an error, and what it cost. */
+/** Result of an evaluation: a value or an error, and the cost. */
 export interface Outcome {
   readonly value: Value | undefined
   readonly error: CelError | CostLimitExceeded | undefined
@@ -25,23 +25,23 @@ export interface Outcome {
 export interface CompiledExpression {
   readonly source: string
   readonly type: Type
-  /** The variables that it reads. */
+  /** The variables that the expression refers to. */
   readonly used: ReadonlySet<string>
   readonly checked: Checked
   /**
-   * @param values of the variables, in the order in which they were declared; undefined for one that is not there. The array may
-   * grow: what else the expression needs to remember comes after them.
-   * @param failures why those are not there that are not, as far as there is a reason.
+   * @param values values of the variables in the order of their declaration, undefined for a missing one. The array is extended with slots
+   * for local variables.
+   * @param failures errors of variables whose data is invalid. Reading such a variable throws its error.
    */
   evaluate(values: (Value | undefined)[], failures?: Failures): Outcome
 }
 
-/** The expression, or what is wrong with it in the words of the API server. */
+/** The compiled expression, or the problem in the API server's words. */
 export type Compilation =
   | { readonly expression: CompiledExpression }
   | {
       readonly problem: string
-      /** Where it is right in itself, but cannot be made ready. */
+      /** Set if the expression passed the type check, but no program could be created. */
       readonly checked?: Checked
     }
 
@@ -53,7 +53,7 @@ export type Compilation =
  * if ('expression' in compiled) compiled.expression.evaluate([dynamicValue(object)])
  * ```
  *
- * @param mayBeNull whether there may be a null where the types promise something else.
+ * @param mayBeNull true if values may be null where their types do not allow it, such as items of nullable lists.
  */
 export function compileExpression(source: string, variables: Readonly<Record<string, Type>>, mayBeNull = false): Compilation {
   const names = Object.keys(variables)
@@ -69,13 +69,13 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     return { problem: `compilation failed: ${formatIssues(source, error.issues)}` }
   }
   try {
-    // What was in an optional value may have lost the type of its schema.
+    // A value taken from an optional may have lost the type of its schema, see plain-optional.ts.
     const isDynamic = mayBeNull || [...checked.types.values()].some((type) => unwrapOptional(type) !== undefined)
     const { slots, eval: evaluate } = planProgram(checked, names, isDynamic)
     const run = (values: (Value | undefined)[], failures?: Failures): Outcome => {
       while (values.length < slots) values.push(undefined)
       const frame = new Frame(values, perCallLimit, failures)
-      // An error of an expression is no error of this program: nobody asks where in the code it came about.
+      // Errors of expressions need no stack trace, and capturing one is slow.
       const { stackTraceLimit } = Error
       Error.stackTraceLimit = 0
       try {
@@ -83,7 +83,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
         if (frame.cost > perCallLimit) throw new CostLimitExceeded()
         return { value, error: undefined, cost: frame.cost }
       } catch (error) {
-        // Whatever was wrong besides: it had cost too much by then.
+        // An exceeded cost limit takes precedence over the error.
         const isCancelled = error instanceof CelError && frame.cost > perCallLimit
         return { value: undefined, error: isCancelled ? new CostLimitExceeded() : failure(error), cost: frame.cost }
       } finally {
@@ -97,7 +97,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
   }
 }
 
-/** A value nested too deep for the stack is the object's fault, not this program's. */
+/** Running out of stack is caused by a deeply nested object, so it is reported as an error of the expression. */
 function failure(error: unknown): CelError | CostLimitExceeded {
   if (error instanceof CelError || error instanceof CostLimitExceeded) return error
   if (error instanceof EvaluationPanic) return new CelError(`internal error: ${error.message}`)

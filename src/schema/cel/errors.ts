@@ -1,11 +1,11 @@
-/** How the evaluation of an expression ends without a value. */
+/** Errors that end the evaluation of an expression. */
 
-/** An error of CEL itself, such as `no such key: x`. `&&`, `||` and the macros made of them may absorb it. */
+/** A CEL error, such as `no such key: x`. `&&`, `||` and the macros that expand to them may absorb it. */
 export class CelError extends Error {
   override readonly name = 'CelError'
 }
 
-/** The expression cost more than it may; nothing absorbs this. */
+/** The expression exceeded its cost limit. This error is never absorbed. */
 export class CostLimitExceeded extends Error {
   override readonly name = 'CostLimitExceeded'
   constructor() {
@@ -13,7 +13,7 @@ export class CostLimitExceeded extends Error {
   }
 }
 
-/** The API server's own program fails in such a place, which ends the evaluation: nothing absorbs this. */
+/** The API server's Go code panics at this place, which ends the evaluation. This error is never absorbed. */
 export class EvaluationPanic extends Error {
   override readonly name = 'EvaluationPanic'
 }

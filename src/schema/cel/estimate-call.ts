@@ -1,4 +1,7 @@
-/** What calls may cost at most, and how large their results may be. */
+/**
+ * Estimates the maximum cost of calls and the size of their results (`cel-go/checker: cost.go, functionCost`;
+ * `k8s.io/apiserver/pkg/cel/library: cost.go, EstimateCallCost`; `cel-go/ext: lists.go`).
+ */
 import type { CostNode, Estimator } from './estimate.ts'
 import type { Range } from './range.ts'
 import { add, fixed, multiply, scale, union, unknown } from './range.ts'
@@ -17,7 +20,7 @@ interface Call {
   readonly args: readonly CostNode[]
 }
 
-/** The cost of a call with that of its arguments, not of its target. */
+/** Returns the cost of a call including its arguments, without its target. */
 export function estimateCall(
   estimator: Estimator,
   name: string,
@@ -27,7 +30,7 @@ export function estimateCall(
   argCosts: readonly Range[],
 ): CallEstimate {
   const call = { estimator, name, overload, target, args }
-  const own = ofList(call) ?? ofLibrary(call) ?? ofText(call)
+  const own = estimateListCall(call) ?? estimateLibraryCall(call) ?? estimateTextCall(call)
   if (own !== undefined) return { ...own, cost: argCosts.reduce(add, own.cost) }
   const [first = fixed(0), second = fixed(0), third = fixed(0)] = argCosts
   if (overload === 'logical_and' || overload === 'logical_or') return { cost: { min: first.min, max: add(first, second).max } }
@@ -42,47 +45,47 @@ function sizeOf(node: CostNode | undefined): Range {
   return node?.size ?? unknown
 }
 
-function traversed(node: CostNode | undefined, factor = 1): Range {
+function traversalCost(node: CostNode | undefined, factor = 1): Range {
   return scale(sizeOf(node), factor * traversalFactor)
 }
 
-function makesList(factor: number, size: Range): CallEstimate {
+function allocatingListCall(factor: number, size: Range): CallEstimate {
   return { cost: add(scale(size, factor), fixed(1 + listCost)), size }
 }
 
-/** Go's unsigned numbers wrap around. */
+/** Go's unsigned numbers wrap around below zero; `unknown.max` stands for the result. */
 function difference(a: number, b: number): number {
   return a < b ? unknown.max : a - b
 }
 
-/** The value of an int literal; what is no literal may be anything. */
+/** Returns the value of an int literal, and `otherwise` for any other expression. */
 function literalOr(node: CostNode | undefined, otherwise: number): number {
   const value = node?.expr?.kind === 'literal' ? node.expr.value : undefined
   return typeof value === 'number' || typeof value === 'bigint' ? Math.max(0, Number(value)) : otherwise
 }
 
-/** A negative limit is none. */
+/** True for a negative literal: as a limit it means no limit. */
 function isNegative(node: CostNode | undefined): boolean {
   const value = node?.expr?.kind === 'literal' ? node.expr.value : undefined
   return (typeof value === 'number' || typeof value === 'bigint') && value < 0
 }
 
-/** The extension for lists, and sets. */
-function ofList({ overload, target, args }: Call): CallEstimate | undefined {
+/** Functions of cel-go's extensions for lists and sets. */
+function estimateListCall({ overload, target, args }: Call): CallEstimate | undefined {
   const size = sizeOf(target)
   switch (overload) {
     case 'list_slice':
-      return makesList(1, fixed(difference(literalOr(args[1], size.max), literalOr(args[0], 0))))
+      return allocatingListCall(1, fixed(difference(literalOr(args[1], size.max), literalOr(args[0], 0))))
     case 'list_flatten':
-      return makesList(1, size)
+      return allocatingListCall(1, size)
     case 'list_flatten_int':
-      return makesList(literalOr(args[0], unknown.max), size)
+      return allocatingListCall(literalOr(args[0], unknown.max), size)
     case 'lists_range':
-      return makesList(1, fixed(literalOr(args[0], unknown.max)))
+      return allocatingListCall(1, fixed(literalOr(args[0], unknown.max)))
     case 'list_reverse':
-      return makesList(1, size)
+      return allocatingListCall(1, size)
     case 'list_distinct':
-      return makesList(2, multiply(size, size))
+      return allocatingListCall(2, multiply(size, size))
     case 'list_sets_contains_list':
     case 'list_sets_intersects_list':
     case 'list_sets_equivalent_list': {
@@ -93,7 +96,7 @@ function ofList({ overload, target, args }: Call): CallEstimate | undefined {
   const sorted = /^list_(.*)_(sort|sortByAssociatedKeys)$/.exec(overload)
   if (sorted === null) return undefined
   const keys = sizeOf(sorted[2] === 'sort' ? target : args[0])
-  return makesList(['string', 'bytes'].includes(sorted[1]!) ? 2 + traversalFactor : 2, multiply(keys, keys))
+  return allocatingListCall(['string', 'bytes'].includes(sorted[1]!) ? 2 + traversalFactor : 2, multiply(keys, keys))
 }
 
 const constantCost = new Set(
@@ -103,12 +106,12 @@ const constantCost = new Set(
     'getEscapedPath getQuery'
   ).split(' '),
 )
-/** 4 or 16 bytes. */
+/** Size of an IP address in bytes. */
 const addressSize: Range = { min: 4, max: 16 }
 const maxNamePattern = 128
 
-/** Kubernetes' own functions. */
-function ofLibrary(call: Call): CallEstimate | undefined {
+/** Functions of Kubernetes' libraries. */
+function estimateLibraryCall(call: Call): CallEstimate | undefined {
   const { name, overload, target, args } = call
   if (constantCost.has(name)) return { cost: fixed(1) }
   switch (name) {
@@ -120,11 +123,11 @@ function ofLibrary(call: Call): CallEstimate | undefined {
     case 'lastIndexOf':
       return target === undefined ? undefined : { cost: walkCost(call, target) }
     case 'url':
-      return { cost: traversed(args[0]), size: sizeOf(args[0]) }
+      return { cost: traversalCost(args[0]), size: sizeOf(args[0]) }
     case 'ip':
-      return { cost: overload === 'cidr_ip' ? fixed(1) : traversed(args[0]) }
+      return { cost: overload === 'cidr_ip' ? fixed(1) : traversalCost(args[0]) }
     case 'ip.isCanonical':
-      return { cost: traversed(args[0], 2) }
+      return { cost: traversalCost(args[0], 2) }
     case 'cidr':
     case 'isIP':
     case 'isCIDR':
@@ -132,21 +135,21 @@ function ofLibrary(call: Call): CallEstimate | undefined {
     case 'isQuantity':
     case 'semver':
     case 'isSemver':
-      return { cost: traversed(args[0]) }
+      return { cost: traversalCost(args[0]) }
     case 'containsIP':
     case 'containsCIDR': {
       const compared = scale(add(addressSize, addressSize), traversalFactor)
       const masked = name === 'containsCIDR' ? add(scale(addressSize, traversalFactor), fixed(1)) : fixed(0)
-      const parsed = overload.endsWith('_string') ? traversed(args[0]) : fixed(0)
+      const parsed = overload.endsWith('_string') ? traversalCost(args[0]) : fixed(0)
       return { cost: add(add(compared, masked), parsed) }
     }
     case 'check':
       return { cost: fixed(authorizationCost) }
     case 'fieldSelector':
     case 'labelSelector':
-      return { cost: add(add(fixed(listCost), traversed(args[0])), scale(scale(sizeOf(args[0]), 1 / 2), listCost + structCost)) }
+      return { cost: add(add(fixed(listCost), traversalCost(args[0])), scale(scale(sizeOf(args[0]), 1 / 2), listCost + structCost)) }
     case 'validate':
-      return { cost: scale(traversed(args[0]), maxNamePattern * regexFactor) }
+      return { cost: scale(traversalCost(args[0]), maxNamePattern * regexFactor) }
     case '_==_':
       return equalityOfLibraryTypes(args)
     default:
@@ -166,10 +169,10 @@ function equalityOfLibraryTypes([left, right]: readonly CostNode[]): CallEstimat
   return undefined
 }
 
-/** Going through a list; through texts in it as well. */
+/** Cost of visiting all items of a list, and all characters of items that are strings or bytes. */
 function walkCost({ estimator }: Call, target: CostNode): Range {
   const item = target.type.parameters[0]
-  if (item === undefined) return traversed(target)
+  if (item === undefined) return traversalCost(target)
   const isText = item.kind === 'string' || item.kind === 'bytes'
   const itemSize = target.path.length === 0 ? unknown : (estimator.sizeAt([...target.path, '@items']) ?? unknown)
   return multiply(sizeOf(target), isText ? add(fixed(1), scale(itemSize, traversalFactor)) : fixed(1))
@@ -179,20 +182,20 @@ function regexCost(text: CostNode | undefined, pattern: CostNode | undefined): R
   return multiply(scale(add(sizeOf(text), fixed(1)), traversalFactor), scale(sizeOf(pattern), regexFactor))
 }
 
-/** Text and bytes: CEL's own functions, and those of the strings extension. */
-function ofText(call: Call): CallEstimate | undefined {
+/** Functions on strings and bytes: the standard ones and those of the strings extension. */
+function estimateTextCall(call: Call): CallEstimate | undefined {
   const { name, overload, target, args } = call
   switch (name) {
     case 'lowerAscii':
     case 'upperAscii':
     case 'substring':
     case 'trim':
-      return target === undefined ? undefined : { cost: traversed(target), size: sizeOf(target) }
+      return target === undefined ? undefined : { cost: traversalCost(target), size: sizeOf(target) }
     case 'replace':
-      return { cost: traversed(target, 2), size: replacedSize(sizeOf(target), sizeOf(args[0]), sizeOf(args[1])) }
+      return { cost: traversalCost(target, 2), size: replacedSize(sizeOf(target), sizeOf(args[0]), sizeOf(args[1])) }
     case 'split':
       return {
-        cost: traversed(target, 2),
+        cost: traversalCost(target, 2),
         size: { min: 0, max: isNegative(args[1]) ? unknown.max : literalOr(args[1], sizeOf(target).max) },
       }
     case 'join':
@@ -203,22 +206,25 @@ function ofText(call: Call): CallEstimate | undefined {
   }
   switch (overload) {
     case 'string_format':
-      return { cost: traversed(target) }
+      return { cost: traversalCost(target) }
     case 'string_to_bytes':
-      return { cost: traversed(args[0]), size: { min: sizeOf(args[0]).min, max: Math.min(unknown.max, sizeOf(args[0]).max * 4) } }
+      return { cost: traversalCost(args[0]), size: { min: sizeOf(args[0]).min, max: Math.min(unknown.max, sizeOf(args[0]).max * 4) } }
     case 'bytes_to_string':
-      return { cost: traversed(args[0]), size: { min: Math.floor(sizeOf(args[0]).min / 4), max: sizeOf(args[0]).max } }
+      return { cost: traversalCost(args[0]), size: { min: Math.floor(sizeOf(args[0]).min / 4), max: sizeOf(args[0]).max } }
     case 'strings_quote':
-      return { cost: traversed(args[0]), size: { min: sizeOf(args[0]).min + 2, max: Math.min(unknown.max, sizeOf(args[0]).max * 2 + 2) } }
+      return {
+        cost: traversalCost(args[0]),
+        size: { min: sizeOf(args[0]).min + 2, max: Math.min(unknown.max, sizeOf(args[0]).max * 2 + 2) },
+      }
     case 'starts_with_string':
     case 'ends_with_string':
-      return { cost: traversed(args[0]) }
+      return { cost: traversalCost(args[0]) }
     case 'in_list':
       return { cost: sizeOf(args[1]) }
     case 'matches_string':
       return { cost: regexCost(target, args[0]) }
     case 'contains_string':
-      return { cost: multiply(traversed(target), traversed(args[0])) }
+      return { cost: multiply(traversalCost(target), traversalCost(args[0])) }
     case 'add_list':
       return { cost: fixed(1), size: add(sizeOf(args[0]), sizeOf(args[1])) }
     case 'add_string':
@@ -240,13 +246,13 @@ function joinEstimate({ estimator, target, args }: Call): CallEstimate | undefin
   const count = sizeOf(target)
   const itemSize = target.path.length === 0 ? unknown : (estimator.sizeAt([...target.path, '@items']) ?? unknown)
   const separators = { min: Math.max(0, count.min - 1), max: Math.max(0, count.max - 1) }
-  // Of a value of any type, nobody asks what it is made of.
+  // The API server's estimate ignores the items of a value of type dyn.
   const joined = target.type.parameters.length === 0 ? fixed(0) : multiply(count, itemSize)
   const size = args[0] === undefined ? joined : add(joined, multiply(sizeOf(args[0]), separators))
   return { cost: scale(size, traversalFactor), size }
 }
 
-/** How long a text may be and must be when parts of it were replaced. */
+/** Minimum and maximum length of a string after `replace`. */
 function replacedSize(text: Range, old: Range, replacement: Range): Range {
   const grown = { count: 0, kept: 0 }
   if (old.min === 0) Object.assign(grown, { count: text.max + 1, kept: text.max })

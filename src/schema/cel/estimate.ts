@@ -1,4 +1,4 @@
-/** What an expression may cost at most, before anything is known but its types: cel-go's static estimate. */
+/** Static cost estimate: the maximum cost of an expression, from the sizes that its types allow (`cel-go/checker: cost.go`). */
 import type { Call, Comprehension, Expr } from './ast.ts'
 import { accumulatorName, isBinding } from './ast.ts'
 import type { Checked } from './checked.ts'
@@ -11,16 +11,16 @@ import type { Type } from './types.ts'
 import { dynType, unwrapOptional } from './types.ts'
 import { lengthOf } from './values.ts'
 
-/** An expression as the cost of a call sees it. */
+/** An expression as the estimator of a call sees it (`cel-go/checker: AstNode`). */
 export interface CostNode {
   readonly expr: Expr | undefined
   readonly type: Type
-  /** How it is reached from a variable: `self`, a field, `@items`, … */
+  /** Path from a variable: `self`, then field names, `@items`, `@values` or `@keys`. */
   readonly path: readonly string[]
   readonly size: Range | undefined
 }
 
-/** The sizes of the items of a list, of the keys and values of a map. */
+/** Size ranges of a list's items, or of a map's keys and values. */
 interface EntrySizes {
   readonly kind: 'list' | 'map'
   readonly key: Range
@@ -33,7 +33,7 @@ interface LocalVariable {
   readonly entries: EntrySizes | undefined
 }
 
-/** @param root the type of `self`, by which fields are found and with them how large they may become. */
+/** @param root the type of `self`, which has the maximum sizes of all fields. */
 export function estimateCost(checked: Checked, root: DeclaredType): Range {
   return new Estimator(checked, root).cost(checked.expr)
 }
@@ -101,7 +101,7 @@ export class Estimator {
     return result
   }
 
-  /** The size of what an expression gives, as far as it is known. */
+  /** Returns the size range of an expression's value, if known. */
   sizeOf(expr: Expr): Range | undefined {
     const known = this.#sizes.get(expr) ?? literalSize(expr)
     if (known !== undefined) return known
@@ -114,7 +114,7 @@ export class Estimator {
     return expr.kind === 'ident' ? this.#local(expr.name)?.size : undefined
   }
 
-  /** The size that the schema allows at a path. */
+  /** Returns the size range that the schema allows at a path. */
   sizeAt(path: readonly string[]): Range | undefined {
     if (path.length === 0 || path[0] === accumulatorName) return undefined
     let type: DeclaredType | undefined = this.#root
@@ -169,7 +169,7 @@ export class Estimator {
     return add(targetCost, cost)
   }
 
-  /** A sum of lists and a choice between them have items of either. */
+  /** The items of `a + b` and of `c ? a : b` come from either list, so that their size ranges are united. */
   #combineEntries(expr: Call, overload: string): void {
     const [first, second] =
       overload === 'conditional' ? expr.args.slice(1) : ['add_list', 'add_string', 'add_bytes'].includes(overload) ? expr.args : []

@@ -1,4 +1,7 @@
-/** `fieldPath` of a rule: a way from the place of the rule to the field that is to blame, as `.spec.a['b.c']`. */
+/**
+ * `fieldPath` of a rule: the path of the field to report, relative to the rule's node, such as `.spec.a['b.c']`
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: ValidFieldPath`).
+ */
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { fieldChildPath } from '../path.ts'
 
@@ -14,7 +17,7 @@ const quotedEscapes: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-/** The path as field errors write it; undefined when it is none, or leads to nothing that the schema has. */
+/** Returns the path as in field errors; undefined when its syntax is invalid or the schema has no such field. */
 export function normalizeFieldPath(path: string, schema: StructuralSchema): string | undefined {
   const tokens = path.match(/'(?:\\.|[^'\\])*'|[.[\]]|[^.[\]']+[^.[\]]*/gs) ?? []
   if (tokens.join('') !== path) return undefined
@@ -32,7 +35,7 @@ export function normalizeFieldPath(path: string, schema: StructuralSchema): stri
       at = Object.hasOwn(properties!, name) ? properties![name] : undefined
     } else {
       result += `[${name}]`
-      // Where values are not described, nothing is below them.
+      // `additionalProperties: true` describes no fields, so that the path cannot continue.
       at = typeof additionalProperties === 'boolean' ? {} : additionalProperties
     }
     if (at === undefined) return undefined

@@ -1,6 +1,4 @@
-/** Floats as text. */
-
-/** As Go's `%g` prints it: the shortest digits, with an exponent below 1e-4 and from 1e6 up. */
+/** Formats a float as Go's `%g` with the shortest precision: an exponent is used below 1e-4 and from 1e6 up. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'

@@ -1,7 +1,7 @@
-/** Moments as Go's `time.Parse` reads them by the layouts of RFC 3339, and what it says of a text that is none. */
+/** Parses timestamps with the layouts of RFC 3339, with Go's error messages (`time: Parse`). */
 import { Timestamp } from './values.ts'
 
-/** What a layout is made of; anything else in it stands for itself. */
+/** The elements of a layout; any other character stands for itself. */
 const elements = ['2006', '01', '02', '15', '04', '05', 'Z07:00'] as const
 type Element = (typeof elements)[number]
 
@@ -9,26 +9,26 @@ const dateLayout = '2006-01-02'
 const localLayout = '2006-01-02T15:04:05'
 const zonedLayout = '2006-01-02T15:04:05Z07:00'
 
-/** A moment, or the words of the refusal. */
+/** The timestamp, or Go's error message. */
 export type ParsedTime = Timestamp | string
 
 export function parseDate(text: string): ParsedTime {
   return parseLayout(dateLayout, text)
 }
 
-/** RFC 3339. */
+/** Parses a timestamp of RFC 3339. */
 export function parseZonedTime(text: string): ParsedTime {
   return parseLayout(zonedLayout, text)
 }
 
-/** What the format `date-time` of a schema means: RFC 3339, with or without a zone. */
+/** Parses the schema format `date-time`: RFC 3339, with or without a zone (kube-openapi `strfmt.ParseDateTime`). */
 export function parseSchemaTime(text: string): ParsedTime {
   if (text === '') return new Timestamp(0, 0)
   const zoned = parseZonedTime(text)
   return typeof zoned === 'string' ? parseLayout(localLayout, text) : zoned
 }
 
-/** What is known of a moment so far. */
+/** The parts read so far. */
 interface Fields {
   year: number
   month: number
@@ -61,7 +61,7 @@ function parseLayout(layout: string, text: string): ParsedTime {
   return new Timestamp(start.getTime() / 1000 + (hour * 60 + minute - offsetMinutes) * 60 + second, nanos, offsetMinutes)
 }
 
-/** What is left of the text, and what is wrong with what was read; undefined where nothing fits. */
+/** The rest of the input and the name of an element out of range; undefined when the input does not match the element. */
 type Read = { readonly rest: string; readonly outOfRange?: string | undefined } | undefined
 
 function readLiteral(literal: string, text: string): Read {
@@ -76,7 +76,7 @@ const readers: Readonly<Record<Element, (text: string, fields: Fields) => Read>>
     return { rest: text.slice(4) }
   },
   '01': number('month', /^\d\d/, 1, 12),
-  // Whether the month has that day is asked at the end.
+  // Days of the month are checked after all elements are read.
   '02': number('day', /^\d\d/, 0, 99),
   '15': number('hour', /^\d\d?/, 0, 23),
   '04': number('minute', /^\d\d/, 0, 59),
@@ -112,7 +112,7 @@ function daysIn(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31
 }
 
-/** With the bytes of all that is not plain ASCII. */
+/** Quotes a string as Go's `time` does: bytes of characters beyond ASCII are escaped. */
 function quoted(text: string): string {
   const inner = [...text].map((character) => {
     if (character === '"' || character === '\\') return `\\${character}`

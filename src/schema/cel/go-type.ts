@@ -1,4 +1,4 @@
-/** Go's own names of the types that values have in the API server: some messages tell them. */
+/** Names of the Go types that represent values in the API server. Some messages contain them. */
 import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { Value } from './values.ts'
 import { typeNameOf } from './values.ts'

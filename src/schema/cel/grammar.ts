@@ -1,4 +1,4 @@
-/** The words of CEL's grammar: operators, by the functions that they call, and names that cannot be used. */
+/** Operators, with the functions that they call, and reserved words of CEL's grammar. */
 
 export const relations = new Map([
   ['<', '_<_'],
@@ -19,7 +19,7 @@ export const products = new Map([
   ['%', '_%_'],
 ])
 export const keywords = new Set(['in', 'true', 'false', 'null'])
-/** Words that are kept for languages that CEL is embedded in. */
+/** Identifiers that CEL reserves for embedding in other languages. */
 export const reserved = new Set(
   'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
 )

@@ -1,6 +1,6 @@
 /**
- * CEL's int: 64 bits, signed, never wrapping around. A safe integer is a `number`, anything beyond it a `bigint`, so that each value has
- * one form only; `<` and the like compare the two forms as they are.
+ * CEL's int: 64 bits, signed, with overflow errors. A safe integer is a `number` and any other a `bigint`, so that each value has exactly
+ * one representation. `<` and the other comparison operators work across both.
  */
 import { CelError } from './errors.ts'
 
@@ -10,19 +10,19 @@ export const maxInt = 2n ** 63n - 1n
 export const minInt = -(2n ** 63n)
 export const maxUint = 2n ** 64n - 1n
 
-/** Whether Go reads a number of JSON as an integer: a whole one of 64 bits. */
+/** Reports whether Go decodes a JSON number as an integer: it is whole and fits 64 bits. */
 export function isInt64(value: number | bigint): boolean {
   if (typeof value === 'number' && !Number.isInteger(value)) return false
   const exact = BigInt(value)
   return exact >= minInt && exact <= maxInt
 }
 
-/** The one form of an integer. */
+/** Returns the canonical representation of an integer. */
 export function toInt(value: bigint): Int {
   return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value
 }
 
-/** @throws {CelError} when it has more than 64 bits. */
+/** @throws {CelError} when the value does not fit 64 bits. */
 export function checkedInt(value: bigint): Int {
   if (value < minInt || value > maxInt) throw new CelError('integer overflow')
   return toInt(value)
@@ -64,7 +64,7 @@ export function divideInts(a: Int, b: Int): Int {
 
 export function remainderOfInts(a: Int, b: Int): Int {
   if (b === 0) throw new CelError('modulus by zero')
-  // The one quotient that does not fit.
+  // The only quotient that overflows.
   if (a === minInt && b === -1) throw new CelError('integer overflow')
   return toInt(BigInt(a) % BigInt(b))
 }
@@ -73,14 +73,14 @@ export function negateInt(value: Int): Int {
   return value === 0 ? 0 : typeof value === 'number' ? -value : checkedInt(-value)
 }
 
-/** An index of something in memory; what is no safe integer is outside of everything. */
+/** Converts an int to an index. One beyond the safe integers is out of range for anything in memory. */
 export function toIndex(value: Int): number {
   return typeof value === 'number' ? value : value < 0n ? -1 : Number.MAX_SAFE_INTEGER
 }
 
 const decimal = /^[+-]?[0-9]+$/
 
-/** The number that a decimal text is, as Go's `ParseInt` reads it; undefined when it is none or too large. */
+/** Parses a decimal integer like Go's `strconv.ParseInt`; undefined when the text is not an integer or too large. */
 export function parseInt64(text: string): Int | undefined {
   if (!decimal.test(text) || text.length > 64) return undefined
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text)

@@ -1,12 +1,12 @@
-/** What is wrong with an expression, shown with its place as the API server shows it. */
+/** Issues of an expression, formatted with their place as cel-go does (`cel-go/common: error.go`). */
 
 export interface Issue {
-  /** Undefined when the whole expression is meant. */
+  /** Undefined when the issue concerns the whole expression. */
   readonly offset: number | undefined
   readonly message: string
 }
 
-/** The text of an expression cannot be read as one. */
+/** The expression has syntax errors. */
 export class CelSyntaxError extends Error {
   override readonly name = 'CelSyntaxError'
   readonly issues: readonly Issue[]
@@ -18,11 +18,11 @@ export class CelSyntaxError extends Error {
   }
 }
 
-/** Lines longer than this are not repeated. */
+/** Longer lines are not repeated in messages, as in cel-go. */
 const maxSnippet = 16_384
 const maxIssues = 100
 
-/** All issues, in the order of their places: `ERROR: <input>:1:5: undefined field 'x'` with the line and a mark below it. */
+/** Formats all issues, sorted by place: `ERROR: <input>:1:5: undefined field 'x'`, the source line, and a caret below. */
 export function formatIssues(source: string, issues: readonly Issue[]): string {
   const lines = source.split('\n')
   const located = issues.slice(0, maxIssues).map((issue) => ({ ...locate(source, issue.offset), message: issue.message }))
@@ -43,7 +43,7 @@ function locate(source: string, offset: number | undefined): { line: number; col
   return { line: before.split('\n').length, column: [...before.slice(start)].length }
 }
 
-/** Dots up to the place and a caret; wide ones below characters that take more than one byte. */
+/** Returns dots up to the column and a caret. Characters beyond ASCII get full-width ones. */
 function markBelow(snippet: string, column: number): string {
   const characters = [...snippet]
   const dots = characters.slice(0, column).map((character) => (isWide(character) ? '\uff0e' : '.'))

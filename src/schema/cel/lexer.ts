@@ -1,4 +1,4 @@
-/** The words of a CEL expression. */
+/** Splits a CEL expression into tokens. */
 import type { Issue } from './issues.ts'
 
 export type TokenKind = 'end' | 'symbol' | 'identifier' | 'quoted' | 'int' | 'uint' | 'float' | 'string' | 'bytes'
@@ -11,19 +11,19 @@ export interface Token {
 
 const blank = /(?:[\t \r\n\f]+|\/\/[^\n]*)*/y
 const escape = String.raw`\\(?:[abfnrtv"'\\?\`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})`
-// The longest alternatives come first: a float begins like an int, three quotes like an empty string.
-const words: readonly (readonly [TokenKind, RegExp])[] = [
+// Longer alternatives come first: a float begins like an int, and triple quotes like an empty string.
+const tokenPatterns: readonly (readonly [TokenKind, RegExp])[] = [
   ['float', /(?:[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)/y],
   ['uint', /(?:0x[0-9a-fA-F]+|[0-9]+)[uU]/y],
   ['int', /(?:0x[0-9a-fA-F]+|[0-9]+)/y],
-  ['bytes', stringWord('[bB]')],
-  ['string', stringWord('')],
+  ['bytes', stringPattern('[bB]')],
+  ['string', stringPattern('')],
   ['identifier', /[A-Za-z_][A-Za-z0-9_]*/y],
   ['quoted', /`[A-Za-z0-9_.\-/ ]+`/y],
   ['symbol', /==|!=|<=|>=|&&|\|\||[<>[\]{}().,\-!?:+*/%]/y],
 ]
 
-function stringWord(prefix: string): RegExp {
+function stringPattern(prefix: string): RegExp {
   const kinds = [
     String.raw`[rR]"""[\s\S]*?"""`,
     String.raw`[rR]'''[\s\S]*?'''`,
@@ -37,7 +37,7 @@ function stringWord(prefix: string): RegExp {
   return new RegExp(`${prefix}(?:${kinds.join('|')})`, 'y')
 }
 
-/** All words, and what is none: it is left out, and the rest is still read. */
+/** Returns all tokens. An invalid character is reported and skipped, so that parsing can continue. */
 export function tokenize(source: string): { tokens: Token[]; issues: Issue[] } {
   const tokens: Token[] = []
   const issues: Issue[] = []
@@ -49,7 +49,7 @@ export function tokenize(source: string): { tokens: Token[]; issues: Issue[] } {
       tokens.push({ kind: 'end', text: '<EOF>', offset: at })
       return { tokens, issues }
     }
-    const token = wordAt(source, at)
+    const token = tokenAt(source, at)
     const text = token?.text ?? unrecognized(source.slice(at))
     if (token === undefined) issues.push({ offset: at, message: `Syntax error: token recognition error at: '${text}'` })
     else tokens.push(token)
@@ -57,10 +57,10 @@ export function tokenize(source: string): { tokens: Token[]; issues: Issue[] } {
   }
 }
 
-function wordAt(source: string, offset: number): Token | undefined {
-  for (const [kind, word] of words) {
-    word.lastIndex = offset
-    const text = word.exec(source)?.[0]
+function tokenAt(source: string, offset: number): Token | undefined {
+  for (const [kind, pattern] of tokenPatterns) {
+    pattern.lastIndex = offset
+    const text = pattern.exec(source)?.[0]
     if (text !== undefined) return { kind, text, offset }
   }
   return undefined
@@ -71,7 +71,7 @@ const unfinished = [`"(?:${escape}|[^\\\\"\\n\\r])*`, `'(?:${escape}|[^\\\\'\\n\
   (start) => new RegExp(`^(?:${start})(?:\\\\(?:u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[xX][0-9a-fA-F]?|[0-3][0-7]?)?)?`),
 )
 
-/** What the message repeats: all that looked like the begin of a word, and the character that made it none. */
+/** Returns the text that ANTLR's message repeats: the beginning of an unfinished token and the character that ended it. */
 function unrecognized(rest: string): string {
   const begin = halfSymbol.exec(rest)?.[0] ?? unfinished.map((pattern) => pattern.exec(rest)?.[0]).find((text) => text !== undefined)
   if (begin === undefined) return String.fromCodePoint(rest.codePointAt(0)!)

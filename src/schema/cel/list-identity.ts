@@ -1,6 +1,7 @@
 /**
- * What the items of a list are told apart by, where it is a set or a map: the API server's own keys, which are made of the data as it
- * was read on one side, and of values on the other.
+ * Keys by which the API server compares items of lists that are sets or maps
+ * (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, getSet, toMapKey`). The keys of the left operand are made of its JSON data,
+ * those of the right operand of its CEL values.
  */
 import type { JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, stringifyJson } from '../../api/json.ts'
@@ -10,7 +11,10 @@ import { SchemaList, SchemaMap, SchemaObject } from './schema-values.ts'
 import type { ListValue, Value } from './values.ts'
 import { Double, MapValue } from './values.ts'
 
-/** The keys of the list that is compared with, or added to. Those of a set are made once, however far that went: it may even grow. */
+/**
+ * Returns the keys of the left operand's items. As in the API server, a set computes its keys once, even if that panicked half-way
+ * (`sync.Once` in `getSet`), and `+` adds keys to them.
+ */
 export function ownKeys(list: ListValue): string[] {
   if (list instanceof SchemaList && list.semantics === 'set') {
     if (list.keys === undefined) {
@@ -26,9 +30,9 @@ export function ownKeys(list: ListValue): string[] {
 }
 
 /**
- * The keys that the items of another list have for it; those that are not what they should be have none.
+ * Returns the keys of the right operand's items, in the terms of the left operand; undefined for an item whose value is invalid.
  *
- * @param own the list's own keys: in an empty map, Go looks for what cannot be one in another way.
+ * @param own the keys of the left operand. Go reports an unhashable key with another message if the map is empty.
  */
 export function keysFor({ semantics }: ListValue, other: ListValue, own: readonly string[]): (string | undefined)[] {
   return Array.from({ length: other.size }, (_, index) => {
@@ -72,7 +76,7 @@ function valueKey(value: Value, hashed: boolean): string {
   return typeof value === 'boolean' ? String(value) : 'other'
 }
 
-/** Go makes a fault of its own of it, and the API server an error of the rule. */
+/** Go panics on an unhashable key, and the API server reports that as an error of the rule. */
 function unhashable(type: string, hashed: boolean): EvaluationPanic {
   return new EvaluationPanic(hashed ? `runtime error: hash of unhashable type ${type}` : `hash of unhashable type: ${type}`)
 }

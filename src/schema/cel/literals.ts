@@ -1,4 +1,4 @@
-/** Numbers, texts and bytes as an expression writes them. */
+/** Parses literals: numbers, strings and bytes. */
 import { CelSyntaxError } from './issues.ts'
 import { maxInt, maxUint, minInt, toInt } from './integers.ts'
 import type { Token } from './lexer.ts'
@@ -44,7 +44,7 @@ export function parseString(text: string, offset: number): string {
   return codes.map((code) => String.fromCodePoint(code)).join('')
 }
 
-/** `\x41` and `\101` are bytes here; other characters are their UTF-8. */
+/** `\x41` and `\101` are single bytes here; all other characters are encoded as UTF-8. */
 export function parseBytes(text: string, offset: number): Uint8Array {
   const { content, raw } = unquote(text.slice(1))
   if (raw) return new TextEncoder().encode(content)
@@ -70,7 +70,7 @@ interface Character {
   readonly escape: 'none' | 'byte' | 'unicode'
 }
 
-/** The lexer let only well-formed escapes through. */
+/** Decodes escape sequences. The lexer has checked that they are well-formed. */
 function* unescape(content: string): Generator<Character> {
   for (let at = 0; at < content.length;) {
     if (content[at] !== '\\') {

@@ -1,11 +1,11 @@
-/** Calls that are other expressions in disguise: `has`, `all`, `map`, `optMap`, `sortBy`, … */
+/** Expands macros: `has`, `all`, `map`, `optMap`, `sortBy`, … (`cel-go/parser: macro.go`, `cel-go/ext`). */
 import type { Call, Comprehension, Expr } from './ast.ts'
 import { accumulatorName } from './ast.ts'
 import { CelSyntaxError } from './issues.ts'
 
 type Expand = (target: Expr, args: readonly Expr[], build: Builder) => Expr
 
-/** What a call stands for; the call itself when it is none of a macro. */
+/** Returns the expansion of a macro call, and any other call unchanged. */
 export function expandMacro(call: Call): Expr {
   const build = builderAt(call.offset)
   if (call.target === undefined) {
@@ -17,7 +17,7 @@ export function expandMacro(call: Call): Expr {
 
 type Builder = ReturnType<typeof builderAt>
 
-/** Makes nodes that stand where the macro is called. */
+/** Builds nodes with the offset of the macro call. */
 function builderAt(offset: number) {
   const literal = (value: boolean | number): Expr => ({ kind: 'literal', offset, value })
   const ident = (name: string): Expr => ({ kind: 'ident', offset, name })
@@ -36,7 +36,7 @@ function builderAt(offset: number) {
       accumulator: accumulatorName,
       ...parts,
     }),
-    /** `result`, in which `name` is `value`. */
+    /** Binds `value` to `name` in `result`. */
     bind: (name: string, value: Expr, result: Expr): Expr => ({
       kind: 'comprehension',
       offset,
@@ -122,7 +122,7 @@ function existsOne(range: Expr, variables: Variables, predicate: Expr, build: Bu
   })
 }
 
-/** A new list or map, to which each round that passes the filter adds. */
+/** Builds a new list or map. Each round that passes the filter adds to it. */
 function collect(range: Expr, variables: Variables, initial: Expr, filter: Expr | undefined, step: Expr, build: Builder): Expr {
   return build.fold({
     range,
@@ -141,7 +141,7 @@ function map(range: Expr, args: readonly Expr[], build: Builder): Expr {
   return collect(range, variables, build.list(), filter, step, build)
 }
 
-/** `transformMap` and its kin: all but the last argument beyond the variables is a filter. */
+/** `transformList`, `transformMap` and `transformMapEntry`: two variables, an optional filter and the transformation. */
 function transform(initial: (build: Builder) => Expr, step: (variables: Variables, value: Expr, build: Builder) => Expr): Expand {
   return (range, args, build) => {
     const variables = twoVariables(args)

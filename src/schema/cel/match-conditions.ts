@@ -1,4 +1,7 @@
-/** Match conditions of admission webhooks: expressions that must all be true of a request before the webhook is called. */
+/**
+ * Match conditions of admission webhooks: the webhook is called only if all of its expressions are true
+ * (`k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions: Match`).
+ */
 import type { JsonObject } from '../../api/json.ts'
 import { admissionVariables } from './admission-variables.ts'
 import { dynamicValue } from './dynamic-value.ts'
@@ -7,29 +10,29 @@ import { compileExpression } from './environment.ts'
 import type { AuthorizerValue, ResourceCheck } from './library/authorization.ts'
 import { formatType } from './types.ts'
 
-/** What all conditions of one webhook may cost together: about a quarter of a second. */
+/** Cost budget of all conditions of one webhook: about 0.25 s (`k8s.io/apiserver/pkg/apis/cel: RuntimeCELCostBudgetMatchConditions`). */
 const budget = 2_500_000
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
-/** `internal`: the expression itself is well-formed, and no program can be made of it. */
+/** `internal` is true if the expression is valid, but no program could be created. */
 export type MatchConditionCompilation =
   { readonly expression: CompiledExpression } | { readonly problem: string; readonly internal: boolean }
 
-/** What conditions look at. */
+/** The request that the conditions are evaluated on. */
 export interface MatchRequest {
   readonly object: JsonObject | undefined
   readonly oldObject: JsonObject | undefined
-  /** `request` of an AdmissionReview, without its objects. */
+  /** The `request` of an AdmissionReview, without object and oldObject. */
   readonly request: JsonObject
   readonly authorizer: AuthorizerValue
   readonly requestResource: ResourceCheck
 }
 
-/** Undefined: all are true. Otherwise one is false, or what went wrong. */
+/** Undefined if all conditions are true. Without `error`, a condition was false. */
 export type Mismatch = undefined | { readonly error?: string }
 
 /**
- * Compiles the expression of a match condition, with what is wrong with it in the words of the API server.
+ * Compiles a match condition. Problems are in the API server's words.
  *
  * ```ts
  * compileMatchCondition("object.metadata.name") // { problem: 'must evaluate to bool but got dyn', internal: false }
@@ -43,15 +46,15 @@ export function compileMatchCondition(source: string): MatchConditionCompilation
   return { problem: `must evaluate to bool but got ${formatType(type)}`, internal: false }
 }
 
-/** Evaluates all conditions: a false one decides, whatever errors the others have. */
-export function evaluateMatchConditions(conditions: readonly MatchConditionCompilation[], given: MatchRequest): Mismatch {
+/** Evaluates all conditions. If one is false, errors of the others are ignored. An exhausted cost budget is always an error. */
+export function evaluateMatchConditions(conditions: readonly MatchConditionCompilation[], input: MatchRequest): Mismatch {
   const values = [
-    given.object === undefined ? null : dynamicValue(given.object),
-    given.oldObject === undefined ? null : dynamicValue(given.oldObject),
+    input.object === undefined ? null : dynamicValue(input.object),
+    input.oldObject === undefined ? null : dynamicValue(input.oldObject),
     null,
-    dynamicValue(given.request),
-    given.authorizer,
-    given.requestResource,
+    dynamicValue(input.request),
+    input.authorizer,
+    input.requestResource,
   ]
   const errors: string[] = []
   let left = budget
@@ -69,6 +72,6 @@ export function evaluateMatchConditions(conditions: readonly MatchConditionCompi
   }
   if (isFalse) return {}
   if (errors.length === 0) return undefined
-  const told = [...new Set(errors)]
-  return { error: told.length === 1 ? told[0]! : `[${told.join(', ')}]` }
+  const distinct = [...new Set(errors)]
+  return { error: distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]` }
 }

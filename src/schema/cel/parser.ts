@@ -1,4 +1,4 @@
-/** From the text of an expression to its tree: CEL's grammar, operators by precedence. */
+/** Parses an expression into its syntax tree, by CEL's grammar and operator precedence. */
 import type { Call, Expr, MapEntry } from './ast.ts'
 import { keywords, products, relations, reserved, sums } from './grammar.ts'
 import type { Issue } from './issues.ts'
@@ -9,11 +9,11 @@ import { parseBytes, parseNumber, parseString } from './literals.ts'
 import { expandMacro } from './macros.ts'
 import { missing, noAlternative, startOfExpression, unexpected } from './syntax-errors.ts'
 
-/** cel-go's own limits: characters of an expression, and levels of nesting. */
+/** cel-go's limits (`cel-go/parser: parser.go`): code points of an expression, and levels of nesting. */
 const maxCharacters = 100_000
 const maxDepth = 250
 
-/** @throws {CelSyntaxError} with what are no words, what words make no sense, and the first mistake in how they are put together. */
+/** @throws {CelSyntaxError} with all invalid tokens, the errors that do not stop the parser, and the first that does. */
 export function parse(source: string): Expr {
   const size = [...source].length
   if (size > maxCharacters) {
@@ -36,7 +36,7 @@ class Parser {
   #at = 0
   #depth = 0
 
-  /** `issues` gets what is wrong in a place, but keeps nobody from reading on. */
+  /** Errors that do not stop the parser are added to `issues`. */
   constructor(tokens: readonly Token[], issues: Issue[]) {
     this.#tokens = tokens
     this.#issues = issues
@@ -48,7 +48,7 @@ class Parser {
     return expr
   }
 
-  /** What is made; where that fails, something in its stead, in the place of the mistake. */
+  /** Returns the result of `make`. A syntax error is recorded, and a placeholder returned, so that parsing continues. */
   #orReport(make: () => Expr): Expr {
     try {
       return make()
@@ -67,7 +67,7 @@ class Parser {
     return this.#token.text === text && this.#token.kind === 'symbol'
   }
 
-  /** Takes the token when it is this symbol. */
+  /** Consumes the token if it is this symbol. */
   #take(text: string): Token | undefined {
     if (!this.#isSymbol(text)) return undefined
     this.#at += 1
@@ -101,7 +101,7 @@ class Parser {
     return expr
   }
 
-  /** Many terms become a balanced tree, so that a long chain is no deep one. */
+  /** Builds a balanced tree of many terms, so that a long chain is not deeply nested (`cel-go/parser: helper.go, balancedTree`). */
   #logical(symbol: string, name: string, operand: () => Expr): Expr {
     const terms = [operand()]
     const offsets: number[] = []
@@ -224,7 +224,7 @@ class Parser {
     throw noAlternative(name)
   }
 
-  /** A constant, a variable, a global call or a type that is made. */
+  /** Parses a constant, a variable, a global call or a message literal. */
   #named(dot: '' | '.'): Expr {
     const { text, offset } = this.#token
     if (dot === '' && keywords.has(text)) {
@@ -242,7 +242,7 @@ class Parser {
     return this.#orReport(() => expandMacro(call(open.offset, dot + text, args)))
   }
 
-  /** `a.b.C` when a `{` follows it. */
+  /** Returns the type name if the tokens are `a.b.C {`. */
   #structAhead(): string | undefined {
     let at = this.#at
     let name = this.#tokens[at - 1]!.text
@@ -292,7 +292,7 @@ class Parser {
     return { key, value: this.#expression(), optional }
   }
 
-  /** Items between commas up to the end; a comma may stand after the last one where the grammar has it. */
+  /** Parses comma-separated items up to `end`. A trailing comma is allowed where the grammar has it. */
   #list<Item>(end: string, item: () => Item, trailingComma: boolean): Item[] {
     const items: Item[] = []
     if (this.#take(end) !== undefined) return items

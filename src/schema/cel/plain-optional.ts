@@ -1,6 +1,7 @@
 /**
- * Optional values that are read from a variable, or are the outcome of a condition. On that way cel-go makes plain values of what is in
- * them: no schema is known of it any more, and what only Kubernetes knows cannot be made one.
+ * Optional values of attributes: of variables, of `?:`, and of operands of a selection. When cel-go resolves one, it takes the Go value
+ * out of the optional and converts it back to a CEL value (`cel-go/interpreter: attributes.go, applyQualifiers`). The schema is lost that
+ * way, and values of Kubernetes' types cannot be converted back.
  */
 import { dynamicValue } from './dynamic-value.ts'
 import { CelError } from './errors.ts'
@@ -16,8 +17,8 @@ const goTypes: Readonly<Record<string, string>> = {
   'net.CIDR': 'netip.Prefix',
 }
 
-/** The same for anything that is no optional value. */
-export function throughAttribute(value: Value): Value {
+/** Resolves a value as an attribute. Values that are not optionals are returned unchanged. */
+export function resolveAttribute(value: Value): Value {
   if (!(value instanceof OptionalValue) || value instanceof UnreadableOptional) return value
   const content = value.value
   if (content === undefined) return value
@@ -30,12 +31,12 @@ export function throughAttribute(value: Value): Value {
   return type === undefined ? value : new UnreadableOptional(`unsupported conversion to ref.Val: (${type})`)
 }
 
-/** An optional value of data that do not fit their schema. */
+/** Returns an optional whose data does not match its schema. */
 export function optionalOfError({ message }: CelError): OptionalValue {
   return new UnreadableOptional(`unsupported conversion to ref.Val: (*errors.errorString)${message}`)
 }
 
-/** There is a value, but who reads it fails. */
+/** An optional with a value that throws when it is read. */
 class UnreadableOptional extends OptionalValue {
   readonly #problem: string
   constructor(problem: string) {

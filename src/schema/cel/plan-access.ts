@@ -1,8 +1,8 @@
-/** Ways into a value: `a.b`, `a[0]`, `a.?b`, `a[?0]`, `has(a.b)`. */
+/** Plans field selection and indexing: `a.b`, `a[0]`, `a.?b`, `a[?0]`, `has(a.b)`. */
 import type { Expr } from './ast.ts'
 import { CelError } from './errors.ts'
 import { goTypeOf } from './go-type.ts'
-import { throughAttribute } from './plain-optional.ts'
+import { resolveAttribute } from './plain-optional.ts'
 import type { Eval, Plan, Planner } from './plan.ts'
 import { computed, mayBeOptional } from './plan.ts'
 import { formatText } from './library/format-text.ts'
@@ -10,14 +10,14 @@ import { fieldReader, fieldTester, SchemaObject } from './schema-values.ts'
 import type { Value } from './values.ts'
 import { Double, ListValue, MapValue, none, OptionalValue, PlainList, typeNameOf, Uint } from './values.ts'
 
-/** The field of a value; undefined when it has none of that name. */
+/** Returns a field of a value; undefined if the value has no such field. */
 type Lookup = (value: Value) => Value | undefined
 
 function fieldLookup(field: string): Lookup {
   const read = fieldReader(field)
   return (value) => {
     if (value instanceof SchemaObject) return read(value)
-    // Of a list, a field is an index that is none.
+    // Selecting a field of a list means indexing it by a string, which is an error.
     if (value instanceof ListValue) return itemOf(value, field)
     return value instanceof MapValue ? value.find(field) : undefined
   }
@@ -25,12 +25,15 @@ function fieldLookup(field: string): Lookup {
 
 const steps = new Set(['_?._', '_[_]', '_[?_]'])
 
-/** What a way into a value starts with; a step of the way goes on with what the step before has found. */
+/**
+ * Plans the operand of a selection or an index. An optional operand is resolved as an attribute, unless it is a selection or an index
+ * itself: then it is part of the same attribute.
+ */
 function planStart(planner: Planner, operand: Expr): Eval {
   const { eval: target } = planner.plan(operand)
   const isStep = operand.kind === 'select' || (operand.kind === 'call' && steps.has(operand.name))
   if (isStep || !mayBeOptional(planner.checked.types.get(operand))) return target
-  return (frame) => throughAttribute(target(frame))
+  return (frame) => resolveAttribute(target(frame))
 }
 
 export function planAccess(planner: Planner, operand: Expr, field: string, optional: boolean): Plan {
@@ -53,14 +56,14 @@ export function planAccess(planner: Planner, operand: Expr, field: string, optio
   })
 }
 
-/** What is found, as an optional; what is looked into may be one itself. */
+/** Looks up a value and wraps the result in an optional. `value` may be an optional itself. */
 function optionally(value: Value, lookup: Lookup): OptionalValue {
   const inner = value instanceof OptionalValue ? value.value : value
   const found = inner === undefined ? undefined : lookup(inner)
   return found === undefined ? none : new OptionalValue(found)
 }
 
-/** The test itself costs nothing. */
+/** Plans `has(a.b)`. The test itself costs nothing, as `PresenceTestHasCost(false)` of cel-go. */
 export function planPresence(planner: Planner, operand: Expr, field: string): Plan {
   const target = planStart(planner, operand)
   const lookup = fieldLookup(field)
@@ -68,7 +71,7 @@ export function planPresence(planner: Planner, operand: Expr, field: string): Pl
   return computed((frame) => {
     const value = target(frame)
     const inner = value instanceof OptionalValue ? value.value : value
-    // A field is there only if it is what its schema says.
+    // The field is also converted: data that does not match its schema is an error.
     if (inner instanceof SchemaObject) return test(inner) && lookup(inner) !== undefined
     return inner !== undefined && lookup(inner) !== undefined
   })
@@ -77,12 +80,12 @@ export function planPresence(planner: Planner, operand: Expr, field: string): Pl
 export function planIndex(planner: Planner, operand: Expr, index: Expr, optional: boolean): Plan {
   const target = planStart(planner, operand)
   const { eval: key, constant: known } = planner.plan(index)
-  // An index that is none keeps a program from being made.
+  // An invalid constant index is rejected when the program is created.
   if (known !== undefined) checkIndex(known)
   return computed((frame) => {
     const value = target(frame)
     frame.cost += 1
-    // Where nothing is to be looked into, nobody asks what for.
+    // An index into `optional.none()` is not evaluated.
     if (value instanceof OptionalValue && !value.hasValue) return none
     const at = key(frame)
     if (typeof at === 'object') checkIndex(at)
@@ -93,7 +96,7 @@ export function planIndex(planner: Planner, operand: Expr, index: Expr, optional
   })
 }
 
-/** Only texts, booleans and numbers can be looked for. */
+/** Only strings, booleans and numbers are valid keys. */
 function checkIndex(key: Value): void {
   if (typeof key !== 'object' || key instanceof Double || key instanceof Uint) return
   throw new CelError(`invalid qualifier type: ${goTypeOf(key)}`)

@@ -1,4 +1,6 @@
-/** Calls of functions: to the one overload that the types leave, or to the one that the values fit. */
+/**
+ * Plans function calls. If the types leave one overload, it is called directly, otherwise the overload is chosen by the argument values.
+ */
 import type { Call } from './ast.ts'
 import type { Implementation, Overload } from './declarations.ts'
 import { contains, equals } from './comparison.ts'
@@ -14,16 +16,23 @@ import type { Value } from './values.ts'
 import { ListValue, MapValue, typeNameOf } from './values.ts'
 
 const conversions = new Set(['bool', 'bytes', 'double', 'dyn', 'int', 'string', 'duration', 'timestamp', 'type', 'uint'])
-/** Functions of cel-go that look at the first argument only to find what to do: they do not say what they got. */
+/**
+ * Functions for which cel-go has one implementation for all overloads (`SingletonBinaryBinding`). Their `no such overload` error does not
+ * list the argument types.
+ */
 const singletons = new Set('_+_ _-_ _*_ _/_ _%_ -_ !_ _<_ _<=_ _>_ _>=_ @in size matches contains startsWith endsWith'.split(' '))
-/** Functions of cel-go's extensions that take any list, whatever was declared. */
+/** Functions of cel-go's extension for lists that accept any list, whatever its item type. */
 const anyList = new Set(['sort', '@sortByAssociatedKeys'])
+/** Functions that check the type of their first argument themselves: the operand needs no trait (see `mismatch`). */
 const checkedByName = new Set(['!_', 'contains', 'startsWith', 'endsWith'])
-/** Types whose values cel-go asks themselves when nothing else fits. */
+/** Types that implement `traits.Receiver`: if no implementation applies, cel-go calls the method of the value itself. */
 const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
-/** Functions of which the API server reckons the cost even of what could not be evaluated, and stumbles. */
+/**
+ * Functions whose cost cel-go computes even if their list failed to evaluate. The type assertion in the cost tracker panics then
+ * (`cel-go/ext: lists.go, trackListSort`).
+ */
 const selfComparing = new Set(['distinct', 'sort', '@sortByAssociatedKeys'])
-/** Functions whose second argument is compiled when the program is made, if it is constant. */
+/** Functions whose regular expression is compiled when the program is created, if it is constant (`RegexOptimization`). */
 const patternFunctions = new Set(['matches', 'find', 'findAll'])
 
 export function planCall(planner: Planner, expr: Call): Plan {
@@ -38,14 +47,16 @@ export function planCall(planner: Planner, expr: Call): Plan {
   const known = !planner.isDynamic && operands.every((operand) => isKnown(planner.checked.types.get(operand)))
   const implementation = implementationOf(name, only, overloads, known, plans)
   const call = callWith(plans, implementation, callCost(name, only?.id))
-  // cel-go converts constants when it makes the program, and refuses to make one where that fails.
+  // cel-go evaluates conversions of constants when it creates the program, and a failing one is an error of the program.
   if (conversions.has(name) && plans.length === 1 && plans[0]!.constant !== undefined) return constant(call(new Frame([], Infinity)))
   return computed(call)
 }
 
-/** `x in ['a', 'b']` costs no more than x. */
+/**
+ * Plans `x in ['a', 'b']`. With a constant list only `x` costs anything (`cel-go/interpreter: decorators.go, maybeOptimizeSetMembership`).
+ */
 function planMembership({ eval: item }: Plan, list: ListValue): Plan {
-  // Nothing is in an empty list, whatever it is.
+  // An empty list makes the result constant, and `x` is not evaluated.
   if (list.size === 0) return constant(false)
   const values = [...list]
   const isPlain = (value: Value): boolean => ['string', 'boolean', 'number'].includes(typeof value)
@@ -73,11 +84,11 @@ function implementationOf(
   if (patternFunctions.has(name) && typeof pattern === 'string') {
     const test = matcherOf(pattern)
     if (name === 'matches' && known) return test
-    return ofText(name === 'matches' ? test : (overloads[0]!.implementation as (text: string, ...rest: readonly Value[]) => Value))
+    return stringsOnly(name === 'matches' ? test : (overloads[0]!.implementation as (text: string, ...rest: readonly Value[]) => Value))
   }
-  if (anyList.has(name) && overloads[0]?.implementation !== undefined) return ofLists(name, overloads[0].implementation)
-  if (only?.implementation !== undefined && known) return singletons.has(name) ? only.implementation : tellingMisfits(name, only)
-  // Those have one implementation for all types, whatever was declared.
+  if (anyList.has(name) && overloads[0]?.implementation !== undefined) return listsOnly(name, overloads[0].implementation)
+  if (only?.implementation !== undefined && known) return singletons.has(name) ? only.implementation : withTypeMismatch(name, only)
+  // Functions with a single implementation try all their overloads, not only those that the types leave.
   const candidates = singletons.has(name) ? functions.get(name)! : overloads
   const guarded = candidates.map((overload) => ({ overload, guards: overload.parameters.map(guard) }))
   return (...args: readonly Value[]): Value => {
@@ -90,8 +101,11 @@ function implementationOf(
   }
 }
 
-/** Where something fails, the items may not be what was declared: then no overload fits. */
-function tellingMisfits(name: string, { parameters, implementation }: Overload): Implementation {
+/**
+ * Replaces an error of the call by `no such overload` if the arguments do not have the declared types: the items of a list or map may have
+ * other types than its schema says.
+ */
+function withTypeMismatch(name: string, { parameters, implementation }: Overload): Implementation {
   const isOfItems = ({ kind, parameters: items }: Type): boolean => (kind === 'list' || kind === 'map') && items.some(isKnown)
   const call = implementation as (...args: readonly Value[]) => Value
   if (!parameters.some(isOfItems)) return call
@@ -105,8 +119,11 @@ function tellingMisfits(name: string, { parameters, implementation }: Overload):
   }
 }
 
-/** With a constant pattern, cel-go makes a function of its own for a text; it does not say what else it got. */
-function ofText(implementation: (text: string, ...rest: readonly Value[]) => Value): Implementation {
+/**
+ * With a constant pattern, cel-go's implementation accepts strings only, and its error does not list the argument types
+ * (`RegexOptimization`).
+ */
+function stringsOnly(implementation: (text: string, ...rest: readonly Value[]) => Value): Implementation {
   return (text: Value, ...rest: readonly Value[]): Value => {
     const limit = rest[1]
     if (typeof text !== 'string' || !['undefined', 'number', 'bigint'].includes(typeof limit)) throw noSuchOverload()
@@ -114,7 +131,7 @@ function ofText(implementation: (text: string, ...rest: readonly Value[]) => Val
   }
 }
 
-function ofLists(name: string, implementation: Implementation): Implementation {
+function listsOnly(name: string, implementation: Implementation): Implementation {
   return (...args: readonly Value[]): Value => {
     if (!args.every((arg) => arg instanceof ListValue)) throw mismatch(name, args)
     return (implementation as (...args: readonly Value[]) => Value)(...args)
@@ -136,19 +153,22 @@ function panicking(plan: Plan): Plan {
 function mismatch(name: string, args: readonly Value[]): CelError {
   if (singletons.has(name)) {
     const type = typeNameOf(args[0]!)
-    const isTold =
+    const isPlain =
       checkedByName.has(name) || receivers.has(type) || functions.get(name)!.some(({ parameters }) => parameters[0]!.name === type)
-    return isTold ? noSuchOverload() : noSuchOverload(name)
+    return isPlain ? noSuchOverload() : noSuchOverload(name)
   }
   return noSuchOverload(`${name}(${args.map(typeNameOf).join(', ')})`)
 }
 
-/** Nothing in the type is left for later. */
+/** True if the type has no part that is known only at run time. */
 function isKnown(type: Type | undefined): boolean {
   return type !== undefined && type.kind !== 'dyn' && type.kind !== 'error' && type.kind !== 'parameter' && type.parameters.every(isKnown)
 }
 
-/** Whether a value fits a type; of lists and maps the first item tells, and one that cannot be read fits nothing. */
+/**
+ * Returns a predicate for values of a type. Lists and maps are tested by their first item only; if that cannot be converted, nothing
+ * matches.
+ */
 function guard(type: Type): (value: Value) => boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return () => true
   const [first, second] = type.parameters.map(guard)
@@ -172,8 +192,8 @@ function ifReadable(fits: () => boolean): boolean {
   }
 }
 
-/** cel-go evaluates all arguments before it looks at the first error: they cost something, and may end everything. */
-function orAfter(evaluate: Eval, others: readonly Eval[]): Eval {
+/** cel-go evaluates all arguments before it returns the first error. They add to the cost, and may exceed its limit. */
+function onErrorEvaluate(evaluate: Eval, others: readonly Eval[]): Eval {
   return (frame) => {
     try {
       return evaluate(frame)
@@ -192,7 +212,7 @@ function ignoringErrors(evaluate: Eval, frame: Frame): void {
   }
 }
 
-/** The common numbers of arguments have their own forms: making an array of them would cost more than most calls do. */
+/** Calls with one and two arguments are separate cases: an array for the arguments would cost more than most calls do. */
 function callWith(plans: readonly Plan[], implementation: Implementation, cost: CallCost): Eval {
   const [a, b] = plans.map((plan) => plan.eval)
   const call = implementation as (...args: readonly Value[]) => Value
@@ -200,8 +220,8 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
     frame.cost += typeof cost === 'number' ? cost : cost(first, second, result)
     return result
   }
-  // What fails costs the same; an error has the size of any single value.
-  const payAnyhow = (frame: Frame, error: unknown, first: Value = null, second: Value = null): never => {
+  // A failed call costs as much as a successful one. An error has size 1.
+  const payForError = (frame: Frame, error: unknown, first: Value = null, second: Value = null): never => {
     if (error instanceof CelError) pay(frame, first, plans.length < 2 ? undefined : second, null)
     throw error
   }
@@ -212,12 +232,12 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
         value = a!(frame)
         return pay(frame, value, undefined, call(value))
       } catch (error) {
-        return payAnyhow(frame, error, value)
+        return payForError(frame, error, value)
       }
     }
   }
   if (plans.length === 2) {
-    const first = orAfter(a!, [b!])
+    const first = onErrorEvaluate(a!, [b!])
     return (frame) => {
       let left: Value | undefined
       let right: Value | undefined
@@ -226,12 +246,12 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
         right = b!(frame)
         return pay(frame, left, right, call(left, right))
       } catch (error) {
-        return payAnyhow(frame, error, left, right)
+        return payForError(frame, error, left, right)
       }
     }
   }
   const evals = plans.map((plan, index) =>
-    orAfter(
+    onErrorEvaluate(
       plan.eval,
       plans.slice(index + 1).map((after) => after.eval),
     ),
@@ -242,7 +262,7 @@ function callWith(plans: readonly Plan[], implementation: Implementation, cost: 
       values = evals.map((evaluate) => evaluate(frame))
       return pay(frame, values[0] ?? null, values[1], call(...values))
     } catch (error) {
-      return payAnyhow(frame, error, values[0], values[1])
+      return payForError(frame, error, values[0], values[1])
     }
   }
 }

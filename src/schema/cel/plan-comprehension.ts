@@ -1,4 +1,4 @@
-/** Folds over lists and maps. The macros' own shapes are recognized: they need no new list in every round. */
+/** Plans folds over lists and maps. The shapes of the standard macros are recognized, and need no new list in every round. */
 import type { Comprehension, Expr } from './ast.ts'
 import { accumulatorName, isBinding } from './ast.ts'
 import { CelError, noSuchOverload } from './errors.ts'
@@ -10,7 +10,7 @@ import { listCost } from './runtime-cost.ts'
 import type { Value } from './values.ts'
 import { ListValue, MapValue, PlainList, PlainMap } from './values.ts'
 
-/** Calls `round` with the variables set, until it says that it has seen enough. */
+/** Calls `round` for each item with the variables assigned, until it returns false. */
 type Loop = (frame: Frame, range: Value, round: () => boolean) => void
 
 export function planComprehension(planner: Planner, expr: Comprehension): Plan {
@@ -59,12 +59,12 @@ function loopOver(first: number, second: number | undefined): Loop {
 
 type Shape = (frame: Frame, range: Value, loop: Loop) => Value
 
-/** `all` and `exists`: the value that decides ends the loop, and makes errors of other rounds disappear. */
+/** `all` and `exists`: the deciding value ends the loop and absorbs the errors of other rounds. */
 function quantifier(planner: Planner, { initial, condition, step }: Comprehension): Shape | undefined {
   if (condition.kind !== 'call' || condition.name !== '@not_strictly_false' || step.kind !== 'call') return undefined
   if (initial.kind !== 'literal' || typeof initial.value !== 'boolean') return undefined
   const decisive = !initial.value
-  // What the condition costs in each round: reading the accumulator, and for `exists` negating it.
+  // Cost of the condition in each round: it reads the accumulator, and `exists` negates it.
   const conditionCost = decisive ? 3 : 2
   const { eval: predicate } = planner.plan(step.args[1]!)
   return (frame, range, loop) => {
@@ -91,7 +91,7 @@ function quantifier(planner: Planner, { initial, condition, step }: Comprehensio
   }
 }
 
-/** `map`, `filter`, `transformList`, `transformMap`: what each round adds. */
+/** `map`, `filter`, `transformList` and `transformMap`: each round adds to the result. */
 function collector(planner: Planner, { initial, step }: Comprehension): Shape | undefined {
   const isFiltered = step.kind === 'call' && step.name === '_?_:_' && isAccumulator(step.args[2])
   const adding = isFiltered ? step.args[1]! : step
@@ -114,9 +114,10 @@ function passes(filter: Eval | undefined, frame: Frame): boolean {
 }
 
 /**
- * Adds in each round; an error does not end the loop: of those that filters meet the last one is told, else the first.
+ * Runs a loop that calls `add` in each round that passes the filter. An error does not end the loop and is thrown after it. As in cel-go's
+ * accumulator, an error of the filter replaces an earlier error, and an error of `add` does not.
  *
- * @param add what is done with what passes, at the given cost.
+ * @param roundCost cost of each call of `add`.
  */
 function collect(filter: Eval | undefined, frame: Frame, range: Value, loop: Loop, roundCost: number, add: () => void): void {
   let error: CelError | undefined
@@ -141,7 +142,7 @@ function collect(filter: Eval | undefined, frame: Frame, range: Value, loop: Loo
 function listCollector(planner: Planner, filter: Eval | undefined, added: Expr): Shape | undefined {
   if (added.kind !== 'list' || added.elements.length !== 1) return undefined
   const element = planner.plan(added.elements[0]!)
-  // A list of one constant is itself a constant.
+  // A list of one constant is a constant, and costs nothing.
   const roundCost = 2 + (element.constant === undefined ? listCost : 0)
   return (frame, range, loop) => {
     const items: Value[] = []
@@ -176,7 +177,7 @@ function generalFold(planner: Planner, expr: Comprehension, range: Eval, loop: L
       frame.slots[slot!] = initial(frame)
       loop(frame, values, () => {
         if (condition(frame) !== true) return false
-        // An error is what has been accumulated then; the loop goes on.
+        // An error becomes the value of the accumulator, and the loop continues.
         frame.assign(slot!, () => step(frame))
         return true
       })

@@ -1,4 +1,7 @@
-/** From a checked expression to a function that evaluates it, and counts what it costs on the way. */
+/**
+ * Plans a checked expression: builds a function that evaluates it and tracks its actual cost
+ * (`cel-go/interpreter: planner.go, runtimecost.go`).
+ */
 import type { Call, Expr } from './ast.ts'
 import { qualifiedName } from './ast.ts'
 import type { Checked } from './checked.ts'
@@ -7,16 +10,16 @@ import { planAccess, planIndex, planPresence } from './plan-access.ts'
 import { planCall } from './plan-call.ts'
 import { planComprehension } from './plan-comprehension.ts'
 import { listCost, mapCost } from './runtime-cost.ts'
-import { throughAttribute } from './plain-optional.ts'
+import { resolveAttribute } from './plain-optional.ts'
 import type { Type } from './types.ts'
 import { unwrapOptional } from './types.ts'
 import type { Value } from './values.ts'
 import { OptionalValue, PlainList, PlainMap, TypeValue } from './values.ts'
 
-/** By variable, what is wrong with the data that it should have the value of: who reads it fails. */
+/** Errors of variables whose data does not match the schema, by slot. Reading such a variable throws its error. */
 export type Failures = readonly (CelError | undefined)[] | undefined
 
-/** One evaluation: the values of all variables, and the cost so far. */
+/** State of one evaluation: the values of all variables, and the cost so far. */
 export class Frame {
   readonly slots: (Value | undefined)[]
   readonly limit: number
@@ -27,7 +30,7 @@ export class Frame {
     this.limit = limit
     this.#failures = failures
   }
-  /** Sets a variable to what `read` gives; who reads it fails where that fails. */
+  /** Assigns the result of `read` to a variable. An error of `read` is thrown when the variable is read. */
   assign(slot: number, read: () => Value): void {
     try {
       this.slots[slot] = read()
@@ -37,7 +40,7 @@ export class Frame {
       this.#failures = Object.assign([], this.#failures, { [slot]: error })
     }
   }
-  /** Why a variable has no value. */
+  /** Returns the error of reading a variable without a value. */
   failureOf(slot: number, name: string): CelError {
     return this.#failures?.[slot] ?? new CelError(`no such attribute(s): ${name}`)
   }
@@ -46,7 +49,7 @@ export class Frame {
 /** @throws {CelError | CostLimitExceeded} */
 export type Eval = (frame: Frame) => Value
 
-/** A constant is told apart: it costs nothing, and what is made of constants alone is made once. */
+/** A plan for a subexpression. `constant` is set for constants, which cost nothing; values made of constants only are computed once. */
 export interface Plan {
   readonly eval: Eval
   readonly constant: Value | undefined
@@ -61,14 +64,14 @@ export function computed(evaluate: Eval): Plan {
 }
 
 export interface Program {
-  /** How many slots a frame needs. */
+  /** Number of slots in a frame. */
   readonly slots: number
   readonly eval: Eval
 }
 
 /**
- * @param isDynamic whether values may be of other types than were declared, so that calls have to look at them.
- * @throws {CelError} when a conversion of a constant fails.
+ * @param isDynamic true if values may have other types than declared. Calls then check their arguments.
+ * @throws {CelError} when the conversion of a constant fails.
  */
 export function planProgram(checked: Checked, variables: readonly string[], isDynamic = false): Program {
   const planner = new Planner(checked, variables, isDynamic)
@@ -80,7 +83,7 @@ export class Planner {
   readonly checked: Checked
   readonly isDynamic: boolean
   readonly #scopes: Map<string, number>[]
-  /** Every local variable has its own slot: they are few. */
+  /** Each local variable has its own slot; slots are not reused. */
   slots: number
 
   constructor(checked: Checked, variables: readonly string[], isDynamic: boolean) {
@@ -100,7 +103,7 @@ export class Planner {
         const type = this.checked.typeNames.get(expr)
         if (type !== undefined) return constant(new TypeValue(type))
         const variable = expr.testOnly ? undefined : qualifiedName(expr)
-        // A variable may have a name with a dot in it.
+        // A declared variable may have a dotted name, such as `authorizer.requestResource`.
         if (variable !== undefined && this.#scopes[0]!.has(variable)) return this.#ident(expr, variable)
         return expr.testOnly ? planPresence(this, expr.operand, expr.field) : planAccess(this, expr.operand, expr.field, false)
       }
@@ -117,7 +120,7 @@ export class Planner {
     }
   }
 
-  /** Plans with variables of an inner scope; each gets a slot. */
+  /** Plans with the variables of an inner scope. Each gets a slot. */
   within<Result>(names: readonly string[], plan: (slots: readonly number[]) => Result): Result {
     const slots = names.map((_, index) => this.slots + index)
     this.slots += names.length
@@ -137,7 +140,7 @@ export class Planner {
         frame.cost += 1
         const value = frame.slots[slot]
         if (value === undefined) throw frame.failureOf(slot, name)
-        return throughAttribute(value)
+        return resolveAttribute(value)
       })
     }
     return computed((frame) => {
@@ -210,7 +213,7 @@ export class Planner {
       try {
         return constant(make(new Frame([], Infinity)))
       } catch (error) {
-        // There, the API server itself dies; here, it is a fault of every evaluation.
+        // The API server would crash on this map while compiling. Here each evaluation fails instead.
         if (!(error instanceof EvaluationPanic)) throw error
       }
     }
@@ -229,7 +232,7 @@ function optionalItems(value: Value, entry?: string): readonly Value[] {
   )
 }
 
-/** The side that decides makes an error on the other side disappear. */
+/** The deciding operand absorbs an error of the other one. */
 function logical(left: Plan, right: Plan, decisive: boolean): Plan {
   const [first, second] = [left.eval, right.eval]
   const expectBool = (value: Value): void => {
@@ -259,7 +262,7 @@ function logical(left: Plan, right: Plan, decisive: boolean): Plan {
   })
 }
 
-/** As far as its type tells. */
+/** Reports whether a value of the type may be an optional. */
 export function mayBeOptional(type: Type | undefined): boolean {
   return type === undefined || type.kind === 'dyn' || unwrapOptional(type) !== undefined
 }
@@ -267,7 +270,7 @@ export function mayBeOptional(type: Type | undefined): boolean {
 function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan, isOptional: boolean): Plan {
   if (isOptional) {
     const { eval: evaluate } = conditional(condition, whenTrue, whenFalse, false)
-    return computed((frame) => throughAttribute(evaluate(frame)))
+    return computed((frame) => resolveAttribute(evaluate(frame)))
   }
   return computed((frame) => {
     const value = condition.eval(frame)
@@ -277,7 +280,10 @@ function conditional(condition: Plan, whenTrue: Plan, whenFalse: Plan, isOptiona
   })
 }
 
-/** `or` and `orValue`: the argument is looked at only when there is no value. What is no optional, as its type could not tell, stays what it is. */
+/**
+ * `or` and `orValue`: the argument is evaluated only if there is no value. A target of type dyn that is not an optional is returned
+ * unchanged.
+ */
 function alternative(target: Plan, other: Plan, name: 'or' | 'orValue'): Plan {
   return computed((frame) => {
     const value = target.eval(frame)
@@ -287,7 +293,7 @@ function alternative(target: Plan, other: Plan, name: 'or' | 'orValue'): Plan {
   })
 }
 
-/** To be asked in every loop: an expression must not run on when it has cost too much. */
+/** Must be called in every iteration of a loop, so that an expression stops when it exceeds its cost limit. */
 export function checkCost(frame: Frame): void {
   if (frame.cost > frame.limit) throw new CostLimitExceeded()
 }

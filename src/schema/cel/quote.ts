@@ -1,4 +1,4 @@
-/** Text in quotes, with the escapes of CEL. */
+/** Quotes a string with CEL's escape sequences, for `strings.quote`. */
 
 const escapes: Readonly<Record<string, string>> = {
   '\u0007': '\\a',

@@ -1,4 +1,4 @@
-/** Numbers that are known to lie between two others: sizes and costs. They stop growing at the greatest uint64, as Go's do. */
+/** Ranges of sizes and costs. They saturate at 2^64, as cel-go's do (`cel-go/checker: cost.go`). */
 
 export interface Range {
   readonly min: number
@@ -29,7 +29,7 @@ function product(a: number, b: number): number {
   return a === 0 || b === 0 ? 0 : capped(a * b)
 }
 
-/** Rounded up. */
+/** Multiplies by a factor and rounds up. */
 export function scale(range: Range, factor: number): Range {
   return { min: capped(Math.ceil(range.min * factor)), max: capped(Math.ceil(range.max * factor)) }
 }

@@ -1,4 +1,7 @@
-/** What the API server demands of a rule besides its expression. Where one of these is wrong, no expression is looked at. */
+/**
+ * Checks the parts of rules other than their expressions. If one is invalid, no expression is checked
+ * (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: ValidateCustomResourceDefinitionOpenAPISchema`).
+ */
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../api/field-error.ts'
 import type { StructuralSchema, ValidationRule } from '../../api/structural-schema.ts'
@@ -9,7 +12,7 @@ import { trimSpace } from './trim-space.ts'
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const lineBreak = /[\n\r]/
 
-/** Errors of the rules of one schema node; `path` is the node's. */
+/** Returns errors of the rules of one schema node. `path` is the path of the node. */
 export function ruleShapeErrors(schema: StructuralSchema, path: string): FieldError[] {
   return (schema['x-kubernetes-validations'] ?? []).flatMap((rule, index) => {
     const place = indexPath(childPath(path, 'x-kubernetes-validations'), index)

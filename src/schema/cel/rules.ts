@@ -1,4 +1,7 @@
-/** `x-kubernetes-validations`: the rules of a schema, compiled once and evaluated for each object. */
+/**
+ * `x-kubernetes-validations`: compiles the rules of a schema once and evaluates them on each object
+ * (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: Validator`).
+ */
 import type { FieldError } from '../../api/field-error.ts'
 import { duplicate, forbidden, invalid, required } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -25,32 +28,33 @@ export { checkRules } from './check-rules.ts'
 
 export interface CompiledRules {
   /**
-   * Field errors for an object; `oldObject` is what an update replaces: rules that use `oldSelf` need it, and an error about
-   * something that the update does not touch is a warning only. Never throws because of the object.
+   * Returns the field errors of an object. `oldObject` is the object that an update replaces: rules that use `oldSelf` need it, and errors
+   * of values that the update leaves unchanged are passed to `warn` instead. Never throws because of the object.
    */
   evaluate(object: JsonObject, oldObject?: JsonObject, warn?: (warning: FieldError) => void): readonly FieldError[]
   /**
-   * Field errors for the schema's own default at `path`, which must do where it was before and where it is new.
+   * Returns the field errors of the schema's default at `path`. The default must be valid both as an unchanged and as a new value.
    *
-   * @param budget what its rules may cost in all.
-   * @returns what is left of the budget besides; negative where it is spent.
+   * @param budget cost budget of the rules.
+   * @returns also the remaining budget; negative if it is exhausted.
    */
   evaluateDefault(value: JsonValue, path: string, budget?: number): { readonly errors: readonly FieldError[]; readonly left: number }
 }
 
-/** What the rules of one object may cost in all: about a second. */
+/** Cost budget of the rules of one object: about 1 s (`k8s.io/apiserver/pkg/apis/cel: RuntimeCELCostBudget`). */
 export const objectBudget = 10_000_000
-/** What a message made by an expression may have. */
+/** Maximum size of a message that messageExpression returns (`k8s.io/apiserver/pkg/apis/cel: MaxEvaluatedMessageExpressionSizeBytes`). */
 const maxMessageBytes = 5 * 1024
+/** Name of the root type in messages. The API server appends the current nanoseconds instead of 1 (`generateUniqueSelfTypeName`). */
 const selfName = 'selfType1'
 
-const untypable = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
+const missingTypeProblem = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
 
-/** What there is to do at one node of the schema and below; undefined where there is nothing. */
+/** A schema node that has rules, or has nodes with rules below it. Other nodes are omitted. */
 interface RuleNode {
   readonly schema: StructuralSchema
   readonly rules: readonly CompiledRule[]
-  /** There are rules, but nothing is known of the data. */
+  /** True if the node has rules but no type, so that they cannot be compiled. */
   readonly untyped: boolean
   readonly data: DataType
   readonly items: RuleNode | undefined
@@ -58,9 +62,9 @@ interface RuleNode {
   readonly fields: ReadonlyMap<string, RuleNode>
 }
 
-const nothingWrong: readonly FieldError[] = Object.freeze([])
+const noErrors: readonly FieldError[] = Object.freeze([])
 
-/** Compiles all rules of a structural schema; undefined when it has none. `isRoot`: of a whole Kubernetes object. */
+/** Compiles all rules of a structural schema; undefined if it has none. `isRoot` is true for a whole Kubernetes object. */
 export function compileRules(schema: StructuralSchema, isRoot = true): CompiledRules | undefined {
   const root = buildNode(schema, declareType(schema, selfName, isRoot), isRoot)
   if (root === undefined) return undefined
@@ -70,15 +74,15 @@ export function compileRules(schema: StructuralSchema, isRoot = true): CompiledR
       const ratchet =
         oldObject === undefined ? noRatchet : { current: new Correlation(schema, object, oldObject), nearestParent: undefined }
       evaluation.node(root, '', object, oldObject, ratchet)
-      return evaluation.errors.length === 0 ? nothingWrong : evaluation.errors
+      return evaluation.errors.length === 0 ? noErrors : evaluation.errors
     },
     evaluateDefault: (value: JsonValue, path: string, budget = objectBudget) => {
-      const kept = new Evaluation(undefined, budget)
-      const keptLeft = kept.node(root, path, value, value, noRatchet) ? kept.left : -1
-      if (kept.errors.length > 0) return { errors: kept.errors, left: keptLeft }
-      const added = new Evaluation(undefined, budget)
-      const addedLeft = added.node(root, path, value, undefined, noRatchet) ? added.left : -1
-      return { errors: added.errors, left: Math.min(keptLeft, addedLeft) }
+      const unchanged = new Evaluation(undefined, budget)
+      const unchangedLeft = unchanged.node(root, path, value, value, noRatchet) ? unchanged.left : -1
+      if (unchanged.errors.length > 0) return { errors: unchanged.errors, left: unchangedLeft }
+      const created = new Evaluation(undefined, budget)
+      const createdLeft = created.node(root, path, value, undefined, noRatchet) ? created.left : -1
+      return { errors: created.errors, left: Math.min(unchangedLeft, createdLeft) }
     },
   })
 }
@@ -104,7 +108,7 @@ function isEmbedded(schema: StructuralSchema): boolean {
   return schema['x-kubernetes-embedded-resource'] === true
 }
 
-/** One object: what is left of the budget, and what was found. */
+/** Evaluation of one object: the remaining budget and the errors found. */
 class Evaluation {
   readonly errors: FieldError[] = []
   readonly #warn: ((warning: FieldError) => void) | undefined
@@ -119,10 +123,10 @@ class Evaluation {
     return this.#budget
   }
 
-  /** False when the budget is spent, and nothing more is to be looked at. */
+  /** Evaluates a node and the nodes below. Returns false when the budget is exhausted and the evaluation must stop. */
   node(node: RuleNode, path: string, value: JsonValue | undefined, old: JsonValue | undefined, ratchet: Ratchet): boolean {
     if (value === undefined || value === null) return true
-    if (node.untyped) this.errors.push(invalid(fieldOf(path), node.schema.type ?? '', untypable))
+    if (node.untyped) this.errors.push(invalid(fieldOf(path), node.schema.type ?? '', missingTypeProblem))
     if (node.rules.length > 0 && !this.#rules(node, path, value, old ?? undefined, ratchet)) return false
     if (Array.isArray(value)) return node.items === undefined || this.#items(node, node.items, path, value, old, ratchet)
     return !isObject(value) || this.#fields(node, path, value, isObject(old) ? old : {}, ratchet)
@@ -156,7 +160,7 @@ class Evaluation {
     }
     const self = convert(node.data, value)
     const oldSelf = old === undefined ? undefined : convert(node.data, old)
-    // Messages know what was only where a rule of the same place asks for it.
+    // messageExpression can read oldSelf only if a rule of the node uses it: otherwise the API server does not bind the variable.
     const plainOld = node.rules.some(({ usesOldSelf }) => usesOldSelf) ? oldSelf : undefined
     for (const compiled of node.rules) {
       if (compiled.problem !== undefined) this.errors.push(invalid(place, type, `rule compile error: ${compiled.problem}`))
@@ -199,7 +203,7 @@ class Evaluation {
     return true
   }
 
-  /** What the expression says; nothing when it fails or says nothing fit for a message. */
+  /** Evaluates messageExpression. Returns nothing if it fails or its result is not a valid message. */
   #message(expression: CompiledExpression, variables: Variable[]): { text?: string; fatal?: string } {
     const { value, error, cost } = run(expression, variables)
     if (cost > this.#budget) {
@@ -215,17 +219,17 @@ class Evaluation {
   }
 }
 
-/** Where a rule is evaluated. */
+/** The value that a rule is evaluated on. */
 interface Place {
   readonly path: string
   readonly type: string
   readonly value: JsonValue
   readonly ratchet: Ratchet
-  /** What a message sees: there, the old value is never an optional one. */
+  /** Variables of messageExpression: there, oldSelf is never an optional. */
   readonly plain: Variable[]
 }
 
-/** A value that does not fit its schema is an error for who reads it. */
+/** A variable of a rule; an error if its data does not match the schema, which is thrown when the rule reads it. */
 type Variable = Value | CelError | undefined
 
 function convert(type: DataType, value: JsonValue): Value | CelError {
@@ -265,7 +269,7 @@ function defaultMessage(rule: string, message: string | undefined): string {
 
 function errorFor(reason: string | undefined, path: string, at: Place, detail: string): FieldError {
   const found = errorWith(reason, path, at, detail)
-  // Without a text, nothing leads to it.
+  // Without a detail, Go's message has no trailing colon.
   return detail === '' ? { ...found, message: found.message.replace(/: $/, '') } : found
 }
 

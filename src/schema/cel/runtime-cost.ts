@@ -1,10 +1,13 @@
-/** What calls cost while they run, in the units of cel-go: about 50 ns each on the machine that they were measured on. */
+/**
+ * Actual costs of calls, in cel-go's units of about 50 ns (`cel-go/interpreter: runtimecost.go, costCall`;
+ * `k8s.io/apiserver/pkg/cel/library: cost.go, CallCost`).
+ */
 import { CelError } from './errors.ts'
 import { NamedFormat } from './library/named-formats.ts'
 import type { Value } from './values.ts'
 import { ListValue, MapValue, OpaqueValue, sizeOf, typeNameOf } from './values.ts'
 
-/** A number where the arguments make no difference. */
+/** Cost of a call; a number if it does not depend on the arguments. */
 export type CallCost = number | ((first: Value, second: Value | undefined, result: Value) => number)
 
 export const traversalFactor = 0.1
@@ -12,7 +15,7 @@ export const regexFactor = 0.25
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
-/** So that an expression has time for two of them. */
+/** One evaluation can afford two authorization checks, see `perCallLimit`. */
 export const authorizationCost = 350_000
 
 function traversal(size: number): number {
@@ -24,7 +27,7 @@ function traverseFirst(factor = 1): CallCost {
 }
 
 const compareSizes: CallCost = (a, b) => traversal(Math.min(sizeOf(a), sizeOf(b!)))
-/** One more than the text has characters, so that even an empty text costs something. */
+/** One is added to the length, so that the cost of an empty string is not zero. */
 const regex: CallCost = (text, pattern) => traversal(1 + sizeOf(text)) * Math.ceil(sizeOf(pattern!) * regexFactor)
 const wholeTree: CallCost = treeCost
 
@@ -33,16 +36,16 @@ function treeCost(value: Value): number {
   if (value instanceof Uint8Array) return Math.floor(value.length * traversalFactor)
   let sum = 0
   if (value instanceof ListValue) {
-    for (let index = 0; index < value.size; index += 1) sum += treeCost(readable(() => value.at(index)))
+    for (let index = 0; index < value.size; index += 1) sum += treeCost(valueOrNull(() => value.at(index)))
     return sum
   }
   if (!(value instanceof MapValue)) return 1
-  for (const key of value.keys()) sum += treeCost(key) + treeCost(readable(() => value.find(key) ?? null))
+  for (const key of value.keys()) sum += treeCost(key) + treeCost(valueOrNull(() => value.find(key) ?? null))
   return sum
 }
 
-/** What is not what its schema says costs what any single value costs. */
-function readable(read: () => Value): Value {
+/** A value that does not match its schema costs as much as a scalar. */
+function valueOrNull(read: () => Value): Value {
   try {
     return read()
   } catch (error) {
@@ -51,17 +54,17 @@ function readable(read: () => Value): Value {
   }
 }
 
-function allocates(factor: number, size: number): number {
+function allocatingListCost(factor: number, size: number): number {
   return Math.floor(size * factor) + 1 + listCost
 }
 
-const makesList: CallCost = (_first, _second, result) => allocates(1, sizeOf(result))
-const flattens: CallCost = (list, depth) => allocates(typeof depth === 'number' ? depth : 1, sizeOf(list))
+const outputSizeCost: CallCost = (_first, _second, result) => allocatingListCost(1, sizeOf(result))
+const flattenCost: CallCost = (list, depth) => allocatingListCost(typeof depth === 'number' ? depth : 1, sizeOf(list))
 
-function comparesItems(list: Value): number {
+function selfCompareCost(list: Value): number {
   const size = sizeOf(list)
-  const isText = list instanceof ListValue && size > 0 && ['string', 'bytes'].includes(typeNameOf(readable(() => list.at(0))))
-  return allocates(size > 0 && isText ? 2 + traversalFactor : 2, size * size)
+  const isText = list instanceof ListValue && size > 0 && ['string', 'bytes'].includes(typeNameOf(valueOrNull(() => list.at(0))))
+  return allocatingListCost(size > 0 && isText ? 2 + traversalFactor : 2, size * size)
 }
 
 function setCost(factor: number): CallCost {
@@ -76,20 +79,20 @@ function containsCost(kind: 'ip' | 'cidr', parses: boolean): CallCost {
   }
 }
 
-const validates: CallCost = (format, text) =>
+const validateCost: CallCost = (format, text) =>
   traversal(1 + sizeOf(text!)) * Math.ceil((format instanceof NamedFormat ? format.patternSize : 0) * regexFactor)
 
-/** Parsing, and a struct with a list for as many requirements as may be in it. */
+/** Parsing, plus a struct and a list for the maximum number of requirements in a selector of that length. */
 const selectorCost: CallCost = (_check, selector) =>
   listCost + traversal(sizeOf(selector!)) + Math.ceil(sizeOf(selector!) / 2) * (listCost + structCost)
 
 const byOverload: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
-  ['list_slice', makesList],
-  ['list_flatten', flattens],
-  ['list_flatten_int', flattens],
-  ['lists_range', makesList],
-  ['list_reverse', makesList],
-  ['list_distinct', comparesItems],
+  ['list_slice', outputSizeCost],
+  ['list_flatten', flattenCost],
+  ['list_flatten_int', flattenCost],
+  ['lists_range', outputSizeCost],
+  ['list_reverse', outputSizeCost],
+  ['list_distinct', selfCompareCost],
   ['list_sets_contains_list', setCost(1)],
   ['list_sets_intersects_list', setCost(1)],
   ['list_sets_equivalent_list', setCost(2)],
@@ -125,15 +128,18 @@ const byFunction: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ['findAll', regex],
   ...['cidr', 'isIP', 'isCIDR', 'ip', 'quantity', 'isQuantity', 'semver', 'isSemver'].map((name) => [name, traverseFirst()] as const),
   ['ip.isCanonical', traverseFirst(2)],
-  ['validate', validates],
+  ['validate', validateCost],
   ['check', authorizationCost],
   ['fieldSelector', selectorCost],
   ['labelSelector', selectorCost],
 ])
 
-/** The cost of a call. An overload that is found only as it runs is not told to the estimators: its name decides. */
+/**
+ * Returns the cost of a call. If the overload is chosen at run time, cel-go passes no overload ID to the estimators, so that only the
+ * function name decides.
+ */
 export function callCost(name: string, overloadId: string | undefined): CallCost {
-  if (overloadId !== undefined && /^list_.*_sort$/.test(overloadId)) return comparesItems
-  if (overloadId !== undefined && overloadId.endsWith('_sortByAssociatedKeys')) return (_, keys) => comparesItems(keys!)
+  if (overloadId !== undefined && /^list_.*_sort$/.test(overloadId)) return selfCompareCost
+  if (overloadId !== undefined && overloadId.endsWith('_sortByAssociatedKeys')) return (_, keys) => selfCompareCost(keys!)
   return (overloadId === undefined ? undefined : byOverload.get(overloadId)) ?? byFunction.get(name) ?? 1
 }

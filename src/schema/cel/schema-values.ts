@@ -1,4 +1,4 @@
-/** JSON as its schema describes it, seen as CEL values. Nothing is converted before it is asked for. */
+/** JSON with a schema as CEL values. Values are converted when they are read. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, jsonEqual } from '../../api/json.ts'
 import type { DataType } from './data-type.ts'
@@ -11,7 +11,7 @@ import { Double, ListValue, MapValue, OpaqueValue } from './values.ts'
 export class SchemaList extends ListValue {
   readonly data: readonly JsonValue[]
   readonly item: DataType
-  /** What the items of a set are told apart by, once that was asked. */
+  /** Keys of the items of a set, once computed, see list-identity.ts. */
   keys: string[] | undefined
   constructor(data: readonly JsonValue[], item: DataType, semantics: ListSemantics) {
     super(semantics)
@@ -27,7 +27,7 @@ export class SchemaList extends ListValue {
   }
 }
 
-/** An object whose values all have the same schema (`additionalProperties`). */
+/** An object with `additionalProperties`: all its values have the same schema. */
 export class SchemaMap extends MapValue {
   readonly data: JsonObject
   readonly value: DataType
@@ -50,12 +50,12 @@ export class SchemaMap extends MapValue {
   }
 }
 
-/** An object with fields. One that is null counts as absent. */
+/** An object with declared properties. A null field counts as absent. */
 export class SchemaObject extends MapValue {
   readonly data: JsonObject
-  /** The fields that the schema describes, by their own names. */
+  /** The properties that the schema declares, by unescaped name. */
   readonly fields: ReadonlyMap<string, DataType>
-  /** Maps below, once they were asked for: they know their size then. */
+  /** Maps that were read from fields. They are kept, because each caches its keys. */
   maps: Map<string, SchemaMap> | undefined
   constructor(data: JsonObject, fields: ReadonlyMap<string, DataType>) {
     super()
@@ -78,7 +78,10 @@ export class SchemaObject extends MapValue {
   }
 }
 
-/** Data of which the schema says nothing: it can be compared, and nothing else. */
+/**
+ * Data without a schema, kept by `x-kubernetes-preserve-unknown-fields`. It supports only equality
+ * (`k8s.io/apiserver/pkg/cel/common: unknownPreserved`).
+ */
 export class PreservedValue extends OpaqueValue {
   readonly typeName = 'unknown'
   readonly data: JsonValue
@@ -89,34 +92,34 @@ export class PreservedValue extends OpaqueValue {
   equals(other: OpaqueValue): boolean {
     return this.isData(other)
   }
-  /** Whether a value of any type is of the same data. */
+  /** Reports whether a value of any type has equal data. */
   isData(value: Value): boolean {
     const data = dataOf(value)
     return data !== undefined && jsonEqual(this.data, data)
   }
 }
 
-/** What a value was made of; undefined for what does not come from JSON. */
+/** Returns the JSON data of a value; undefined for a value without. */
 function dataOf(value: Value): JsonValue | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return value
   if (value instanceof PreservedValue || value instanceof SchemaList || value instanceof SchemaMap || value instanceof SchemaObject) {
     return value.data as JsonValue
   }
   if (value instanceof DynamicList || value instanceof DynamicMap) return value.data as JsonValue
-  // A whole number is data of another type than a float of the same value.
+  // An integral float equals no JSON data: Go would compare its float64 with an int64.
   return value instanceof Double && !Number.isInteger(value.value) ? value.value : undefined
 }
 
-/** Reads a field by the name that expressions know it by: made once for each place that does so. */
+/** Returns a reader for a field, by its escaped name. Each selection in an expression creates its own reader. */
 export function fieldReader(escaped: string): (object: SchemaObject) => Value | undefined {
   const name = unescapeIdentifier(escaped)
   if (name === undefined) return () => undefined
-  // Only these are found in an object that does not have them.
+  // Names such as `constructor` are found in every object through its prototype.
   const isInherited = name in Object.prototype
   let fields: ReadonlyMap<string, DataType> | undefined
   let type: DataType | undefined
   return (object) => {
-    // A place nearly always sees objects of one schema.
+    // The schema is cached: a selection nearly always sees objects of the same schema.
     if (object.fields !== fields) {
       fields = object.fields
       type = fields.get(name)

@@ -1,11 +1,11 @@
-/** What is said where an expression cannot go on, in the words of cel-go's parser. */
+/** Syntax errors in the words of cel-go's parser, which ANTLR generates. */
 import { CelSyntaxError } from './issues.ts'
 import type { Token } from './lexer.ts'
 
 export const startOfExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
-/** One symbol is wanted: it is missing, unless the next one is it and this one too much. */
+/** Returns the error for a missing symbol. If the next token is that symbol, the current token is extraneous. */
 export function missing(token: Token, next: Token | undefined, symbol: string): CelSyntaxError {
   const { text, offset } = token
   if (next?.kind === 'symbol' && next.text === symbol) {
@@ -15,18 +15,18 @@ export function missing(token: Token, next: Token | undefined, symbol: string): 
   return new CelSyntaxError(offset, `Syntax error: missing '${symbol}' at '${text}'`)
 }
 
-/** One of several things is wanted. */
+/** Returns the error for a token where any of several others is expected. */
 export function unexpected({ text, offset }: Token, next: Token | undefined, expecting: string): CelSyntaxError {
   const isExtra = expecting === '<EOF>' || (expecting === startOfExpression && next !== undefined && startsExpression(next))
   return new CelSyntaxError(offset, `Syntax error: ${isExtra ? 'extraneous' : 'mismatched'} input '${text}' expecting ${expecting}`)
 }
 
-/** After a dot, there is nothing that could be meant. */
+/** Returns the error for an invalid token after a dot. */
 export function noAlternative({ kind, text, offset }: Token): CelSyntaxError {
   return new CelSyntaxError(offset, `Syntax error: no viable alternative at input '.${kind === 'end' ? '' : text}'`)
 }
 
-/** Whether the expression could go on with the token after the symbol. */
+/** True if the token can come after the symbol. */
 function mayFollow(token: Token, symbol: string): boolean {
   const { kind, text } = token
   if (symbol === ':') return startsExpression(token)

@@ -1,9 +1,9 @@
-/** Moments and durations, as Go's `time` reads and writes them. */
+/** Timestamps and durations, read and written as Go's `time` does. */
 import { CelError } from './errors.ts'
 import { maxInt, minInt } from './integers.ts'
 import { Duration, Timestamp } from './values.ts'
 
-/** The years 1 to 9999. */
+/** The years 1 to 9999 in seconds since 1970. */
 const minSeconds = -62135596800
 const maxSeconds = 253402300799
 const nanosPerSecond = 1_000_000_000n
@@ -30,7 +30,7 @@ export function subtractTimestamps(a: Timestamp, b: Timestamp): Duration {
   return duration(nanos(a) - nanos(b))
 }
 
-/** RFC 3339 with as many digits as needed. */
+/** Formats as RFC 3339, with as many digits of the fraction as needed. */
 export function formatTimestamp({ seconds, nanos, offsetMinutes }: Timestamp): string {
   const local = new Date((seconds + offsetMinutes * 60) * 1000).toISOString().slice(0, 19)
   const fraction = nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`
@@ -53,7 +53,7 @@ const unitNanos: Readonly<Record<string, bigint>> = {
 const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const goPart = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g
 
-/** Go's `1h30m`; undefined when it is none or too long. */
+/** Parses Go's `1h30m` (`time.ParseDuration`); undefined when invalid or too long. */
 export function parseDuration(text: string): Duration | undefined {
   if (!goDuration.test(text)) return undefined
   let sum = 0n
@@ -68,7 +68,7 @@ export function parseDuration(text: string): Duration | undefined {
 }
 
 const scalaPart = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
-/** The names of units; a word that begins with the last of a row is that unit. */
+/** Names of units. A word is also a unit if it begins with the last name of a row. */
 const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
   [['ns', 'nano'], 1n],
   [['us', 'µs', 'micro'], 1000n],
@@ -80,7 +80,7 @@ const scalaUnits: readonly (readonly [readonly string[], bigint])[] = [
   [['w', 'wk', 'week'], 604_800n * nanosPerSecond],
 ]
 
-/** What the format `duration` of a schema means: Go's notation, or Scala's `1 day 2 hours`. */
+/** Parses the schema format `duration`: Go's notation, or Scala's `1 day 2 hours` (kube-openapi `strfmt.ParseDuration`). */
 export function parseSchemaDuration(text: string): Duration | undefined {
   const known = parseDuration(text)
   if (known !== undefined) return known
@@ -98,7 +98,7 @@ export function parseSchemaDuration(text: string): Duration | undefined {
   return any ? new Duration(BigInt.asIntN(64, sum)) : undefined
 }
 
-/** Seconds with as many digits as needed: `90s`, `0.001s`. */
+/** Formats as seconds, with as many digits of the fraction as needed: `90s`, `0.001s`. */
 export function formatDuration({ nanos }: Duration): string {
   const text = String(Number(nanos / nanosPerSecond) + Number(nanos % nanosPerSecond) / 1e9)
   return `${/e/.test(text) ? Number(text).toFixed(9).replace(/0+$/, '') : text}s`

@@ -1,4 +1,4 @@
-/** The types that values have when an expression asks (`type(x)`). */
+/** Types of values at run time, as `type(x)` returns them. */
 import type { Type } from './types.ts'
 import {
   boolType,
@@ -43,7 +43,7 @@ export function typeOfValue(value: Value): Type {
   return byName.get(name) ?? opaqueType(name)
 }
 
-/** Types that an expression can name. */
+/** Types that expressions can refer to by name. */
 export const namedTypes: ReadonlyMap<string, Type> = new Map([
   ...byName,
   ...['net.IP', 'net.CIDR'].map((name) => [name, opaqueType(name)] as const),

@@ -1,4 +1,4 @@
-/** The types of CEL, as the checker sees them. */
+/** CEL types, as the checker uses them. */
 import type { DeclaredType } from './declared-type.ts'
 
 export type TypeKind =
@@ -22,7 +22,7 @@ export type TypeKind =
 
 export interface Type {
   readonly kind: TypeKind
-  /** What messages and `type()` call it. */
+  /** Name in messages and in the result of `type()`. */
   readonly name: string
   readonly parameters: readonly Type[]
   /** The fields of a struct. */
@@ -61,7 +61,7 @@ export function optionalType(of: Type): Type {
   return { kind: 'opaque', name: 'optional_type', parameters: [of] }
 }
 
-/** A type of a library. */
+/** Returns a type of a library. */
 export function opaqueType(name: string): Type {
   return { kind: 'opaque', name, parameters: [] }
 }
@@ -77,7 +77,7 @@ export function unwrapOptional(type: Type): Type | undefined {
 
 const shortNames: Partial<Record<TypeKind, string>> = { duration: 'duration', timestamp: 'timestamp', null: 'null' }
 
-/** A type as messages write it: `map(string, list(int))`. */
+/** Formats a type for messages: `map(string, list(int))`. */
 export function formatType(type: Type): string {
   const name = shortNames[type.kind] ?? type.name
   return type.parameters.length === 0 ? name : `${name}(${type.parameters.map(formatType).join(', ')})`

@@ -1,8 +1,8 @@
-/** Which type can stand for which: the relation of cel-go's checker, with type parameters that are found on the way. */
+/** Assignability of types, with inference of type parameters (`cel-go/checker: types.go`). */
 import type { Type } from './types.ts'
 import { dynType, formatType, sameType } from './types.ts'
 
-/** What stands for type parameters so far. */
+/** The types inferred for type parameters so far. */
 export type Mapping = ReadonlyMap<string, Type>
 
 const nullable = new Set(['opaque', 'struct', 'duration', 'timestamp'])
@@ -15,7 +15,7 @@ function isDynOrError(type: Type): boolean {
   return type.kind === 'dyn' || type.kind === 'error'
 }
 
-/** The mapping under which each type of one list can be assigned to that of the other; undefined when none is. */
+/** Returns the mapping under which each type of `from` is assignable to that of `to`; undefined if there is none. */
 export function assignAll(mapping: Mapping, from: readonly Type[], to: readonly Type[]): Mapping | undefined {
   const copy = new Map(mapping)
   return allAssignable(copy, from, to) ? copy : undefined
@@ -51,7 +51,7 @@ function isAssignable(mapping: Map<string, Type>, a: Type, b: Type): boolean {
   }
 }
 
-/** Whether `parameter` can be (or is) `type`, and whether something was known of it before. */
+/** Reports whether `parameter` can stand for `type`, and whether it already had a type. Adds the type to the mapping. */
 function substitutable(mapping: Map<string, Type>, type: Type, parameter: Type): { valid: boolean; known: boolean } {
   if (sameType(type, parameter)) return { valid: true, known: true }
   const known = mapping.get(parameter.name)
@@ -67,7 +67,7 @@ function substitutable(mapping: Map<string, Type>, type: Type, parameter: Type):
   return { valid: true, known: false }
 }
 
-/** Whether a type parameter does not stand within the type. */
+/** Reports whether a type does not contain the type parameter. */
 function isFree(mapping: Mapping, parameter: Type, within: Type): boolean {
   if (sameType(parameter, within)) return false
   if (within.kind === 'parameter') {
@@ -94,7 +94,7 @@ function isLessSpecific(a: Type, b: Type): boolean {
   )
 }
 
-/** The type with everything put in that is known; what is not known stays, or becomes dyn. */
+/** Replaces type parameters by their inferred types. One without is kept, or replaced by dyn. */
 export function substitute(mapping: Mapping, type: Type, unknownIsDyn: boolean): Type {
   if (type.kind === 'parameter') {
     const known = mapping.get(type.name)
@@ -105,7 +105,7 @@ export function substitute(mapping: Mapping, type: Type, unknownIsDyn: boolean):
   return { ...type, parameters: type.parameters.map((parameter) => substitute(mapping, parameter, unknownIsDyn)) }
 }
 
-/** `int.(string, list(int))`, as messages write the arguments of a call. */
+/** Formats the arguments of a call for messages: `int.(string, list(int))`. */
 export function formatArguments(types: readonly Type[], isMember: boolean): string {
   const names = types.map(formatType)
   return isMember ? `${names[0]}.(${names.slice(1).join(', ')})` : `(${names.join(', ')})`

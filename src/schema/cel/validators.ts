@@ -1,4 +1,4 @@
-/** What is looked at after the types: constants that can only fail, and literals of more than one type. */
+/** Checks after the type check: constants that can only fail, and literals with mixed types (`cel-go/cel: validator.go`). */
 import type { Call, Expr } from './ast.ts'
 import { childrenOf } from './ast.ts'
 import type { Checked } from './checked.ts'
@@ -17,7 +17,7 @@ export function literalIssues(checked: Checked): Issue[] {
   const visit = (expr: Expr, mixed: boolean): void => {
     if (expr.kind === 'call') issues.push(...callIssues(checked, expr))
     else if (!mixed) issues.push(...mixtureIssues(checked, expr))
-    // The arguments of format() may be anything.
+    // The arguments of format() may have mixed types.
     const isFormat = expr.kind === 'call' && expr.name === 'format'
     for (const child of childrenOf(expr)) visit(child, mixed || isFormat)
   }
@@ -25,7 +25,7 @@ export function literalIssues(checked: Checked): Issue[] {
   return issues
 }
 
-/** Functions whose constant argument must be one that they can do something with. */
+/** Functions with constraints on a constant argument. */
 const literalChecks: Readonly<Record<string, (value: Value, overloads: readonly Overload[]) => boolean>> = {
   duration: isConvertible,
   timestamp: isConvertible,
@@ -53,7 +53,7 @@ function callIssues(checked: Checked, call: Call): Issue[] {
   return formatIssues(checked, call, target.value, first.elements)
 }
 
-const fitting: Readonly<Record<string, readonly string[]>> = {
+const acceptedTypes: Readonly<Record<string, readonly string[]>> = {
   s: ['list', 'map', 'int', 'uint', 'double', 'bool', 'string', 'timestamp', 'bytes', 'duration', 'type', 'null'],
   d: ['int', 'uint'],
   f: ['double', 'string'],
@@ -70,8 +70,8 @@ function formatIssues(checked: Checked, call: Call, format: string, args: readon
       if (typeof part === 'string') continue
       const arg = args[used]!
       used += 1
-      const misfit = misfitOf(checked, part.kind, arg)
-      if (misfit !== undefined) return [misfit]
+      const issue = clauseIssue(checked, part.kind, arg)
+      if (issue !== undefined) return [issue]
     }
   } catch (error) {
     if (!(error instanceof CelError)) throw error
@@ -81,20 +81,20 @@ function formatIssues(checked: Checked, call: Call, format: string, args: readon
   return [{ offset: call.offset, message: `too many arguments supplied to string.format (expected ${used}, got ${args.length})` }]
 }
 
-function misfitOf(checked: Checked, kind: ClauseKind, arg: Expr): Issue | undefined {
+function clauseIssue(checked: Checked, kind: ClauseKind, arg: Expr): Issue | undefined {
   const type = checked.types.get(arg) ?? dynType
-  if (type.kind !== 'dyn' && !fitting[kind.toLowerCase()]!.includes(type.kind)) {
+  if (type.kind !== 'dyn' && !acceptedTypes[kind.toLowerCase()]!.includes(type.kind)) {
     return { offset: arg.offset, message: clauseProblem(kind, type.name) }
   }
   if (kind !== 's' || (arg.kind !== 'list' && arg.kind !== 'map')) return undefined
   for (const child of childrenOf(arg)) {
-    const misfit = misfitOf(checked, kind, child)
-    if (misfit !== undefined) return misfit
+    const issue = clauseIssue(checked, kind, child)
+    if (issue !== undefined) return issue
   }
   return undefined
 }
 
-/** Elements of a literal that have not all the same type. */
+/** Reports elements of a literal that do not have the type of the first one. */
 function mixtureIssues(checked: Checked, expr: Expr): Issue[] {
   const typeOf = (element: Expr, optional: boolean): Type => {
     const type = checked.types.get(element) ?? dynType

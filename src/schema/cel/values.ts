@@ -1,17 +1,17 @@
-/** The values that expressions are evaluated to. */
+/** Values of expressions. */
 import { CelError, EvaluationPanic } from './errors.ts'
 import type { Int } from './integers.ts'
 import type { Type } from './types.ts'
 
 /**
- * Booleans, strings and null are what they are in JSON, an int is a number or a bigint (see `Int`), bytes are a `Uint8Array`.
- * Everything else has a class.
+ * Booleans, strings and null are plain JavaScript values, an int is a number or a bigint (see `Int`), and bytes are a `Uint8Array`. All
+ * other types have a class.
  */
 export type Value = boolean | string | Int | null | Double | Uint | Uint8Array | Timestamp | Duration | ListValue | MapValue | Other
 
 export type Other = TypeValue | OptionalValue | OpaqueValue
 
-/** A float: a class, because a JavaScript number is an int here, and those are what objects are full of. */
+/** A float. It has a class, because plain numbers are ints, which are far more common in objects. */
 export class Double {
   readonly value: number
   constructor(value: number) {
@@ -26,12 +26,12 @@ export class Uint {
   }
 }
 
-/** A moment, to the nanosecond. */
+/** A point in time with nanosecond precision. */
 export class Timestamp {
-  /** Since 1970. */
+  /** Seconds since 1970. */
   readonly seconds: number
   readonly nanos: number
-  /** The zone that it was written in; it is printed in that again. */
+  /** Offset of the zone in which the timestamp was written; it is formatted in the same zone. */
   readonly offsetMinutes: number
   constructor(seconds: number, nanos: number, offsetMinutes = 0) {
     this.seconds = seconds
@@ -47,7 +47,9 @@ export class Duration {
   }
 }
 
-/** How a list of a schema is compared and added to: as a set, or by the key fields of its items. */
+/**
+ * Decides how a list with a schema is compared and concatenated: as a set, by the key fields of its items, or undefined for any other list.
+ */
 export type ListSemantics = 'set' | readonly string[] | undefined
 
 export abstract class ListValue {
@@ -62,7 +64,7 @@ export abstract class ListValue {
   }
 }
 
-/** A list that an expression made. An item that could not be read fails who reads it. */
+/** A list made by an expression. An item that failed to convert throws when it is read. */
 export class PlainList extends ListValue {
   readonly items: readonly (Value | CelError)[]
   constructor(items: readonly (Value | CelError)[], semantics?: ListSemantics) {
@@ -79,7 +81,7 @@ export class PlainList extends ListValue {
   }
 }
 
-/** The items of a list, and errors in place of those that cannot be read. */
+/** Returns the items of a list, with errors in place of items that cannot be converted. */
 export function itemsOf(list: ListValue): (Value | CelError)[] {
   return Array.from({ length: list.size }, (_, index) => {
     try {
@@ -97,14 +99,14 @@ export abstract class MapValue {
   abstract keys(): readonly Value[]
 }
 
-/** A map that an expression made. An int and a uint that are equal find each other's entry. */
+/** A map made by an expression. Equal ints and uints find each other's entries. */
 export class PlainMap extends MapValue {
   readonly #entries = new Map<unknown, readonly [Value, Value]>()
   constructor(entries: Iterable<readonly [Value, Value]> = []) {
     super()
     for (const [key, value] of entries) this.#entries.set(exactKey(checkHashable(key)), [key, value])
   }
-  /** Only for who makes the map: later nothing changes it. False, and nothing is done, when the key is there already. */
+  /** Inserts an entry while the map is built. Returns false, without a change, if the key exists. */
   insert(key: Value, value: Value): boolean {
     if (this.find(key) !== undefined) return false
     this.#entries.set(exactKey(checkHashable(key)), [key, value])
@@ -131,14 +133,14 @@ export class PlainMap extends MapValue {
   }
 }
 
-/** The API server's own maps fail with keys that Go cannot hash. */
+/** The API server's maps panic on keys that Go cannot hash. */
 function checkHashable(key: Value): Value {
   const type = key instanceof Uint8Array ? 'types.Bytes' : typeNameOf(key) === 'kubernetes.Semver' ? 'cel.Semver' : undefined
   if (type !== undefined) throw new EvaluationPanic(`runtime error: hash of unhashable type ${type}`)
   return key
 }
 
-/** What a key is found by; lists and the like are only themselves. */
+/** Returns the identity of a key. Lists and other objects equal only themselves. */
 function exactKey(key: Value): unknown {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'number' || typeof key === 'bigint') return `i${key}`
@@ -149,7 +151,7 @@ function exactKey(key: Value): unknown {
   return key instanceof TypeValue ? `y${key.type.name}` : key
 }
 
-/** What else equals a number: a double finds an int or a uint, but no int finds a double. */
+/** Returns the identities of other keys that equal a number: a double finds an int or a uint, but an int finds no double. */
 function equalKeys(key: Value): string[] {
   if (typeof key === 'number' || typeof key === 'bigint') return [`u${key}`]
   if (key instanceof Uint) return [`i${key.value}`]
@@ -174,14 +176,14 @@ export class OptionalValue {
     return this.#value !== undefined
   }
   /**
-   * Undefined when there is none.
+   * Undefined if there is no value.
    *
-   * @throws {CelError} when there is one that cannot be read.
+   * @throws {CelError} when there is a value that cannot be read.
    */
   get value(): Value | undefined {
     return this.#value
   }
-  /** The size of the value, as costs are reckoned. */
+  /** Size of the value for cost tracking. */
   get size(): number {
     return this.#value === undefined ? 1 : sizeOf(this.#value)
   }
@@ -189,13 +191,13 @@ export class OptionalValue {
 
 export const none: OptionalValue = new OptionalValue(undefined)
 
-/** A value of a library, such as a quantity: it knows its type and what it is equal to. */
+/** A value of a library, such as a quantity. */
 export abstract class OpaqueValue {
   abstract readonly typeName: string
   abstract equals(other: OpaqueValue): boolean
 }
 
-/** The name of a value's type, as `type()` and messages give it. */
+/** Returns the type name of a value, as in `type()` and messages. */
 export function typeNameOf(value: Value): string {
   if (typeof value === 'string') return 'string'
   if (typeof value === 'boolean') return 'bool'
@@ -213,7 +215,7 @@ export function typeNameOf(value: Value): string {
   return 'bytes'
 }
 
-/** The size that costs are reckoned with: characters, bytes, items; 1 for everything else. */
+/** Returns the size of a value for cost tracking: characters, bytes, items; 1 for any other value. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return lengthOf(value)
   if (value instanceof ListValue || value instanceof MapValue) return value.size
@@ -225,13 +227,13 @@ export function sizeOf(value: Value): number {
 
 const surrogate = /[\ud800-\udbff]/
 
-/** How many characters a text has, as CEL counts: code points. */
+/** Returns the length of a string in code points. */
 export function lengthOf(text: string): number {
-  // Looking for a pair natively is faster than going through a long text.
+  // A native search for surrogates is faster than a loop over a long string.
   if (text.length > 24 && !surrogate.test(text)) return text.length
   let length = text.length
   for (let index = 0; index < text.length; index += 1) {
-    // A surrogate pair is one; most texts have none.
+    // A surrogate pair counts as one.
     const code = text.charCodeAt(index)
     if (code >= 0xd800 && code <= 0xdbff && index + 1 < text.length && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) {
       length -= 1

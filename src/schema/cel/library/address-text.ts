@@ -1,7 +1,7 @@
-/** The text of an IP address, read as strictly and refused in the same words as by Go's `netip.ParseAddr`. */
+/** Parses IP addresses as strictly as Go's `netip.ParseAddr`, and with its error messages. */
 import { quote } from '../../../api/field-error.ts'
 
-/** The bytes of the address, or what is wrong with the text. */
+/** Returns the bytes of the address, or Go's error message. */
 export function parseAddress(text: string): { bytes: readonly number[]; zone: string } | string {
   const fail = (problem: string, at?: string): string =>
     `ParseAddr(${quote(text)}): ${problem}${at === undefined ? '' : ` (at ${quote(at)})`}`
@@ -85,7 +85,7 @@ function parseV6(text: string): Result {
   return { bytes }
 }
 
-/** The canonical text: of IPv6 with the longest run of zeros left out. */
+/** Formats an address canonically: in IPv6, the longest run of zeros is shortened to `::`. */
 export function formatAddress(bytes: readonly number[]): string {
   if (bytes.length === 4) return bytes.join('.')
   const fields = Array.from({ length: 8 }, (_, index) => bytes[index * 2]! * 256 + bytes[index * 2 + 1]!)

@@ -1,4 +1,4 @@
-/** IP addresses and networks, as Go's `net/netip` reads and writes them. */
+/** IP addresses and CIDRs, as Go's `net/netip` reads and writes them (`k8s.io/apiserver/pkg/cel/library: ip.go, cidr.go`). */
 import { quote } from '../../../api/field-error.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
@@ -88,7 +88,7 @@ function containsCidr(cidr: Cidr, other: Cidr): boolean {
   return cidr.bits <= other.bits && contains(cidr, other.bytes)
 }
 
-/** The API server takes what it cannot read for an argument of another type. */
+/** The API server reports an unparsable argument of `containsIP` as `no such overload`. */
 function orNoOverload<Parsed>(parse: () => Parsed): Parsed {
   try {
     return parse()

@@ -1,18 +1,21 @@
-/** Whether somebody may do something: `authorizer.group('apps').resource('deployments').namespace('x').check('create').allowed()`. */
+/**
+ * Authorization checks: `authorizer.group('apps').resource('deployments').namespace('x').check('create').allowed()`
+ * (`k8s.io/apiserver/pkg/cel/library: authz.go`).
+ */
 import { dns1123Label, dns1123Subdomain } from '../../../api/names.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../errors.ts'
 import { OpaqueValue } from '../values.ts'
 
-/** Of whom it is asked. */
+/** The user whose access is checked. */
 export interface Subject {
   readonly username: string
   readonly groups: readonly string[]
 }
 
-/** What is asked; `path` where it is no resource. */
-export interface AccessQuestion {
+/** The attributes of an authorization check. `path` is set for a non-resource request. */
+export interface AccessAttributes {
   readonly user: Subject
   readonly verb: string
   readonly group: string
@@ -23,19 +26,19 @@ export interface AccessQuestion {
   readonly path?: string
 }
 
-/** Decides. */
-export type Decide = (question: AccessQuestion) => { readonly allowed: boolean; readonly reason: string }
+/** Decides whether an access is allowed. */
+export type Decide = (attributes: AccessAttributes) => { readonly allowed: boolean; readonly reason: string }
 
 const prefix = 'kubernetes.authorization'
 
-/** These values say what they are asked, and cannot be compared. */
+/** These values only have member functions, and cannot be compared. */
 abstract class Receiver extends OpaqueValue {
   equals(): boolean {
     throw noSuchOverload()
   }
 }
 
-/** The variable `authorizer`: answers for one user. */
+/** The variable `authorizer`, with the access of one user. */
 export class AuthorizerValue extends Receiver {
   readonly typeName = `${prefix}.Authorizer`
   readonly user: Subject
@@ -69,9 +72,9 @@ class GroupCheck extends Receiver {
   }
 }
 
-type Target = Omit<AccessQuestion, 'user' | 'verb' | 'path'>
+type Target = Omit<AccessAttributes, 'user' | 'verb' | 'path'>
 
-/** Also the variable `authorizer.requestResource`. */
+/** A resource check, also the variable `authorizer.requestResource`. */
 export class ResourceCheck extends Receiver {
   readonly typeName = `${prefix}.ResourceCheck`
   readonly authorizer: AuthorizerValue
@@ -115,7 +118,7 @@ function narrowed(field: 'subresource' | 'namespace' | 'name'): (check: Resource
   return ({ authorizer, target }, value) => new ResourceCheck(authorizer, { ...target, [field]: value })
 }
 
-/** Rules of roles know no selectors: what is narrowed by one is as allowed as without. */
+/** RBAC ignores selectors: a check with a selector has the same result as one without. */
 function unchanged(check: ResourceCheck): ResourceCheck {
   return check
 }
@@ -155,7 +158,7 @@ export const authorization: readonly Overload[] = [
   ),
   define(`${decision}::allowed() -> bool`, 'decision_allowed', ({ allowed }: Decision) => allowed),
   define(`${decision}::reason() -> string`, 'decision_reason', ({ reason }: Decision) => reason),
-  // The decisions of rules do not fail.
+  // RBAC decisions never fail.
   define(`${decision}::errored() -> bool`, 'decision_errored', () => false),
   define(`${decision}::error() -> string`, 'decision_error', () => ''),
 ]

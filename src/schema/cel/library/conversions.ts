@@ -1,4 +1,4 @@
-/** From one type to another, and what a value's type and size are. */
+/** Conversions between types, `type` and `size`. */
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
@@ -28,11 +28,11 @@ const booleans: Readonly<Record<string, boolean>> = {
 
 const decimalFloat = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const hexFloat = /^([+-]?)0[xX](?=[.\da-fA-F])([\da-fA-F]*)(?:\.([\da-fA-F]*))?[pP]([+-]?\d+)$/
-/** Underscores may stand between digits, and behind the sign that hexadecimal ones follow. */
+/** Underscores are allowed between digits, and after the prefix `0x`. */
 const strayUnderscore = /(?<!\d)_|_(?!\d)/
 const strayHexUnderscore = /(?<![\da-f]|^[+-]?0x)_|_(?![\da-f])/i
 
-/** As Go's `ParseFloat` reads it. */
+/** Parses a float as Go's `strconv.ParseFloat` does. */
 function parseFloat64(text: string): Double | undefined {
   const special = /^([+-]?)(?:inf|infinity)$/i.exec(text)
   if (special !== null) return new Double(special[1] === '-' ? -Infinity : Infinity)
@@ -41,7 +41,7 @@ function parseFloat64(text: string): Double | undefined {
   if ((isHex ? strayHexUnderscore : strayUnderscore).test(text)) return undefined
   const plain = text.replaceAll('_', '')
   const value = isHex ? parseHexFloat(plain) : decimalFloat.test(plain) ? Number(plain) : Number.NaN
-  // What is too large for a float is refused rather than taken for infinite.
+  // A number too large for a float is an error, not infinity.
   return Number.isFinite(value) ? new Double(value) : undefined
 }
 
@@ -97,7 +97,7 @@ export const conversions: readonly Overload[] = [
   define('double(string) -> double', 'string_to_double', fromString('double', parseFloat64)),
   define('double(uint) -> double', 'uint64_to_double', ({ value }: Uint) => new Double(Number(value))),
   define('duration(duration) -> duration', 'duration_to_duration', identity),
-  // There is such an overload, but nothing that could do it.
+  // The standard library declares this overload, but cel-go cannot convert an int to a duration.
   define('duration(int) -> duration', 'int64_to_duration', (): never => {
     throw new CelError("type conversion error from 'int' to 'google.protobuf.Duration'")
   }),

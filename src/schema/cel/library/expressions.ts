@@ -1,4 +1,4 @@
-/** Regular expressions: `matches`, `find`, `findAll`, with the meaning that RE2 gives them. */
+/** Regular expressions in RE2's syntax: `matches`, `find`, `findAll`. */
 import { RE2JS } from 're2js'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
@@ -10,7 +10,7 @@ import { toIndex } from '../integers.ts'
 import type { ListValue } from '../values.ts'
 import { PlainList } from '../values.ts'
 
-/** Patterns that rules make while they run are few; a hostile one must not fill the memory with them. */
+/** Limit of the cache, so that hostile rules that build many patterns at run time cannot exhaust the memory. */
 const maxCached = 500
 
 function cached<Compiled>(compile: (source: string) => Compiled): (source: string) => Compiled {
@@ -47,7 +47,7 @@ function goMessage(error: unknown): string {
   return message.startsWith('error parsing regexp') ? message : `error parsing regexp: ${message}`
 }
 
-/** Whether RE2 takes it. */
+/** Reports whether RE2 accepts a pattern. */
 export function isPattern(source: string): boolean {
   try {
     patternOf(source)
@@ -57,7 +57,7 @@ export function isPattern(source: string): boolean {
   }
 }
 
-/** A test for a pattern that the expression itself names: compiled once. */
+/** Returns a test for a constant pattern. */
 export function matcherOf(source: string): (text: string) => boolean {
   const pattern = patternOf(source)
   return (text) => pattern.test(text)
@@ -79,7 +79,7 @@ function findAll(text: string, source: string, limit: Int = -1): ListValue {
   let end = -1
   while ((most < 0 || found.length < most) && matcher.find()) {
     const part = matcher.group() ?? ''
-    // An empty match right behind another one is none.
+    // Go skips an empty match directly after another match.
     if (part !== '' || matcher.start() !== end) found.push(part)
     end = matcher.end()
   }

@@ -1,4 +1,4 @@
-/** `'%s is %d'.format([a, b])`. */
+/** `'%s is %d'.format([a, b])` (`cel-go/ext: formatting.go`). */
 import { quote } from '../../../api/field-error.ts'
 import { CelError } from '../errors.ts'
 import { formatDouble } from '../format-double.ts'
@@ -17,7 +17,7 @@ export interface Clause {
 const defaultPrecision = 6
 const kinds = 'sdfebxXo'
 
-/** The literal texts and the clauses of a format for so many arguments, one after the other. */
+/** Parses a format string: yields literal text and clauses in turn. */
 export function* readFormat(format: string, args: number): Generator<string | Clause> {
   let literal = ''
   let clauses = 0
@@ -50,7 +50,7 @@ export function* readFormat(format: string, args: number): Generator<string | Cl
     }
     const kind = format[at]!
     if (!kinds.includes(kind)) throw new CelError(`could not parse formatting clause: unrecognized formatting clause "${kind}"`)
-    // Go refuses more digits than that, and JavaScript to make them.
+    // `Intl.NumberFormat` accepts a precision of at most 100.
     yield { kind: kind as ClauseKind, precision: precision === null ? defaultPrecision : Math.min(Number(precision[1]), 100) }
   }
   yield literal
@@ -79,7 +79,7 @@ const accepted: Readonly<Record<string, string>> = {
   o: 'octal clause can only be used on integers',
 }
 
-/** What is wrong with a value of a type in a clause. */
+/** Returns the error for a value of a type that the clause does not accept. */
 export function clauseProblem(kind: ClauseKind, typeName: string): string {
   return `error during formatting: ${accepted[kind.toLowerCase()]}, was given ${typeName}`
 }
@@ -121,7 +121,7 @@ function integerOf(value: Value): bigint | undefined {
 
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 
-/** As Go's printer for American English writes floats: groups of three, powers of ten. */
+/** Formats a float as Go's printer for American English: digits grouped by three, and powers of ten. */
 function floatText(kind: 'f' | 'e', precision: number, value: Value): string | undefined {
   const special: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity: Infinity, '-Infinity': -Infinity }
   const number = value instanceof Double ? value.value : typeof value === 'string' ? special[value] : undefined
@@ -136,11 +136,11 @@ function floatText(kind: 'f' | 'e', precision: number, value: Value): string | u
   const raised = String(Math.abs(power))
     .padStart(2, '0')
     .replace(/\d/g, (digit) => superscripts[Number(digit)]!)
-  // What is meant as the precision makes it as wide as that.
+  // cel-go passes the precision as the width of the output.
   return `${digits}×10${power < 0 ? '⁻' : ''}${raised}`.padStart(precision)
 }
 
-/** A value as `%s` writes it; undefined for one that it cannot. */
+/** Formats a value for `%s`; undefined for an unsupported type. */
 function stringText(value: Value): string | undefined {
   if (value === null) return 'null'
   if (value instanceof ListValue) return `[${[...value].map(nestedText).join(', ')}]`
@@ -167,7 +167,7 @@ function bytesText(bytes: Uint8Array): string {
   }
 }
 
-/** A value within a list or a map: as CEL itself would write it. */
+/** Formats a value inside a list or map, in CEL's syntax. */
 function nestedText(value: Value): string {
   if (typeof value === 'string') return quote(value)
   if (value instanceof Timestamp) return `timestamp(${quote(formatTimestamp(value))})`

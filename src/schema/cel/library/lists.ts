@@ -1,4 +1,4 @@
-/** Lists: Kubernetes' own functions, CEL's extension as Kubernetes takes it (version 3), and sets. */
+/** Functions on lists: Kubernetes' own, version 3 of cel-go's lists extension, and sets. */
 import { compare, contains, equalsIfComparable, isComparable } from '../comparison.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
@@ -19,7 +19,7 @@ function isSorted(list: ListValue): boolean {
   return true
 }
 
-/** The first of the greatest, or of the least. */
+/** Returns the first maximum or minimum. */
 function extreme(name: string, direction: 1 | -1) {
   return (list: ListValue): Value => {
     if (list.size === 0) throw new CelError(`${name} called on empty list`)
@@ -65,8 +65,8 @@ function flatten(list: ListValue, depth: Int = 1): ListValue {
   return new PlainList(flat(list, levels))
 }
 
-/** An item; undefined for one that is not what its schema says. */
-function readable(list: ListValue, index: number): Value | undefined {
+/** Returns an item; undefined if it does not match its schema. */
+function itemOrUndefined(list: ListValue, index: number): Value | undefined {
   try {
     return list.at(index)
   } catch (error) {
@@ -82,7 +82,7 @@ function sortBy(list: ListValue, keys: ListValue): ListValue {
     )
   }
   if (list.size === 0) return list
-  const values = Array.from({ length: keys.size }, (_, index) => readable(keys, index))
+  const values = Array.from({ length: keys.size }, (_, index) => itemOrUndefined(keys, index))
   const [first] = values
   if (first === undefined || !isComparable(first)) throw new CelError('list elements must be comparable')
   if (values.some((value) => value === undefined || typeNameOf(value) !== typeNameOf(first))) {
@@ -93,7 +93,7 @@ function sortBy(list: ListValue, keys: ListValue): ListValue {
   return new PlainList(order.map((index) => items[index]!))
 }
 
-/** The costs of a list are reckoned before it is made; this keeps what one call can ask for within memory. */
+/** The cost of a list is added only after the list is built; this limit bounds the memory of a single call. */
 const maxRange = 1_000_000
 
 function range(count: Int): ListValue {
@@ -109,14 +109,14 @@ function distinct(list: ListValue): ListValue {
 
 function containsAll(list: ListValue, part: ListValue): boolean {
   for (let index = 0; index < part.size; index += 1) {
-    // What cannot be read is in no list that an expression has made.
-    const item = list instanceof SchemaList ? part.at(index) : readable(part, index)
+    // An item that cannot be converted is not contained in a list made by an expression.
+    const item = list instanceof SchemaList ? part.at(index) : itemOrUndefined(part, index)
     if (item === undefined || !contains(list, item)) return false
   }
   return true
 }
 
-/** Whether lists have an item in common; errors on the way do not matter. */
+/** Reports whether lists have a common item. Errors of comparisons are ignored. */
 function intersects(a: ListValue, b: ListValue): boolean {
   for (let index = 0; index < a.size; index += 1) {
     try {

@@ -1,4 +1,4 @@
-/** Formats by name: `!format.dns1123Label().validate(self.name).hasValue()`. */
+/** Named formats: `!format.dns1123Label().validate(self.name).hasValue()` (`k8s.io/apiserver/pkg/cel/library: format.go`). */
 import { dns1035Label, dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../../../api/names.ts'
 import { formatOf } from '../../formats.ts'
 import type { Overload } from '../declarations.ts'
@@ -8,7 +8,7 @@ import { requestUriProblem } from './urls.ts'
 
 type Validate = (text: string) => readonly string[]
 
-/** A format; how long its pattern is at most decides what a validation costs. */
+/** A named format. `patternSize` is the maximum length of its regular expression, by which the cost of a validation is computed. */
 export class NamedFormat extends OpaqueValue {
   readonly typeName = 'kubernetes.NamedFormat'
   readonly name: string
@@ -25,7 +25,7 @@ export class NamedFormat extends OpaqueValue {
   }
 }
 
-/** A prefix of generated names may end in a dash. */
+/** Prefixes of generated names may end in a dash. */
 function prefixOf(validate: Validate): Validate {
   return (text) => validate(text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text)
 }

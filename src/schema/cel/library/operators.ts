@@ -1,4 +1,4 @@
-/** Arithmetic, order and membership. `==`, `&&`, `||`, `?:` and the ways into lists and maps are the planner's own. */
+/** Arithmetic, order and membership. The planner implements `==`, `&&`, `||`, `?:` and indexing. */
 import { compare, contains, equals, equalsIfComparable } from '../comparison.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
@@ -18,7 +18,10 @@ function onUints(operation: (a: bigint, b: bigint) => bigint) {
   return (a: Uint, b: Uint) => new Uint(checkedUint(operation(a.value, b.value)))
 }
 
-/** A set takes what it lacks, a list with keys has its items replaced, any other list is continued. */
+/**
+ * Concatenates lists. A set adds only missing items, a list with keys replaces items of equal keys, and any other list appends
+ * (`k8s.io/apiserver/pkg/cel/common: valuesunstructured.go, Add`).
+ */
 function concatenate(a: ListValue, b: ListValue): ListValue {
   if (a.semantics === undefined) return new PlainList([...itemsOf(a), ...itemsOf(b)])
   const items = itemsOf(a)
@@ -31,7 +34,7 @@ function concatenate(a: ListValue, b: ListValue): ListValue {
     if (position === undefined) {
       if (a.semantics === 'set' && key !== undefined) {
         positions.set(key, items.length)
-        // The API server's set knows from then on what was only added to it.
+        // The API server adds to the keys of the left operand itself, so that its set changes for later comparisons.
         own.push(key)
       }
       items.push(b.at(index))
@@ -123,7 +126,7 @@ const numbers = ['int', 'uint', 'double'] as const
 const numberIds = { int: 'int64', uint: 'uint64', double: 'double' } as const
 const others = ['bool', 'string', 'bytes', 'timestamp', 'duration'] as const
 
-/** @param native the same for ints, which most comparisons are of. */
+/** @param native implementation for two ints, the most common case. */
 function orderOverloads(operator: string, id: string, holds: (order: number) => boolean, native: (a: Int, b: Int) => boolean): Overload[] {
   const implementation = (a: Value, b: Value) => holds(compare(a, b))
   const mixed = numbers.flatMap((a) =>
@@ -143,7 +146,7 @@ function isInMap(value: Value, map: MapValue): boolean {
   return map.find(value) !== undefined
 }
 
-/** Adds an entry to a map that is being made. */
+/** Adds an entry to a map under construction. */
 export function insertInto(map: PlainMap, key: Value, value: Value): void {
   if (!map.insert(key, value)) throw new CelError(`insert failed: key ${String(key)} already exists`)
 }
@@ -158,7 +161,7 @@ export const operators: readonly Overload[] = [
   define('_||_(bool, bool) -> bool', 'logical_or'),
   define('@not_strictly_false(bool) -> bool', 'not_strictly_false'),
   define('_==_(A, A) -> bool', 'equals', equals),
-  // What cannot be compared is not equal.
+  // Values that cannot be compared are not equal.
   define('_!=_(A, A) -> bool', 'not_equals', (a: Value, b: Value) => equalsIfComparable(a, b) !== true),
   ...sums,
   ...products,

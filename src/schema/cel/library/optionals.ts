@@ -1,4 +1,4 @@
-/** Values that may be missing. `or` and `orValue` look at their argument only when they need it: the planner's work. */
+/** Functions on optional values. The planner implements `or` and `orValue`, because they evaluate their argument only if needed. */
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
@@ -6,7 +6,7 @@ import { SchemaList, SchemaMap, SchemaObject } from '../schema-values.ts'
 import type { Value } from '../values.ts'
 import { Double, Duration, ListValue, MapValue, none, OptionalValue, PlainList, Timestamp, Uint } from '../values.ts'
 
-/** What cel-go takes for the zero of its type; optionals have none, not even the empty one, and what Kubernetes brings has none either. */
+/** Reports whether cel-go considers a value the zero value of its type. Optionals and Kubernetes' types have none. */
 function isZero(value: Value): boolean {
   if (value instanceof SchemaList || value instanceof SchemaObject || value instanceof SchemaMap) return false
   if (value === null || value === '' || value === 0 || value === false) return true
@@ -15,7 +15,7 @@ function isZero(value: Value): boolean {
   if (value instanceof Uint) return value.value === 0n
   if (value instanceof Uint8Array) return value.length === 0
   if (value instanceof Duration) return value.nanos === 0n
-  // Go's zero time is the first moment of year 1.
+  // Go's zero time is the first second of the year 1.
   return value instanceof Timestamp && value.seconds === -62135596800 && value.nanos === 0
 }
 

@@ -1,4 +1,4 @@
-/** Kubernetes quantities: `quantity('1.5Gi').isGreaterThan(quantity('1G'))`. */
+/** Kubernetes quantities: `quantity('1.5Gi').isGreaterThan(quantity('1G'))` (`k8s.io/apimachinery/pkg/api/resource: quantity.go`). */
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
@@ -6,7 +6,7 @@ import type { Int } from '../integers.ts'
 import { maxInt, minInt, toInt } from '../integers.ts'
 import { Double, OpaqueValue } from '../values.ts'
 
-/** A number times a power of ten. */
+/** A decimal number: `digits` times ten to the power of `power`. */
 interface Amount {
   readonly digits: bigint
   readonly power: number
@@ -15,7 +15,7 @@ interface Amount {
 class Quantity extends OpaqueValue {
   readonly typeName = 'kubernetes.Quantity'
   readonly amount: Amount
-  /** Go keeps what does not fit its fast form as a big decimal, and such a number never counts as an integer. */
+  /** True if Go stores the quantity as an `inf.Dec` because it does not fit an int64Amount. Such a quantity is never an integer to Go. */
   readonly big: boolean
   constructor(amount: Amount, big: boolean) {
     super()
@@ -31,9 +31,9 @@ const decimalPowers: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '
 const binaryPowers: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 }
 const maxDigits = 18
 const format = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
-/** 2^63 - 1: more than that is cut off where the suffix is binary. */
+/** 2^63 - 1. A larger quantity with a binary suffix is capped. */
 const maxBinary = maxInt
-/** An exponent beyond this is no sensible quantity, and would take very long. */
+/** Larger exponents are rejected: they make no sensible quantity, and would take very long to compute. */
 const maxPower = 400
 
 const wrongFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -45,7 +45,7 @@ function parseQuantity(text: string): Quantity {
   const whole = leading.replace(/^0+/, '') || '0'
   const suffixPower = interpretSuffix(suffix)
   if (suffixPower === undefined) throw new CelError("unable to parse quantity's suffix")
-  // Without any digits it is zero.
+  // A quantity without digits is zero.
   const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n)
   if (suffixPower.base === 2) {
     const value = digits << BigInt(suffixPower.power)
@@ -67,7 +67,7 @@ function interpretSuffix(suffix: string): { base: 2 | 10; power: number } | unde
   return Math.abs(power) <= maxPower ? { base: 10, power } : undefined
 }
 
-/** Away from zero, to a billionth. */
+/** Rounds away from zero to nano precision. */
 function rounded({ digits, power }: Amount): Amount {
   if (power >= -9) return { digits, power }
   const divisor = 10n ** BigInt(-9 - power)
@@ -97,21 +97,21 @@ function add(a: Quantity, b: Quantity, factor: 1n | -1n = 1n): Quantity {
   if (b.amount.digits === 0n) return new Quantity(a.amount, a.big || b.big)
   if (a.amount.digits === 0n) return new Quantity({ ...b.amount, digits: b.amount.digits * factor }, a.big || b.big)
   const { left, right, power } = aligned(a.amount, b.amount)
-  // Go negates the least int64 to itself.
+  // In Go, negating the minimum int64 returns itself.
   const isLeast = factor === -1n && b.amount.digits === minInt && !b.big && power === b.amount.power
   const digits = isLeast ? left + right : left + right * factor
   const fits = [left, right, digits].every((value) => value >= minInt && value <= maxInt)
   return new Quantity({ digits, power }, a.big || b.big || !fits)
 }
 
-/** The integer that it is; undefined when it is none, or Go does not see that it is one. */
+/** Returns the quantity as an integer; undefined if it is not one, or Go does not recognize it as one. */
 function integerOf({ amount: { digits, power }, big }: Quantity): Int | undefined {
   if (big || power < 0) return undefined
   const value = digits * 10n ** BigInt(power)
   return value < minInt || value > maxInt ? undefined : toInt(value)
 }
 
-function ofInt(value: Int): Quantity {
+function fromInt(value: Int): Quantity {
   return new Quantity({ digits: BigInt(value), power: 0 }, false)
 }
 
@@ -151,7 +151,7 @@ export const quantities: readonly Overload[] = [
   }),
   define(`${type}::isInteger() -> bool`, 'quantity_is_integer', (value: Quantity) => integerOf(value) !== undefined),
   define(`${type}::add(${type}) -> ${type}`, 'quantity_add', (a: Quantity, b: Quantity) => add(a, b)),
-  define(`${type}::add(int) -> ${type}`, 'quantity_add_int', (a: Quantity, b: Int) => add(a, ofInt(b))),
+  define(`${type}::add(int) -> ${type}`, 'quantity_add_int', (a: Quantity, b: Int) => add(a, fromInt(b))),
   define(`${type}::sub(${type}) -> ${type}`, 'quantity_sub', (a: Quantity, b: Quantity) => add(a, b, -1n)),
-  define(`${type}::sub(int) -> ${type}`, 'quantity_sub_int', (a: Quantity, b: Int) => add(a, ofInt(b), -1n)),
+  define(`${type}::sub(int) -> ${type}`, 'quantity_sub_int', (a: Quantity, b: Int) => add(a, fromInt(b), -1n)),
 ]

@@ -1,4 +1,7 @@
-/** Text: what CEL itself has, and its strings extension as Kubernetes takes it (version 2). Places in a text count code points. */
+/**
+ * Functions on strings: the standard ones, and version 2 of cel-go's strings extension, which Kubernetes enables. Indexes count code
+ * points.
+ */
 import { quoteText } from '../quote.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
@@ -29,7 +32,7 @@ function indexOf(text: string, part: string, offset: Int = 0): Int {
   if (part === '') return offset
   const start = toIndex(offset)
   if (start < 0) throw outOfRange(offset)
-  // The native search counts UTF-16; it tells fast whether there is anything to find.
+  // Fast path: a native search whether the part occurs at all. Its index would count UTF-16 units.
   if (!text.includes(part)) return -1
   const [characters, wanted] = [[...text], [...part]]
   for (let at = start; at <= characters.length - wanted.length; at += 1) if (startsAt(characters, wanted, at)) return at
@@ -52,7 +55,7 @@ function lastIndexFrom(text: string, part: string, offset: Int): Int {
   return -1
 }
 
-/** At most `limit` times; a negative limit is none. An empty part is found before each character and at the end. */
+/** Replaces at most `limit` times; a negative limit means no limit. An empty `old` matches before each character and at the end. */
 function replace(text: string, old: string, replacement: string, limit: Int = -1): string {
   const most = toIndex(limit)
   if (most < 0)

@@ -1,4 +1,4 @@
-/** The parts of moments and durations: `getFullYear()`, `getHours('Europe/Berlin')`. */
+/** Parts of timestamps and durations: `getFullYear()`, `getHours('Europe/Berlin')`. */
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
 import { CelError } from '../errors.ts'
@@ -43,7 +43,7 @@ export const timeParts: readonly Overload[] = [
   durationPart('getMilliseconds', 'duration_to_milliseconds', 1_000_000n),
 ]
 
-/** Seconds east of Greenwich at a moment: `02:00`, `-08:00` or a name of the time zone database. */
+/** Returns the zone's offset from UTC in seconds at a time. A zone is `02:00`, `-08:00` or a name of the time zone database. */
 function zoneOffset(zone: string, seconds: number): number {
   const colon = zone.indexOf(':')
   if (colon < 0) return namedOffset(zone, seconds)
@@ -66,7 +66,7 @@ function namedOffset(zone: string, seconds: number): number {
     } catch {
       throw new CelError(`unknown time zone ${zone}`)
     }
-    // The zones of the world are few; names of rules and objects that are none never come here.
+    // The cache is bounded by the number of existing zones: an unknown name throws above.
     formats.set(zone, format)
   }
   const name = format.formatToParts(seconds * 1000).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT'

@@ -1,4 +1,4 @@
-/** URLs: `url('https://example.com:80/a?b=c').getHost()`, as Go's `net/url` takes them apart. */
+/** URLs, parsed as by Go's `net/url`: `url('https://example.com:80/a?b=c').getHost()`. */
 import { quote } from '../../../api/field-error.ts'
 import { isRequestUri } from '../../format-network.ts'
 import type { Overload } from '../declarations.ts'
@@ -26,7 +26,7 @@ class Url extends OpaqueValue {
     const authority = hasAuthority ? rest.slice(2, slash < 0 ? undefined : slash) : ''
     this.host = authority.slice(authority.lastIndexOf('@') + 1)
     const path = hasAuthority ? (slash < 0 ? '' : rest.slice(slash)) : rest
-    // Without a slash it is no path but an opaque part.
+    // Without a leading slash, the rest is an opaque part and the path is empty.
     this.path = path.startsWith('/') ? path : ''
   }
   equals(other: OpaqueValue): boolean {
@@ -39,7 +39,7 @@ function parseUrl(text: string): Url {
   return new Url(text)
 }
 
-/** What Go says of a text that is no absolute URI. */
+/** Returns Go's error message for a text that is not an absolute URI. */
 export function requestUriProblem(text: string): string {
   const problem =
     text === '' ? 'empty url' : /^[^/?#]*:/.test(text) && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) ? schemeProblem(text) : detail(text)
@@ -82,7 +82,7 @@ function escapeByte(byte: number): string {
   return /[A-Za-z0-9\-_.~$&+,/:;=@]/.test(character) && byte < 0x80 ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
 }
 
-/** Undefined when an escape is none. */
+/** Decodes percent-encoding; undefined when an escape is invalid. */
 function unescape(text: string): string | undefined {
   if (/%(?![0-9a-fA-F]{2})/.test(text)) return undefined
   const bytes = Buffer.concat(
