@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The executable: checks the Node.js version, switches the compile cache on, and hands over. */
+/** The executable: checks the Node.js version, enables the compile cache, and calls `main`. */
 import * as nodeModule from 'node:module'
 import { nodeProblem } from '../api/supported-node.ts'
 
@@ -13,5 +13,5 @@ nodeModule.enableCompileCache()
 const { main } = await import('./main.ts')
 const exitCode = await main(process.argv.slice(2))
 process.exitCode ??= exitCode
-// What an operator left behind, a timer or a socket, must not keep the process; what is still being written has this long.
+// A timer or socket that an operator left open must not keep the process alive; pending output has this long.
 setTimeout(() => process.exit(), 1000).unref()

@@ -1,4 +1,4 @@
-/** `proreus certs`: issue, show and verify the certificates of a local run. */
+/** `proreus certs`: issues, shows and verifies the certificates of a local run. */
 import { Command } from 'commander'
 import { systemClock } from '../api/clock.ts'
 import { openFileCertificates } from '../certs/file-store.ts'

@@ -1,4 +1,4 @@
-/** Where the value of an option comes from: flag over environment over file over default. */
+/** The sources of options: flag over environment over file over default. */
 import { existsSync, readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command, type Option } from 'commander'
 import { parse } from 'yaml'
@@ -7,7 +7,7 @@ import { isObject } from '../api/json.ts'
 
 export const defaultConfigFile = 'config/proreus.yaml'
 
-/** Other names of flags, from the frameworks that people come from. */
+/** Alias flags, from other frameworks. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ['--metrics-addr', '--metrics-bind-address'],
   ['--zap-log-level', '--log-level'],
@@ -23,8 +23,8 @@ export function withoutAliases(argv: readonly string[]): string[] {
 }
 
 /**
- * Fills in, from the configuration file, the options that neither a flag nor the environment gave.
- * Keys of the file are the names of the flags without dashes in front. A file named by flag must exist.
+ * Sets options that neither a flag nor the environment has set from the configuration file. Keys of the file are the names of the flags
+ * without dashes in front. A file that a flag names must exist.
  */
 export function applyConfigFile(command: Command): void {
   const path = command.getOptionValue('config') as string
@@ -52,7 +52,7 @@ function readConfig(path: string): Record<string, unknown> {
     if (isObject(content)) return content
     throw new Error('it is no mapping of option names to values')
   } catch (cause) {
-    // The parser shows the place in further lines; its first line names it.
+    // The first line of the parser's message has the position; further lines show it.
     const problem = messageOf(cause).split('\n', 1)[0]!.replace(/:$/, '')
     throw new ProreusError('PRO_CONFIG_INVALID', `The configuration file ${path} cannot be read: ${problem}.`, { cause })
   }
@@ -78,7 +78,7 @@ export function parsePort(text: string): number {
   return port
 }
 
-/** Parses the URL of webhooks: the API server calls nothing but HTTPS. */
+/** Parses the URL of webhooks, which must be HTTPS for the API server. */
 export function parseWebhookUrl(text: string): string {
   if (!URL.canParse(text) || !text.startsWith('https://')) throw new InvalidArgumentError('write it as https://host:port.')
   return text
@@ -101,7 +101,7 @@ export function parseShare(text: string): number {
 
 const byteUnits: Readonly<Record<string, number>> = { '': 1, k: 1e3, M: 1e6, G: 1e9, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 }
 
-/** Parses an amount of memory as Kubernetes writes it (`512Mi`, `1G`) into bytes. */
+/** Parses an amount of memory in Kubernetes' format (`512Mi`, `1G`) to bytes. */
 export function parseBytes(text: string): number {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kMG]|[KMG]i)?$/.exec(text) ?? []
   if (number === undefined || Number(number) === 0) throw new InvalidArgumentError('an amount of memory is written as 512Mi or 1Gi.')
@@ -114,7 +114,7 @@ export function parseBoolean(text: string): boolean {
   return text === 'true'
 }
 
-/** Parses `a,b` into its parts; empty text is the empty list. */
+/** Parses `a,b` to a list; an empty text is an empty list. */
 export function parseList(text: string): string[] {
   return text
     .split(',')

@@ -1,12 +1,11 @@
-/** One `proreus dev` a state folder: a second one would overwrite the kubeconfig of the first. */
+/** Only one `proreus dev` may use a state folder: a second one would overwrite the kubeconfig of the first. */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { makePrivateFolder } from '../certs/private-file.ts'
 
 /**
- * Makes this process the owner of the folder, and returns the function that gives it up again. What a process that has died left behind is
- * replaced.
+ * Makes this process the owner of the folder, and returns the function that releases it. Files of a process that has died are replaced.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when another process owns the folder, or it cannot be written.
  */
@@ -18,7 +17,7 @@ export async function ownStateFolder(folder: string): Promise<() => Promise<void
       const owner = await ownerOf(path)
       if (owner !== undefined && isRunning(owner)) throw ownedBy(owner, folder, path)
       await rm(path, { force: true })
-      // Of two that see a dead owner at the same time, one gets it.
+      // When two processes find a dead owner at the same time, only one becomes the owner.
       if (!(await claim(path))) throw ownedBy(await ownerOf(path), folder, path)
     }
   } catch (cause) {
@@ -29,7 +28,7 @@ export async function ownStateFolder(folder: string): Promise<() => Promise<void
   return () => rm(path, { force: true })
 }
 
-/** False when the file is there already. */
+/** Returns false when the file exists already. */
 async function claim(path: string): Promise<boolean> {
   try {
     await writeFile(path, `${process.pid}\n`, { flag: 'wx' })
@@ -40,13 +39,13 @@ async function claim(path: string): Promise<boolean> {
   }
 }
 
-/** Undefined for a file that holds no process id, e.g. an empty one. */
+/** Undefined for a file without a process id, e.g. an empty one. */
 async function ownerOf(path: string): Promise<number | undefined> {
   const pid = Number((await readFile(path, 'utf8').catch(() => '')).trim())
   return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
 }
 
-/** Signal 0 only checks (kill(2)); a process of another user answers EPERM. */
+/** Signal 0 only checks (kill(2)); for a process of another user it fails with EPERM. */
 function isRunning(pid: number): boolean {
   if (pid === process.pid) return false
   try {

@@ -20,7 +20,7 @@ import { ownStateFolder } from './dev-owner.ts'
 import { nameOption, operatorsOption, selectOperators } from './operators.ts'
 import { paint, terminalProgress, type Progress } from './progress.ts'
 
-/** In this repository. */
+/** The sample of this repository. */
 const mypodSample = 'config/samples/mypod.yaml'
 
 interface Options extends LogOptions {
@@ -49,16 +49,16 @@ export function devCommand(): Command {
 async function dev(options: Options): Promise<void> {
   const started = performance.now()
   const progress = terminalProgress(process.stderr)
-  // On a terminal the steps tell what is going on, until all is ready.
+  // On a terminal, progress is displayed instead of log lines until everything is ready.
   let starting = process.stderr.isTTY === true && options.logLevel === 'info'
   const logger = loggerOf(options, () => starting)
   const { operators, name: given } = await selectOperators(options)
-  // This API serves nobody else: several operators need no name that tells their installation from others.
+  // This API has no other users, so several operators need no name that distinguishes their installation.
   const name = installationName(operators, given ?? (operators.length > 1 ? 'dev' : undefined))
   const termination = onTermination(logger)
   progress.say(`proreus ${version}\n`)
   const disown = await ownStateFolder(options.stateDir)
-  // Its appearance means that all is ready, so an old one goes first.
+  // Removed first, because its appearance means that everything is ready.
   const kubeconfig = join(options.stateDir, 'kubeconfig')
   let cluster: DevCluster
   try {
@@ -112,7 +112,7 @@ async function removeOld(kubeconfig: string): Promise<void> {
 interface Environment {
   readonly cluster: DevCluster
   readonly client: Client
-  /** That of the installation. */
+  /** The name of the installation. */
   readonly name: string
   readonly options: Options
   readonly progress: Progress
@@ -150,7 +150,7 @@ function runOperators(
   })
 }
 
-/** What to type next. */
+/** Prints the next commands to type. */
 function sayReady(progress: Progress, kubeconfig: string, operators: readonly Operator[], seconds: number): void {
   const bold = (text: string): string => paint(process.stderr, 'bold', text)
   const hasSample = operators.some(({ name }) => name === 'mypod') && existsSync(mypodSample)

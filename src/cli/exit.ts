@@ -1,4 +1,4 @@
-/** Ends a command with an exit code when everything has been said. */
+/** Ends a command with an exit code, when its messages are already printed. */
 export class Exit extends Error {
   readonly exitCode: number
 

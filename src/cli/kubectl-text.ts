@@ -1,8 +1,8 @@
-/** Results of a review in the words of kubectl. */
+/** Formats the results of a review like kubectl. */
 import { formatFieldError, sortFieldErrors } from '../api/field-error.ts'
 import type { OfflineReview } from '../webhook/offline.ts'
 
-/** `The MyPod "x" is invalid: …` with one line a cause when there are several, as kubectl prints a 422. */
+/** `The MyPod "x" is invalid: …`, with one line for each of several causes, as kubectl prints a 422. */
 export function kubectlText(source: string, review: OfflineReview): string {
   const warnings = review.warnings.map((warning) => `Warning: ${warning}\n`).join('')
   const { kind, name } = review

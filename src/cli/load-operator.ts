@@ -6,10 +6,10 @@ import { ProreusError, messageOf } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
 import { isOperator } from '../manager/operator.ts'
 
-/** The program's own files, whose lines of a stack say nothing about the operator. */
+/** The program's own files, which are left out of stacks. */
 const ownFiles = new URL('../', import.meta.url).href
 
-/** A file that failed while it was loaded; `frames` are the lines of the stack that are the user's. */
+/** The error of a file that threw when it was loaded; `frames` are the lines of the stack in the user's files. */
 export class LoadError extends ProreusError {
   readonly frames: readonly string[]
 
@@ -20,9 +20,9 @@ export class LoadError extends ProreusError {
 }
 
 /**
- * Imports `file` and returns what it exports as `operator`.
+ * Imports `file` and returns its export `operator`.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when there is no such file, it exports no operator, or (a `LoadError`) it cannot be loaded.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when the file does not exist, exports no operator, or (a `LoadError`) cannot be loaded.
  */
 export async function loadOperator(file: string): Promise<Operator> {
   const path = resolve(file)
@@ -50,14 +50,14 @@ function loadError(file: string, path: string, cause: unknown): LoadError {
   return new LoadError(`The operator ${file} cannot be loaded: ${problem}${where}${commonJsAdvice(path, cause)}.`, frames, cause)
 }
 
-/** The lines of a stack in the user's files, with paths as the user would write them. */
+/** Returns the lines of a stack in the user's files, with relative paths. */
 function framesOf(stack: string): readonly string[] {
   const lines = stack.split('\n').filter((line) => /^ +at .*(file:\/\/|[( ]\/).*:\d+:\d+\)?$/.test(line))
   const own = lines.filter((line) => !line.includes(ownFiles) && !line.includes('/node_modules/') && !/[( ]node:/.test(line))
   return own.map((line) => line.trim().replace(/(file:\/\/)?\/[^\s)]+/, shortened))
 }
 
-/** A syntax error has its place in the first line of its stack, then lines of code and a mark below its column. */
+/** The stack of a syntax error has the position in its first line, then lines of code and a mark below the column. */
 function syntaxErrorAt(stack: string): string | undefined {
   const match = /^(file:\/\/\S+|\/\S+):(\d+)\n(?:.+\n)*?(?:( *)\^+\n|\n)/.exec(stack)
   if (match === null) return undefined
@@ -65,14 +65,14 @@ function syntaxErrorAt(stack: string): string | undefined {
   return `${shortened(file!)}:${line}${indent === undefined ? '' : `:${indent.length + 1}`}`
 }
 
-/** A file URL, with its line and column if any, as a path from the current folder. */
+/** Returns a file URL, with its line and column if any, as a path relative to the current folder. */
 function shortened(text: string): string {
   const [, file = text, position = ''] = /^(.*?)((?::\d+)*)$/.exec(text) ?? []
   const path = relative(process.cwd(), file.startsWith('file:') ? fileURLToPath(file) : file)
   return `${path.startsWith('..') ? path : `./${path}`}${position}`
 }
 
-/** `npm init` writes `"type": "commonjs"`: Node.js then takes an ECMAScript module for something else. */
+/** `npm init` writes `"type": "commonjs"`, with which Node.js does not load an ECMAScript module. */
 function commonJsAdvice(path: string, cause: unknown): string {
   if (!(cause instanceof SyntaxError) || !/import statement outside a module|Unexpected token 'export'/.test(cause.message)) return ''
   const packageJson = packageJsonOf(dirname(path))
@@ -81,7 +81,7 @@ function commonJsAdvice(path: string, cause: unknown): string {
   return `: ${shortened(packageJson)} says "type": "commonjs". Write "type": "module" there (npm pkg set type=module), or end the name of the file with .m${extension.slice(1)}`
 }
 
-/** The package.json that says what the files of a folder are, where it says commonjs. */
+/** Returns the nearest package.json, if its type is commonjs. */
 function packageJsonOf(folder: string): string | undefined {
   const path = join(folder, 'package.json')
   if (existsSync(path)) return /"type"\s*:\s*"commonjs"/.test(readFileSync(path, 'utf8')) ? path : undefined

@@ -1,4 +1,4 @@
-/** The logger of a command, from its flags: lines for people on a terminal, JSON otherwise. */
+/** Creates the logger of a command from its flags: text on a terminal, JSON otherwise. */
 import { Option, type Command } from 'commander'
 import { createLogger, type Logger } from '../telemetry/logger.ts'
 

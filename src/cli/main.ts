@@ -1,4 +1,4 @@
-/** The command line: its commands, and how an error becomes a sentence and an exit code. */
+/** The command line: its commands, and the conversion of errors to messages and exit codes. */
 import { Command, CommanderError } from 'commander'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { version } from '../api/version.ts'
@@ -11,7 +11,7 @@ import { LoadError } from './load-operator.ts'
 import { runCommand } from './run.ts'
 import { validateCommand } from './validate.ts'
 
-/** The command line with all its commands. */
+/** Creates the command line with all its commands. */
 export function createProgram(): Command {
   const program = new Command('proreus')
     .description('A Kubernetes operator server: admission webhooks, controllers and their certificates in one process.')
@@ -31,7 +31,7 @@ export function createProgram(): Command {
   return program
 }
 
-/** Runs one command line and gives the exit code: 0 done, 1 failed, 2 not understood. */
+/** Runs one command line and returns the exit code: 0 success, 1 failure, 2 invalid command line. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
     await createProgram().parseAsync(withoutAliases(argv), { from: 'user' })
@@ -48,7 +48,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Commander hands settings down to a command at the moment when that is made; ours are made before the program is. */
+/** Commander copies settings to a command when it is created; ours are created before the program. */
 function inheritSettings(command: Command, parent: Command, names: readonly string[] = []): void {
   const path = [...names, command.name()]
   command.copyInheritedSettings(parent).showHelpAfterError(helpHint(...path))
@@ -59,12 +59,12 @@ function helpHint(...command: readonly string[]): string {
   return `(${['proreus', ...command].join(' ')} --help shows what there is)`
 }
 
-/** Where in the user's own files an operator failed to load. */
+/** Returns the positions in the user's files at which an operator failed to load. */
 function framesBelow(error: ProreusError): string {
   return error instanceof LoadError ? error.frames.map((frame) => `    ${frame}\n`).join('') : ''
 }
 
-/** Messages of others, quoted in ours, can have several lines. */
+/** Quoted messages of other programs may have several lines. */
 function oneLine(message: string): string {
   return message.trim().replace(/\s*\n\s*/g, ' ')
 }

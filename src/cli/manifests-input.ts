@@ -1,4 +1,4 @@
-/** Objects from files, folders and standard input: YAML with several documents, or JSON. */
+/** Reads objects from files, folders and standard input: YAML with several documents, or JSON. */
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -8,12 +8,12 @@ import { isObject, type JsonObject } from '../api/json.ts'
 import { readNumber } from '../api/json-reader.ts'
 
 export interface ManifestInput {
-  /** The file, and the position of the document in it when there are several. */
+  /** The file, and the position of the document in it if there are several. */
   readonly source: string
   readonly object: JsonObject
 }
 
-/** A file or document that is no Kubernetes object. */
+/** A file or document that is not a Kubernetes object. */
 export class UnreadableInput {
   readonly source: string
   readonly problem: string
@@ -24,7 +24,9 @@ export class UnreadableInput {
   }
 }
 
-/** Every object in the given places, in order; what cannot be read comes as `UnreadableInput` and does not stop the rest. */
+/**
+ * Yields every object in the given places, in order; an unreadable one is yielded as `UnreadableInput`, and the rest is read nevertheless.
+ */
 export async function* readManifests(places: readonly string[]): AsyncGenerator<ManifestInput | UnreadableInput> {
   for (const place of places) {
     if (place === '-') {
@@ -52,7 +54,7 @@ async function filesAt(place: string): Promise<string[]> {
 }
 
 function* objectsIn(file: string, content: string): Generator<ManifestInput | UnreadableInput> {
-  // Only where there is an integer beyond 2^53 must each be read as one that has all its digits.
+  // Only a text with an integer beyond 2^53 needs the slower exact parsing.
   const exact = /\d{16}/.test(content)
   const documents = parseAllDocuments(content, { merge: true, intAsBigInt: exact })
   if (!Array.isArray(documents)) return
@@ -81,7 +83,7 @@ function* objectsIn(file: string, content: string): Generator<ManifestInput | Un
   }
 }
 
-/** An integer as the API server reads it. */
+/** Converts an integer to a number, or a bigint beyond 2^53, as elsewhere. */
 function narrow(_key: unknown, value: unknown): unknown {
   return typeof value === 'bigint' ? readNumber(String(value)) : value
 }

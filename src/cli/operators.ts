@@ -1,4 +1,4 @@
-/** The operators that a command is about: the shipped ones by name, others by file. */
+/** Selects the operators of a command: shipped ones by name, others by file. */
 import { Option } from 'commander'
 import { ProreusError } from '../api/errors.ts'
 import type { Operator } from '../manager/operator.ts'
@@ -24,17 +24,17 @@ export function nameOption(): Option {
   return new Option('--name <name>', description).env('PROREUS_NAME')
 }
 
-/** What the options of a command say; what they leave out, the project says. */
+/** The selection of a command's options, with defaults of the project. */
 export interface Selected {
   readonly operators: readonly Operator[]
-  /** The name of the installation, where one is given or follows from the selection. */
+  /** The name of the installation, if it is set or follows from the selection. */
   readonly name: string | undefined
 }
 
 /**
  * Resolves `mypod,./my-operator.ts`; `all` are the shipped ones.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when nothing says which operators, there is none of that name, or one cannot be loaded.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when no operators are selected, a name is unknown, or an operator cannot be loaded.
  */
 export async function selectOperators(options: {
   readonly operators?: string | undefined
@@ -49,7 +49,7 @@ export async function selectOperators(options: {
   const operators: Operator[] = []
   for (const item of items) operators.push(...(await operatorsNamed(item)))
   const onlyShipped = items.every((item) => item === 'all')
-  // The project's name is that of the project's operators.
+  // The project's name applies to the project's operators only.
   const given = options.name ?? (options.operators === undefined ? project.name : undefined)
   return { operators: [...new Set(operators)], name: given ?? (onlyShipped ? shippedInstallation : undefined) }
 }

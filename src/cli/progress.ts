@@ -1,21 +1,21 @@
-/** What a person sees while something starts: one line a step, with the time it took. */
+/** Progress of a start on a terminal: one line a step, with its duration. */
 import { styleText } from 'node:util'
 
 export interface Progress {
-  /** Says that a step is done, and what came of it. */
+  /** Prints a finished step and its result. */
   done(step: string, detail: string): void
-  /** Says something as it is. */
+  /** Prints a text. */
   say(text: string): void
 }
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Colours only where the stream is a terminal and `NO_COLOR` is not set. */
+/** Uses colours only when the stream is a terminal and `NO_COLOR` is not set. */
 export function paint(stream: NodeJS.WriteStream, style: Style, text: string): string {
   return styleText(style, text, { stream, validateStream: true })
 }
 
-/** Progress on a terminal. Elsewhere the logs tell the same, and this is silent. */
+/** Progress on a terminal. Elsewhere it prints nothing, because the logs contain the same. */
 export function terminalProgress(stream: NodeJS.WriteStream): Progress {
   if (!stream.isTTY) return { done: () => undefined, say: () => undefined }
   let last = performance.now()

@@ -1,19 +1,19 @@
-/** What a project says for all commands: `"proreus": { "operators": "./my-operator.ts" }` in the package.json of the current folder. */
+/** Settings of a project for all commands: `"proreus": { "operators": "./my-operator.ts" }` in the package.json of the current folder. */
 import { readFileSync } from 'node:fs'
 import { ProreusError, messageOf } from '../api/errors.ts'
 import { isObject } from '../api/json.ts'
 
 export interface Project {
-  /** As `--operators` takes it. */
+  /** The value of `--operators`. */
   readonly operators?: string
-  /** As `--name` takes it. */
+  /** The value of `--name`. */
   readonly name?: string
 }
 
 /**
- * Reads the project's field; empty without a package.json, or without the field in it.
+ * Reads the project's settings; empty without a package.json, or without the field in it.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when it is malformed.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when they are malformed.
  */
 export function readProject(path = 'package.json'): Project {
   const settings = fieldOf(path)
@@ -35,7 +35,7 @@ function fieldOf(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    // Most folders have none, and the others are npm's to complain about.
+    // Most folders have no package.json; npm reports an invalid one.
     return undefined
   }
   try {

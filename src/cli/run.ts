@@ -1,4 +1,4 @@
-/** `proreus run`: operators against an existing API. */
+/** `proreus run`: runs operators against an existing API. */
 import { Command, Option } from 'commander'
 import { serviceAccountDirectory } from '../client/in-cluster.ts'
 import { loadConnection } from '../client/kubeconfig.ts'
@@ -53,7 +53,7 @@ interface Options extends LogOptions {
   forceConflicts?: boolean
 }
 
-/** @param start what runs the operators; tests put another in its place. */
+/** @param start runs the operators; tests replace it. */
 export function runCommand(start: typeof run = run): Command {
   const command = new Command('run')
     .description('Run operators against an existing API: admission webhooks, controllers, and the certificates in between.')
@@ -203,7 +203,7 @@ function runOptions(connection: Connection, name: string, options: Options): Omi
   }
 }
 
-/** Undefined: the defaults of `run`. */
+/** Undefined selects the defaults of `run`. */
 function certificatesOf({ inCluster, namespace: own }: Connection, name: string, options: Options): CertificateOptions | undefined {
   if (options.certDir !== undefined) return { kind: 'files', directory: options.certDir }
   if (options.certSecret === undefined || inCluster !== true) return undefined

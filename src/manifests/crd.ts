@@ -8,10 +8,10 @@ import type { WebhookTarget } from './webhook-configuration.ts'
 import { clientConfig } from './webhook-configuration.ts'
 
 /**
- * The CRD as `kubectl apply` takes it. Names and values that the API server would fill in are left out.
- * `target` is where a webhook converts the kind's objects; without it a version differs from another by its name alone.
+ * Returns the CRD for `kubectl apply`, without names and values that the API server sets. `target` is the conversion webhook of the kind;
+ * without it, objects of different versions differ by their apiVersion alone.
  *
- * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would not accept a schema: patterns, rules, defaults, structure.
+ * @throws {ProreusError} `PRO_SCHEMA_INVALID` when the API server would reject a schema: patterns, rules, defaults, structure.
  */
 export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
   for (const { name } of kind.versions) schemaOf(kind, name)
@@ -36,7 +36,7 @@ export function crdOf(kind: Kind, target?: WebhookTarget): JsonObject {
   }
 }
 
-/** `spec.conversion` with a webhook. Like the webhook configurations it carries no `caBundle`. */
+/** Returns `spec.conversion` with a webhook; without a `caBundle`, like the webhook configurations. */
 export function webhookConversion(target: WebhookTarget) {
   return {
     strategy: 'Webhook',

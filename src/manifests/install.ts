@@ -1,4 +1,4 @@
-/** Puts the kinds and webhook configurations of operators into an API server. */
+/** Installs the kinds and webhook configurations of operators. */
 import { customResourceDefinition, mutatingWebhookConfiguration, validatingWebhookConfiguration } from '../api/builtin.ts'
 import type { CustomResourceDefinition } from '../api/builtin.ts'
 import { sleep, systemClock, type Clock } from '../api/clock.ts'
@@ -22,14 +22,14 @@ import { webhookConfigurations } from './webhook-configuration.ts'
 export interface InstallOptions {
   /** The name of the installation. Default: that of the only operator. */
   readonly name?: string | undefined
-  /** Default false: a CRD that another installation has defined differently is refused. True takes it over. */
+  /** Default false: a CRD that another installation has defined differently is an error. True takes ownership of it. */
   readonly forceConflicts?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** A new CRD is served within moments; a name that is taken never is. */
+/** A new CRD is served within moments; one with a conflicting name never is. */
 const establishedDeadlineMs = 10_000
-/** The running process fills in `caBundle` as soon as it sees the configuration. */
+/** The running process injects the `caBundle` as soon as it sees the configuration. */
 const trustedDeadlineMs = 10_000
 const pollMs = 20
 
@@ -51,7 +51,7 @@ export async function installKinds(
   for (const crd of crds) await established(client, nameOf(crd), clock, options.signal)
 }
 
-/** Takes fields over from anybody but another installation, whose objects would be validated by a schema that is not theirs. */
+/** Takes ownership of fields from any manager but another installation, whose objects would be validated by a foreign schema. */
 async function applyDefinition(
   client: Client,
   crd: JsonObject,
@@ -76,7 +76,9 @@ interface Conflict {
   readonly field: string
 }
 
-/** The field managers that a refused apply names (k8s.io/apimachinery `pkg/util/managedfields/internal`: `NewConflictError`). */
+/**
+ * Returns the field managers that a conflict of an apply names (k8s.io/apimachinery `pkg/util/managedfields/internal`: `NewConflictError`).
+ */
 function conflictsOf(error: unknown): readonly Conflict[] {
   const causes = error instanceof ApiError ? error.causes : []
   return causes.flatMap(({ message = '', field = '' }) => {
@@ -108,7 +110,7 @@ async function established(client: Client, name: string, clock: Clock, signal: A
   if (!done) throw new ProreusError('PRO_API', `The API server does not serve the CRD ${name}: ${problem}.`)
 }
 
-/** Applies the webhook configurations and the CRDs' conversion webhooks; the running process then fills in `caBundle`. */
+/** Applies the webhook configurations and the CRDs' conversion webhooks; the running process then injects the `caBundle`. */
 export async function installWebhooks(
   client: Client,
   operators: readonly Operator[],
@@ -126,8 +128,8 @@ export async function installWebhooks(
 /**
  * For `onServing` of `run`: installs kinds and webhooks as soon as these are served.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` at once when nothing says how the API server reaches the webhooks: outside a cluster it needs
- * `webhook.url`, or `webhook.service` with a Service that leads here.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` at once when the address of the webhooks is unknown: outside a cluster set `webhook.url`, or
+ * `webhook.service` with a Service that leads here.
  */
 export function installOnServing(
   operators: readonly Operator[],
@@ -155,7 +157,7 @@ function targetOf(names: InstallationNames, running: RunOptions): WebhookTarget 
   )
 }
 
-/** For each kind with several versions: who had a conversion webhook before may need none any more. */
+/** For every kind with several versions, since one that had a conversion webhook before may need none any more. */
 async function installConversions(
   client: Client,
   operators: readonly Operator[],
@@ -172,7 +174,7 @@ async function installConversions(
       await installConversion(client, name, target, fieldManager, options)
       continue
     }
-    // Not by applying without it: the `caBundle`, which another manager owns, would stay behind.
+    // An apply without the field would not suffice: the `caBundle`, which another manager owns, would remain.
     const { spec } = await client.get(customResourceDefinition, { name }, { signal })
     const none = { spec: { conversion: { strategy: 'None', webhook: null } } }
     if (spec.conversion?.strategy === 'Webhook')
@@ -180,7 +182,7 @@ async function installConversions(
   }
 }
 
-/** Where another installation converts, it does so for all, and is left to it. */
+/** When another installation converts, it converts for all, and nothing is changed. */
 async function installConversion(
   client: Client,
   name: string,
@@ -193,7 +195,7 @@ async function installConversion(
   const conversion = webhookConversion(target)
   const other = 'url' in target ? 'service' : 'url'
   if (definition.spec.conversion?.webhook?.clientConfig?.[other] !== undefined) {
-    // A webhook has one of both, and an apply takes nothing away that others have applied.
+    // A webhook has either `url` or `service`, and an apply does not remove fields that others have applied.
     const { webhook } = conversion
     const taken = {
       spec: { conversion: { ...conversion, webhook: { ...webhook, clientConfig: { ...webhook.clientConfig, [other]: null } } } },
@@ -203,7 +205,7 @@ async function installConversion(
   await applyDefinition(client, { metadata: { name }, spec: { conversion } }, fieldManager, { ...options, forceConflicts: true })
 }
 
-/** Whether the installer of another installation has applied the conversion. */
+/** Returns whether the installer of another installation has applied the conversion. */
 function isConvertedByOthers({ metadata }: CustomResourceDefinition, installation: string): boolean {
   return (metadata.managedFields ?? []).some(({ manager = '', fieldsV1 }) => {
     const spec = (fieldsV1 as JsonObject | undefined)?.['f:spec']
@@ -211,7 +213,7 @@ function isConvertedByOthers({ metadata }: CustomResourceDefinition, installatio
   })
 }
 
-/** Installing needs more rights than running: who lacks them is told the way around. */
+/** Installing needs more rights than running: the error for a missing right names the alternative. */
 async function allowed(write: Promise<unknown>): Promise<void> {
   try {
     await write
@@ -222,7 +224,7 @@ async function allowed(write: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Waits until every installed webhook, those for conversion too, has a `caBundle`: from then on the API server can call it. */
+/** Resolves when every installed webhook, including those for conversion, has a `caBundle`: from then on the API server can call it. */
 export async function whenTrusted(
   client: Client,
   operators: readonly Operator[],
@@ -257,7 +259,7 @@ function configurationsOf(operators: readonly Operator[], names: InstallationNam
   ] as const
 }
 
-/** Asks again and again; false when it was never so. */
+/** Polls `ask`; resolves to false when it has not returned true in time. */
 async function within(ms: number, clock: Clock, signal: AbortSignal | undefined, ask: () => Promise<boolean>): Promise<boolean> {
   const deadline = clock.now() + ms
   while (!(await ask())) {

@@ -1,4 +1,4 @@
-/** The permissions of an operator, and roles for the people who use its kinds. */
+/** The RBAC roles of an operator, and those for users of its kinds. */
 import type { JsonObject } from '../api/json.ts'
 import type { Kind } from '../api/kind.ts'
 import type { PolicyRule } from '../api/policy-rule.ts'
@@ -10,7 +10,7 @@ import { kindsOf } from '../manager/shared-kinds.ts'
 
 const readVerbs = ['get', 'list', 'watch'] as const
 
-/** What the enabled operators need in the namespaces that they watch. */
+/** Returns the rules that the enabled operators need in the namespaces that they watch. */
 function rulesOf(operators: readonly Operator[]): PolicyRule[] {
   return mergeRules([
     { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
@@ -31,12 +31,12 @@ function rulesForKind({ group, plural }: Kind): PolicyRule[] {
   return [
     readRule({ group, plural }),
     { apiGroups: [group], resources: [`${plural}/status`], verbs: ['patch', 'update'] },
-    // Owner references that block the owner's deletion need this where OwnerReferencesPermissionEnforcement is on.
+    // Owner references that block the owner's deletion require this where OwnerReferencesPermissionEnforcement is enabled.
     { apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ['update'] },
   ]
 }
 
-/** The ClusterRole of the operator process, which keeps the `caBundle` of its webhook configurations. */
+/** Returns the ClusterRole of the operator process, which maintains the `caBundle` of its webhook configurations. */
 export function managerRole(operators: readonly Operator[], names: InstallationNames): JsonObject {
   const injection: PolicyRule = {
     apiGroups: ['admissionregistration.k8s.io'],
@@ -55,7 +55,7 @@ function definitionInjection(operators: readonly Operator[]): PolicyRule[] {
   return [{ apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], resourceNames, verbs: ['get', 'patch'] }]
 }
 
-/** A viewer and an editor role for each kind, aggregated into the cluster's own `view`, `edit` and `admin`. */
+/** Returns a viewer and an editor role for each kind, aggregated into the cluster's own `view`, `edit` and `admin`. */
 export function userRoles(operators: readonly Operator[], installation: string): JsonObject[] {
   return kindsOf(operators).flatMap(({ group, plural, singular }) => {
     const status: PolicyRule = { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get'] }
@@ -80,7 +80,7 @@ function clusterRole(name: string, rules: readonly PolicyRule[], labels: JsonObj
   }
 }
 
-/** Rules about the same resources become one; the result is sorted, so that generated files do not move. */
+/** Merges rules for the same resources. The result is sorted, so that generated files are stable. */
 export function mergeRules(rules: readonly PolicyRule[]): PolicyRule[] {
   const merged = new Map<string, Set<string>>()
   const targets = new Map<string, Omit<PolicyRule, 'verbs'>>()

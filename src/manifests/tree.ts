@@ -1,4 +1,4 @@
-/** The generated files under `config/`: what they contain, whether they are up to date, and writing them. */
+/** The generated files under `config/`: renders them, finds stale ones, and writes them. */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ProreusError, messageOf } from '../api/errors.ts'
@@ -12,11 +12,11 @@ import { managerRole, userRoles } from './rbac.ts'
 import { webhookConfigurations } from './webhook-configuration.ts'
 import { manifestText } from './yaml.ts'
 
-/** The folder whose files are all generated: one that no kind asks for any more is removed. */
+/** All files in this folder are generated: one without a kind is removed. */
 const crdFolder = 'crd/bases'
 
 /**
- * Paths below the configuration folder and their texts; `name` is that of the installation.
+ * Returns the texts of the files by their paths below the configuration folder; `name` is that of the installation.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` when the installation has no name, or two operators define one kind differently.
  */
@@ -46,7 +46,7 @@ export function generatedFiles(operators: readonly Operator[], name?: string): R
   ])
 }
 
-/** Files that are missing, differ from what would be generated, or should not be there; sorted. */
+/** Returns the files that are missing, outdated or superfluous; sorted. */
 export async function staleFiles(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
   const stale: string[] = []
   for (const [path, text] of files) {
@@ -59,7 +59,7 @@ export async function staleFiles(directory: string, files: ReadonlyMap<string, s
 }
 
 /**
- * Writes what is stale and gives its paths.
+ * Writes stale files and returns their paths.
  *
  * @throws {ProreusError} `PRO_PERMISSION` when the folder cannot be written.
  */

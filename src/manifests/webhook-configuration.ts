@@ -1,4 +1,4 @@
-/** The webhook configurations that make the API server ask this process. */
+/** The webhook configurations of operators. */
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import type { InstallationNames } from '../manager/names.ts'
@@ -8,14 +8,14 @@ import type { CombinedWebhook } from '../webhook/combine.ts'
 import { combineWebhooks } from '../webhook/combine.ts'
 import { schemaKindOf } from '../webhook/definition.ts'
 
-/** How the API server reaches the webhook server: through its Service in the cluster, or at a URL outside it. */
+/** The address of the webhook server for the API server: its Service in the cluster, or a URL outside it. */
 export type WebhookTarget =
   { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } } | { readonly url: string }
 
 /**
- * A mutating and a validating configuration with one entry for each served version of each kind, and for whatever else has webhooks.
- * They carry no `caBundle`: the running process (or cert-manager) keeps it, and a manifest that had one would undo that.
- * A configuration without entries is there all the same: one that was installed before is to lose its own.
+ * Returns a mutating and a validating configuration with one entry for each served version of each kind, and for each other type with
+ * webhooks. They have no `caBundle`: the running process (or cert-manager) maintains it, and a manifest with one would overwrite it. A
+ * configuration without entries is returned, too, so that entries which were installed before are removed.
  */
 export function webhookConfigurations(operators: readonly Operator[], target: WebhookTarget, names: InstallationNames): JsonObject[] {
   const webhooks = combineWebhooks(operators.flatMap((operator) => operator.webhooks))
@@ -62,7 +62,10 @@ function entriesOf(
     })
 }
 
-/** A domain of three parts at least, as the API server wants it: the groups of Kubernetes' own types have less, and end with the installation's name. */
+/**
+ * A domain with at least three parts, as the API server requires; the groups of Kubernetes' own types have fewer, so that the
+ * installation's name is appended.
+ */
 function nameOf({ type, schemaKind, version, subresource, name }: CombinedWebhook, verb: string, names: InstallationNames): string {
   const { group, kind, plural } = type
   const isAny = kind === '*'
@@ -82,8 +85,8 @@ function scopeOf({ type, filters }: CombinedWebhook): string {
 }
 
 /**
- * What is not ours must be able to change while nobody answers here: the operator's own Pods could not start otherwise.
- * Kinds of one's own have no exceptions: whoever may write in an excluded namespace could go around the check.
+ * Types that are not ours must stay writable while the webhooks are down; otherwise the operator's own Pods could not start. Webhooks of
+ * one's own kinds exclude no namespace, because users could bypass the validation there.
  */
 function namespaceSelectorOf(
   { type, filters }: CombinedWebhook,
@@ -95,7 +98,7 @@ function namespaceSelectorOf(
   return { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', own] }] }
 }
 
-/** A copy: what is installed must not be frozen, or shared between files. */
+/** A copy: installed objects must not be frozen, or shared between files. */
 function asJson(value: object): JsonValue {
   return structuredClone(value) as JsonValue
 }

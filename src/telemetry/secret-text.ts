@@ -1,31 +1,31 @@
-/** Takes secrets out of texts: messages, stacks, URLs, and whatever else comes as one string. */
+/** Removes secrets from texts: messages, stacks, URLs, and any other string. */
 
 export const redacted = '[redacted]'
 
-/** Without one of these characters nothing is announced; only a token or a key in base64 is a secret by itself. */
+/** A text with none of these characters has no name before a value; it can only contain a token or a key in base64. */
 const plain = /^[^=: ]*$/
 const encoded = /eyJ|LS0t/
-/** What the rules below look for, so that most texts meet one expression only. */
+/** A superset of the rules below, so that most texts are matched against one expression only. */
 const suspicious = /pass|pwd|token|secret|key|bearer|basic|authorization|cookie|credential|:\/\/(?:(?!:\/\/)\S){1,800}@|eyJ|LS0t/i
 
 /** The words of `secretEnding`, for the middle of a text. */
 const word = `(?:password|passwd|passphrase|pwd|(?<![a-z])pass|token|secret|credentials?|(?:api|private|secret|access|signing|encryption|client)[-_]?key|key[-_]?data)`
 const quote = String.raw`\\*["']`
-/** \`secret: "web"\` in a sentence is the name of a Secret; \`"secret": "…"\`, \`secret="…"\` and \`client_secret: "…"\` are secrets. */
+/** `secret: "web"` in a sentence is the name of a Secret; `"secret": "…"`, `secret="…"` and `client_secret: "…"` are secrets. */
 const notBareSecret = String.raw`(?<!(?<![\w-])secret)`
 
 type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: string[]) => string)]
 
-/** Every repetition is bounded, or cannot begin within its own match, so that each rule takes time in proportion to the text. */
+/** Every repetition is bounded, or cannot begin within its own match, so that each rule takes linear time. */
 const rules: readonly Rule[] = [
   [/-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g, redacted],
-  // The same in base64, as in a kubeconfig; certificates begin likewise.
+  // The same in base64, as in a kubeconfig; certificates begin with the same characters.
   [/LS0tLS1CRUdJTi[A-Za-z0-9+/]{8,}={0,2}/g, (text) => (beginOf(text).includes('PRIVATE KEY') ? redacted : text)],
   // A JSON web token.
   [/(?<![\w-])eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]*/g, redacted],
-  // The password in a URL; what follows the colon may be a port.
+  // The password in a URL; digits after the colon may be a port.
   [/:\/\/([^\s/?#@:"'<>[\]]{0,256}):(?!\d{1,5}(?:[/?#]|$))(?:(?!:\/\/)[^\s"'<>]){1,512}@/g, `://$1:${redacted}@`],
-  // A user that is as long as a token; `git@` is not.
+  // A user name as long as a token; `git@` is not.
   [/:\/\/[^\s/?#@:"'<>[\]]{20,256}@/g, `://${redacted}@`],
   [/\b(bearer)([ :]{1,3})([\w.~+/=-]+)/gi, (text, scheme, gap, token) => (isProse(scheme!, token!) ? text : `${scheme}${gap}${redacted}`)],
   [
@@ -37,7 +37,7 @@ const rules: readonly Rule[] = [
     `$1${redacted}`,
   ],
   [/(cookie["'\\]{0,4}:\s{0,2}["'\\]{0,4})(?=[\w.-]{1,100}=)[^\r\n"'\\]+/gi, `$1${redacted}`],
-  // Field errors quote the value that they refuse.
+  // Field errors contain the rejected value.
   [new RegExp(String.raw`(${word}(?:\[[^\]\s]{0,64}\])?: \w{1,16} value: )(?:"(?:[^"\\]|\\.)*"?|\S+)`, 'gi'), `$1${redacted}`],
   // A quoted value: JSON, also as an entry {"name":…,"value":…}, YAML, an inspected object, an assignment in a shell.
   [
@@ -48,7 +48,7 @@ const rules: readonly Rule[] = [
     `$1$2${redacted}$3`,
   ],
   [new RegExp(String.raw`(${word}=)(?!(?:true|false|null|none|undefined)\b)[^\s"'\\,;&(){}[\]]+`, 'gi'), `$1${redacted}`],
-  // A line of YAML or a header; a sentence has more than one word after its colon.
+  // A line of YAML or a header; in a sentence, more than one word follows the colon.
   [
     new RegExp(String.raw`^([ \t>|-]{0,40}["']?[\w.-]{0,64}?${word}["']?:[ \t]{1,4})[^\s"'[{]\S*(?=[ \t]*(?:#.*)?$)`, 'gim'),
     `$1${redacted}`,
@@ -60,14 +60,14 @@ const rules: readonly Rule[] = [
   ],
 ]
 
-/** A Secret, as JSON or YAML, also when it is quoted within another text. */
+/** A Secret, as JSON or YAML, even when it is quoted within another text. */
 const secretKind = /\bkind\\*["']?\s{0,2}:\s{0,2}\\*["']?Secret(?:List)?\b/
 const secretData = /(\b(?:stringData|data)\\*["']?\s{0,2}:)[\s\S]*/
 
 /**
- * The text without what is a secret by its form or by the name before it.
+ * Returns the text without secrets, which are recognized by their form or by the name before them.
  *
- * @param isBeginning The text goes on, so that nobody knows what kind of object it quotes.
+ * @param isBeginning true when the text is truncated, so that the kind of a quoted object is unknown.
  */
 export function redactText(text: string, isBeginning = false): string {
   if (plain.test(text) && !encoded.test(text)) return text

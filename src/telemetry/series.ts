@@ -1,12 +1,12 @@
 /**
- * Metrics for hot paths: a series is looked up once, by its labels, and from then on it is a plain object to count in. prom-client's own
- * build a text of the labels for every count; it still renders these.
+ * Metrics for hot paths: a series is looked up by its labels once, and is from then on a plain object with a number. prom-client's own
+ * metrics build a string of the labels for every count; prom-client still renders these.
  */
 import type { Metric, Registry } from 'prom-client'
 
 export type Labels = Readonly<Record<string, string>>
 
-/** A number to add to, or to set. */
+/** A number to increment or set. */
 export class NumberSeries {
   value = 0
 
@@ -15,10 +15,10 @@ export class NumberSeries {
   }
 }
 
-/** How often observed values fell into each bucket. */
+/** Counts of observed values by bucket. */
 export class HistogramSeries {
   readonly #bounds: readonly number[]
-  /** One for each bound, not cumulative; the last one for what is above all of them. */
+  /** One count for each bound, not cumulative; the last one is for values above all bounds. */
   readonly counts: Float64Array
   sum = 0
 
@@ -41,7 +41,7 @@ export class HistogramSeries {
   }
 }
 
-/** What Prometheus is told of a metric. */
+/** The description of a metric for Prometheus. */
 export interface SeriesOptions {
   readonly name: string
   readonly help: string
@@ -55,7 +55,7 @@ interface Sample {
   readonly value: number
 }
 
-/** A metric and its series. Implements what prom-client's registry asks of a metric. */
+/** A metric and its series. Implements the interface that prom-client's registry requires. */
 abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesOptions {
   readonly name: string
   readonly help: string
@@ -71,7 +71,7 @@ abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesO
     registry.registerMetric(this as unknown as Metric<string>)
   }
 
-  /** The series of these labels, which exists, with zero, from now on. Not for every request: keep what is returned. */
+  /** Returns the series of these labels, which exists from now on, with zero. Call it once, not for every request. */
   with(labels: Labels): Series {
     const key = this.labelNames.map((name) => labels[name]).join('\0')
     const known = this.#series.get(key)
@@ -81,14 +81,14 @@ abstract class SeriesMetric<Series extends { clear(): void }> implements SeriesO
     return series
   }
 
-  /** What prom-client asks for when it renders. */
+  /** Called by prom-client to render the metric. */
   get(): Promise<object> {
     const { name, help, type, aggregator } = this
     const values = [...this.#series.values()].flatMap(({ labels, series }) => this.samples(labels, series))
     return Promise.resolve({ name, help, type, aggregator, values })
   }
 
-  /** What prom-client calls to start from zero. */
+  /** Called by prom-client to reset the metric. */
   reset(): void {
     for (const { series } of this.#series.values()) series.clear()
   }
@@ -119,7 +119,7 @@ export class HistogramMetric extends SeriesMetric<HistogramSeries> {
   readonly type = 'histogram'
   readonly #bounds: readonly number[]
 
-  /** @param bounds upper bounds of the buckets, ascending, without the one for everything */
+  /** @param bounds upper bounds of the buckets, ascending, without `+Inf` */
   constructor(options: SeriesOptions, bounds: readonly number[], registry: Registry) {
     super(options, registry)
     this.#bounds = bounds

@@ -1,5 +1,5 @@
 /**
- * Traces by OpenTelemetry. Only its API package is used here: the process that wants traces loads an SDK, and registers it, before Proreus
+ * Traces by OpenTelemetry. Proreus depends on its API package only: a process that wants traces loads and registers an SDK before Proreus
  * starts, e.g. with `node --import ./tracing.js`.
  */
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
@@ -9,19 +9,22 @@ import { version } from '../api/version.ts'
 
 export type { Attributes, Span, Tracer }
 
-/** The API's own provider, which stands before that of an SDK. While there is none, `getTracer` gives one that does nothing, and this gives undefined. */
+/**
+ * The provider of the API package, which delegates to an SDK. Without an SDK `getDelegateTracer` returns undefined, whereas `getTracer`
+ * would return a tracer without effect.
+ */
 interface DelegatingProvider {
   getDelegateTracer?(name: string, version: string): Tracer | undefined
 }
 
-/** The tracer of the SDK that is registered, undefined without one: asked once, at start, so that nothing is spent on spans that go nowhere. */
+/** Returns the tracer of the registered SDK, or undefined. Called once, at start, so that no spans are created without an SDK. */
 export function registeredTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider()
   const { getDelegateTracer } = provider as DelegatingProvider
   return getDelegateTracer === undefined ? provider.getTracer('proreus', version) : getDelegateTracer.call(provider, 'proreus', version)
 }
 
-/** Marks a span as failed, with the error where one was thrown. */
+/** Marks a span as failed, with the error if there is one. */
 export function markFailed(span: Span, error: unknown): void {
   const message = messageOf(error)
   span.recordException(error instanceof Error ? error : message)

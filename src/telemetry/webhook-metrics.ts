@@ -1,27 +1,27 @@
-/** What is counted about webhooks: controller-runtime's metrics, and what they leave out: decisions, sizes, deadlines. */
+/** The metrics of webhooks: those of controller-runtime, and further ones for decisions, sizes and deadlines. */
 import type { Registry } from 'prom-client'
 import type { HistogramSeries, Labels, NumberSeries } from './series.ts'
 import { CounterMetric, GaugeMetric, HistogramMetric } from './series.ts'
 
 /**
- * How a review ended: `denied` by a verdict; `errored` when a handler threw; `timed_out` when it did not decide within the deadline;
- * `abandoned` when the API server hung up before.
+ * The outcome of a review: `denied` by a verdict; `errored` when a handler threw; `timed_out` when no handler decided before the deadline;
+ * `abandoned` when the API server closed the connection before.
  */
 export type ReviewOutcome = 'allowed' | 'denied' | 'errored' | 'timed_out' | 'abandoned'
 
-/** What one path reviews: it becomes labels. */
+/** The reviewed kind of a path, for the labels. */
 export interface ReviewedKind {
   readonly group: string
   readonly kind: string
-  /** Those that are expected; their series are there from the start. */
+  /** The expected operations, whose series exist from the start. */
   readonly operations: readonly string[]
 }
 
 /** 10 ns to 1000 s by powers of ten: controller-runtime's buckets. */
 const latencyBuckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
-/** From what a review without handlers takes to the longest that an API server waits. */
+/** From the duration of a review without handlers to the longest timeout of the API server. */
 const durationBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-/** To 7 MiB, two objects as large as the API server takes them and the envelope; beyond it are lists to be converted. */
+/** Up to 7 MiB, two objects of the API server's maximum size and the envelope; beyond it are lists for conversion. */
 const requestBuckets = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 2 << 20, 4 << 20, 7 << 20, 32 << 20, 128 << 20]
 const operationBuckets = [0, 1, 2, 5, 10, 25, 100, 1000]
 const patchBuckets = [64, 256, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20]
@@ -76,7 +76,7 @@ export class WebhookMetricSet {
   }
 }
 
-/** The metrics of the webhook at one path. Nothing is looked up by labels, and no text is built, for a request that ends well. */
+/** The metrics of the webhook at one path. A successful request needs no look-up by labels and builds no string. */
 export class WebhookMetrics {
   readonly #set: WebhookMetricSet
   readonly #webhook: Labels
@@ -107,35 +107,35 @@ export class WebhookMetrics {
     this.#warnings = set.warnings.with(webhook)
     if (reviewed === undefined) return
     for (const operation of reviewed.operations) this.#reviewsOf(operation)
-    // The other outcomes get their seventeen buckets when they happen.
+    // The other outcomes get their seventeen buckets when they first occur.
     this.#durations.allowed = set.duration.with({ ...webhook, outcome: 'allowed' })
   }
 
-  /** A request came in, with a body of so many bytes; NaN: of unknown size. */
+  /** Counts a request and observes the size of its body; NaN for an unknown size. */
   started(bytes: number): void {
     this.#inFlight.value += 1
     if (bytes >= 0) this.#requestBytes.observe(bytes)
   }
 
-  /** Its answer, or its failure, is on the way. */
+  /** Counts the end of a request, with or without a response. */
   ended(seconds: number): void {
     this.#inFlight.value -= 1
     this.#latency.observe(seconds)
   }
 
-  /** The HTTP status of an answer. */
+  /** Counts a response by its HTTP status. */
   answered(code: number): void {
     const series = code === 200 ? this.#ok : this.#set.requests.with({ ...this.#webhook, code: String(code) })
     series.value += 1
   }
 
-  /** A request is not reviewed, for the reason that this HTTP status stands for; its answer may have another one. */
+  /** Counts a request that is not reviewed, by the HTTP status of the cause; its response may have another status. */
   refused(code: number, status: number = code): void {
     this.#set.refused.with({ ...this.#webhook, code: String(code) }).value += 1
     this.answered(status)
   }
 
-  /** A review ended. */
+  /** Counts a finished review. */
   reviewed(operation: string, outcome: ReviewOutcome, seconds: number): void {
     const reviews = this.#reviews.get(operation) ?? this.#reviewsOf(operation)
     reviews[outcome].value += 1
@@ -143,12 +143,12 @@ export class WebhookMetrics {
     duration.observe(seconds)
   }
 
-  /** A review took longer than the API server waits for. */
+  /** Counts a review that took longer than the API server waits. */
   overran(): void {
     this.#overruns.value += 1
   }
 
-  /** A mutating webhook allowed an object, and changed it with so many operations. */
+  /** Observes the patch of an object that a mutating webhook allowed. */
   patched(operations: number, bytes: number): void {
     this.#patchOperations ??= this.#set.patchOperations.with(this.#webhook)
     this.#patchOperations.observe(operations)
@@ -157,12 +157,12 @@ export class WebhookMetrics {
     this.#patchBytes.observe(bytes)
   }
 
-  /** An answer carried so many warnings. */
+  /** Counts the warnings of a response. */
   warned(count: number): void {
     this.#warnings.value += count
   }
 
-  /** A handler threw. */
+  /** Counts an exception of a handler. */
   panicked(): void {
     this.#set.panics.value += 1
   }

@@ -1,8 +1,8 @@
-/** The requests that a real API server received, from its audit log. */
+/** Reads the requests of a real API server from its audit log. */
 import { readFile } from 'node:fs/promises'
 import type { RequestRecord } from '../devcluster/http/handle.ts'
 
-/** All requests, without their bodies; JSON is YAML. */
+/** Records all requests, without their bodies. JSON is YAML. */
 export const auditPolicy: string = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -21,11 +21,13 @@ interface AuditEvent {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** Reads a log of JSON lines, oldest request first. A watch counts from its first answer on, everything else when it has been answered. */
+/**
+ * Reads a log of JSON lines, oldest request first. A watch is recorded from its first response on, every other request when it is answered.
+ */
 export async function readAuditLog(path: string): Promise<readonly RequestRecord[]> {
   const text = await readFile(path, 'utf8')
   const records = new Map<string, RequestRecord>()
-  // What follows the last newline is still being written.
+  // The last line is incomplete while it is being written.
   for (const line of text.split('\n').slice(0, -1)) {
     const event = JSON.parse(line) as AuditEvent
     if (records.has(event.auditID)) continue

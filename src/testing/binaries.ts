@@ -1,4 +1,4 @@
-/** Where the programs of a real control plane are: named by a variable, in a folder of them, or in the user's cache. */
+/** Finds the programs of a real control plane: by a variable, in a folder, or in the user's cache. */
 import { access, constants } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -10,13 +10,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export const kubernetesReleases = { '1.36': 'v1.36.3', '1.35': 'v1.35.4', '1.34': 'v1.34.4' } as const
 export type KubernetesMinor = keyof typeof kubernetesReleases
 
-/** Chooses another minor version, for runs on request; envtest's name. */
+/** Selects another minor version; the name is that of envtest. */
 const releaseVariable = 'ENVTEST_K8S_VERSION'
 
 export interface Program {
-  /** Names the program's file; the names of the first three are those of envtest. */
+  /** The variable with the path of the program; the names of the first three are those of envtest. */
   readonly variable: string
-  /** Its release; the programs of Kubernetes itself are of the release that `ENVTEST_K8S_VERSION` chooses. */
+  /** Its release; Kubernetes' own programs have the release that `ENVTEST_K8S_VERSION` selects. */
   readonly version?: string
 }
 
@@ -32,7 +32,7 @@ export const programs = {
 export type ProgramName = keyof typeof programs
 
 /**
- * The minor version of Kubernetes that the environment asks for: `1.35`, `v1.35` or `1.35.x`. Default: the newest.
+ * Returns the selected minor version of Kubernetes, from `1.35`, `v1.35` or `1.35.x`. Default: the newest.
  *
  * @throws {ProreusError} `PRO_CONFIG_INVALID` for one that cannot be built.
  */
@@ -48,29 +48,30 @@ export function kubernetesMinor(env: Environment): KubernetesMinor {
   throw new ProreusError('PRO_CONFIG_INVALID', problem)
 }
 
-/** The release of a program in this environment. */
+/** Returns the release of a program in this environment. */
 export function programVersion(name: ProgramName, env: Environment): string {
   const { version }: Program = programs[name]
   return version ?? kubernetesReleases[kubernetesMinor(env)]
 }
 
-/** A folder with programs under their own names, as `setup-envtest` fills it. */
+/** A folder with programs under their own names, as `setup-envtest` creates it. */
 export const assetsVariable = 'KUBEBUILDER_ASSETS'
 
-/** The user's folder for programs: one folder for each version in it. */
+/** The user's cache of programs, with one folder for each version. */
 export function programCache(env: Environment): string {
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'proreus', 'bin')
 }
 
-/** Where the cache has a program, or would have it. */
+/** Returns the path of a program in the cache, whether or not it exists. */
 export function cachedProgram(name: ProgramName, env: Environment): string {
   return join(programCache(env), programVersion(name, env), name)
 }
 
 /**
- * The path of a program: its own variable goes first, then the folder `KUBEBUILDER_ASSETS`, then the cache. Undefined when it is nowhere.
+ * Returns the path of a program: from its own variable, the folder `KUBEBUILDER_ASSETS`, or the cache, in this order. Undefined when it is
+ * not found.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when its variable names something that cannot be run.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when its variable names a file that cannot be executed.
  */
 export async function findProgram(name: ProgramName, env: Environment): Promise<string | undefined> {
   const { variable } = programs[name]
@@ -85,7 +86,7 @@ export async function findProgram(name: ProgramName, env: Environment): Promise<
   return undefined
 }
 
-/** The paths of all these programs. One error names all that are missing. */
+/** Returns the paths of all these programs. One error names all missing ones. */
 export async function requirePrograms<N extends ProgramName>(names: readonly N[], env: Environment): Promise<Readonly<Record<N, string>>> {
   const found = await Promise.all(names.map(async (name) => [name, await findProgram(name, env)] as const))
   const missing = found.filter(([, path]) => path === undefined).map(([name]) => name)

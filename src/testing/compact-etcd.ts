@@ -1,11 +1,11 @@
-/** Compaction of an etcd by its HTTP gateway, as kube-apiserver's own compactor does it each five minutes. */
+/** Compacts etcd through its HTTP gateway, as kube-apiserver does every five minutes. */
 import { request } from 'undici'
 import { ProreusError } from '../api/errors.ts'
 
-/** Where API servers tell each other up to where etcd was compacted; they drop what their caches keep from before. */
+/** API servers publish the compacted revision in this key, and drop older states from their caches. */
 const compactedKey = 'compact_rev_key'
 
-/** Forgets all states but the present one. */
+/** Removes all states but the current one. */
 export async function compactEtcd(url: string): Promise<void> {
   const { header } = (await ask(url, 'range', { key: base64(compactedKey) })) as { readonly header: { readonly revision: string } }
   await ask(url, 'put', { key: base64(compactedKey), value: base64(header.revision) })

@@ -1,4 +1,4 @@
-/** `startControlPlane`: an API server for tests, embedded, of the real programs, or one that runs already. */
+/** `startControlPlane`: an API server for tests: embedded, of the real programs, or an existing one. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,19 +40,19 @@ export type ControlPlaneBackend = 'embedded' | 'binaries' | 'existing'
 export interface ControlPlaneOptions {
   /** Default `embedded`. */
   readonly backend?: ControlPlaneBackend
-  /** Default true: garbage collection, namespace deletion, ServiceAccounts, scheduling. */
+  /** Default true: runs garbage collection, namespace deletion, ServiceAccounts, scheduling. */
   readonly controllers?: boolean
-  /** Where Pods run, when there are controllers. Default: one node with the label `project=test`. An existing cluster has its own. */
+  /** Simulated nodes, when there are controllers. Default: one node with the label `project=test`. An existing cluster has its own. */
   readonly nodes?: readonly NodeOptions[]
-  /** Created besides Kubernetes' own. Default none. */
+  /** Namespaces to create. Default none. */
   readonly namespaces?: readonly string[]
-  /** Besides the administrator. Default none. */
+  /** Users besides the administrator. Default none. */
   readonly users?: readonly ControlPlaneUser[]
-  /** ServiceAccounts that are created, with what they may do. Default none. */
+  /** ServiceAccounts to create, with their rights. Default none. */
   readonly serviceAccounts?: readonly ControlPlaneServiceAccount[]
-  /** Default: nothing is logged. */
+  /** Default: no output. */
   readonly logger?: Logger
-  /** Where the programs are looked for, and the kubeconfig of an existing cluster. Default: this process' variables. */
+  /** The environment with the paths of programs and of the kubeconfig. Default: that of this process. */
   readonly env?: Environment
 }
 
@@ -69,18 +69,18 @@ const checkOptions = hasOptions({
   env: isAnObject,
 } satisfies Record<keyof ControlPlaneOptions, OptionCheck>)
 
-/** As whom to ask: one of the users of the options, or any ServiceAccount (`namespace/name`) that exists when the first request is made. */
+/** One of the users of the options, or any ServiceAccount (`namespace/name`) that exists when the first request is made. */
 export type Identity = string | { readonly serviceAccount: string }
 
-/** A control plane that has started. */
+/** A running control plane. */
 export interface ControlPlane {
   readonly backend: ControlPlaneBackend
-  /** As the administrator. */
+  /** The administrator's connection. */
   readonly connection: Connection
-  /** As the administrator; it is closed with the control plane. */
+  /** The administrator's client; it is closed with the control plane. */
   readonly client: Client
   /**
-   * As one of the users of the options, or as a ServiceAccount, for `createClient` or for an operator under test.
+   * Returns a connection as one of the users of the options, or as a ServiceAccount, for `createClient` or for an operator under test.
    *
    * @example
    * const reader = createClient(controlPlane.connectionFor('reader'))
@@ -89,18 +89,19 @@ export interface ControlPlane {
    * @throws {ProreusError} `PRO_INPUT` when the options have no such user.
    */
   connectionFor(identity: Identity): Connection
-  /** The administrator's kubeconfig: a path, as for the variable KUBECONFIG. */
+  /** Path of the administrator's kubeconfig, for the variable KUBECONFIG. */
   readonly kubeconfig: string
   /**
-   * The requests that were answered, oldest first: time, verb, user, path, query and status code; of a real API server the audit annotations
-   * too. A watch counts when it has begun or ended. An existing cluster does not tell: `PRO_INPUT`.
+   * Returns the answered requests, oldest first: time, verb, user, path, query and status code; with a real API server the audit
+   * annotations, too. A watch is recorded when it has begun or ended. Rejects with `PRO_INPUT` for an existing cluster, whose requests are
+   * not recorded.
    */
   requests(): Promise<readonly RequestRecord[]>
-  /** Forgets old states: continue tokens and exact versions from before get 410, within moments. Not for an existing cluster. */
+  /** Compacts the storage: older continue tokens and resourceVersions result in 410, within moments. Not for an existing cluster. */
   compact(): Promise<void>
   /**
-   * Another address of this control plane, on which faults can be switched on: give its `connection` or `kubeconfig` to what is under test,
-   * and keep `client` for the test itself. It stops with the control plane.
+   * Starts a proxy in front of this control plane that injects faults. Give its `connection` or `kubeconfig` to the code under test, and
+   * use `client` in the test itself. It stops with the control plane.
    *
    * @example
    * const proxy = await controlPlane.faultProxy()
@@ -109,30 +110,30 @@ export interface ControlPlane {
    */
   faultProxy(): Promise<FaultProxy>
   /**
-   * Installs the kinds and webhooks of operators and runs them in this process, with certificates of their own; resolves when the caches are
-   * filled and the API server can call the webhooks. A real one begins to call them some moments later: wait for the effect with `until`.
-   * An existing cluster must be able to reach this machine's loopback for that. They stop before the control plane.
+   * Installs the kinds and webhooks of operators and runs them in this process, with certificates of their own; resolves when the caches
+   * have synced and the API server can call the webhooks. A real API server starts to call them some moments later: wait for the effect
+   * with `until`. An existing cluster must be able to reach this machine's loopback. The operators stop before the control plane.
    *
    * @example
    * const operator = await controlPlane.startOperator([hello])
    *
-   * @throws {ProreusError} what the installation or the start failed with, e.g. `PRO_PERMISSION` or `PRO_CONFIG_INVALID`.
+   * @throws {ProreusError} when the installation or the start fails, e.g. `PRO_PERMISSION` or `PRO_CONFIG_INVALID`.
    */
   startOperator(operators: readonly Operator[], options?: StartOperatorOptions): Promise<StartedOperator>
-  /** Ends everything and leaves nothing behind; in an existing cluster, takes away what was created for the options. */
+  /** Stops everything and leaves nothing behind; in an existing cluster, deletes the objects that the options created. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a control plane, or takes the existing one, and resolves when it is ready.
+ * Starts a control plane, or connects to the existing one, and resolves when it is ready.
  *
  * @example
  * const controlPlane = await startControlPlane({ backend: 'binaries', namespaces: ['test'] })
  * const { serverVersion } = await controlPlane.client.raw('/version')
  * await controlPlane.stop()
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` with all options that are wrong or unknown, or when a program is not here, `PRO_API_UNREACHABLE` when one does not start,
- * `PRO_KUBECONFIG` when there is no existing cluster.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` with all invalid and unknown options, or when a program is missing, `PRO_API_UNREACHABLE`
+ * when one does not start, `PRO_KUBECONFIG` when there is no existing cluster.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   refuseOptions('startControlPlane', checkOptions(options, ''))
@@ -152,10 +153,10 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 type FullOptions = Required<Omit<ControlPlaneOptions, 'backend'>>
 
-/** A control plane without what can be started beside it. */
+/** A control plane without the methods that start something beside it. */
 export type BareControlPlane = Omit<ControlPlane, 'faultProxy' | 'startOperator'>
 
-/** What is started beside it ends before it, the latest first. */
+/** Adds these methods; what they start stops before the control plane, the latest first. */
 function withCompany(controlPlane: BareControlPlane): ControlPlane {
   const company: Promise<{ stop(): Promise<void> }>[] = []
   const join = <T extends { stop(): Promise<void> }>(started: Promise<T>): Promise<T> => {
@@ -164,7 +165,7 @@ function withCompany(controlPlane: BareControlPlane): ControlPlane {
   }
   let stopped: Promise<void> | undefined
   const stop = async (): Promise<void> => {
-    // An operator whose API server is cut off may fail at its end, and has told so by `ended`.
+    // An operator whose API server is unreachable may fail when it stops; `ended` reports that.
     for (const started of company.reverse()) await started.then((each) => each.stop()).catch(() => undefined)
     await controlPlane.stop()
   }
@@ -183,7 +184,7 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
     controllers,
     nodes,
     namespaces,
-    // What they may do, RBAC objects say, as on every other control plane.
+    // Their rights come from RBAC objects, as on every other control plane.
     users: users.map(({ name, groups = [] }) => ({ name, groups, rules: [], token: newToken() })),
     logger,
   })
@@ -216,7 +217,7 @@ async function startEmbedded(options: FullOptions): Promise<BareControlPlane> {
   }
 }
 
-/** How long a namespace of an existing cluster may take to go. */
+/** Time limit for the deletion of a namespace in an existing cluster. */
 const leavingMs = 60_000
 
 async function isGone(client: Client, type: ResourceType, key: ObjectKey): Promise<boolean> {
@@ -235,13 +236,13 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
   const created: Created[] = []
   const stop = async (): Promise<void> => {
     try {
-      // What the test has deleted itself is no failure.
+      // Objects that the test itself has deleted are ignored.
       for (const { type, key } of created.reverse()) {
         await client.delete(type, key).catch((error: unknown) => {
           if (!isNotFound(error)) throw error
         })
       }
-      // A namespace takes its time, and until it has gone nobody can make it again.
+      // The deletion of a namespace takes time, during which it cannot be created again.
       for (const { type, key } of created) await until(`${type.kind} ${key.name} has gone`, () => isGone(client, type, key), leavingMs)
     } finally {
       await client.close()
@@ -274,7 +275,7 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
       const user = users.find(({ name }) => name === identity)
       if (user === undefined)
         throw new ProreusError('PRO_INPUT', `There is no user ${JSON.stringify(identity)} here: name it in the option users.`)
-      // The administrator cannot make tokens for users, but may act as any.
+      // The administrator cannot create tokens for users, but may impersonate them.
       const groups = [...(user.groups ?? []), 'system:authenticated']
       return {
         ...connection,

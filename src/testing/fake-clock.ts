@@ -1,14 +1,14 @@
-/** A clock that moves only when a test says so. */
+/** A clock that a test advances. */
 import type { Clock, Timer } from '../api/clock.ts'
 
 interface PendingTimer {
   readonly due: number
-  /** Timers of the same time fire in the order in which they were asked for. */
+  /** Timers of the same time fire in the order in which they were created. */
   readonly order: number
   readonly callback: () => void
 }
 
-/** How many turns of the event loop promises get between two timers; chains of promises are served within one turn. */
+/** Turns of the event loop between two timers, in which promises settle; chains of promises settle within one turn. */
 const settlingTurns = 2
 
 /**
@@ -22,7 +22,7 @@ const settlingTurns = 2
  */
 export class FakeClock implements Clock {
   #now: number
-  /** How far `set` has moved the time, in all. */
+  /** Sum of all changes by `set`. */
   #setBy = 0
   #order = 0
   readonly #timers = new Set<PendingTimer>()
@@ -46,19 +46,19 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#timers.delete(timer) }
   }
 
-  /** How many timers wait. */
+  /** Number of pending timers. */
   get pending(): number {
     return this.#timers.size
   }
 
-  /** When the next timer fires, undefined when none waits. */
+  /** The time of the next timer, undefined when none is pending. */
   get nextDue(): number | undefined {
     return this.#next()?.due
   }
 
   /**
-   * Moves time forward by `ms`, firing each timer at its own time and letting promises settle in between,
-   * so that a timer that is asked for by what an earlier one woke fires too.
+   * Advances the time by `ms`, firing each timer at its own time and letting promises settle in between, so that timers which are created
+   * by earlier ones fire, too.
    */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms
@@ -72,14 +72,14 @@ export class FakeClock implements Clock {
     this.#now = Math.max(this.#now, target)
   }
 
-  /** Moves time without firing a timer, as when the machine's clock is set; backwards too. */
+  /** Sets the time without firing a timer, as when the machine's clock is set; backwards, too. */
   set(now: number | string): void {
     const before = this.#now
     this.#now = typeof now === 'number' ? now : Date.parse(now)
     this.#setBy += this.#now - before
   }
 
-  /** Resolves once `count` timers wait: the code under test has come to its sleep. Rejects when that never happens. */
+  /** Resolves once `count` timers are pending, when the code under test has reached its sleep. Rejects when that does not happen. */
   async untilPending(count = 1): Promise<void> {
     for (let turn = 0; this.#timers.size < count; turn++) {
       if (turn === 10_000) throw new Error(`waited for ${count} pending timers, found ${this.#timers.size}`)

@@ -1,4 +1,4 @@
-/** What kwok does with the Nodes and Pods of a control plane under test: Nodes stay ready, Pods run, the Pods of Jobs complete. */
+/** kwok's configuration for a control plane under test: Nodes stay ready, Pods run, the Pods of Jobs complete. */
 
 const stage = (name: string, kind: string, matchExpressions: readonly object[], next: object): object => ({
   apiVersion: 'kwok.x-k8s.io/v1alpha1',
@@ -15,7 +15,7 @@ const isDeleted = '.metadata.deletionTimestamp'
 const phase = '.status.phase'
 const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 
-/** A Node that somebody creates without a kubelet, or that was not heard of for a while; what it has said of its addresses stays. */
+/** For a Node that was created without a kubelet, or whose heartbeat is old; its addresses are preserved. */
 const nodeStatus = `
 {{ $now := Now }}
 conditions:

@@ -1,4 +1,4 @@
-/** `controlPlane.startOperator`: operators in the process of a test, installed into a control plane and serving their webhooks to it. */
+/** `controlPlane.startOperator`: runs operators in the process of a test, with their kinds and webhooks installed in a control plane. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,27 +20,29 @@ import { silentLogger } from '../telemetry/logger.ts'
 import type { ControlPlane } from './control-plane.ts'
 
 export interface StartOperatorOptions {
-  /** The name of the installation, for tests of several in one control plane. Default: the operator's name; of several together `test`. */
+  /**
+   * The name of the installation, for tests of several in one control plane. Default: the operator's name; for several operators `test`.
+   */
   readonly name?: string
-  /** As whom the operators talk to the API server, and how. Default: as the administrator. Kinds and webhooks are installed by that one in any case. */
+  /** The operators' connection to the API server. Default: that of the administrator, who always installs the kinds and webhooks. */
   readonly connection?: Connection
-  /** Which namespaces the controllers watch. Default: all. */
+  /** Namespaces that the controllers watch. Default: all. */
   readonly namespaces?: readonly string[]
-  /** Default: nothing is logged. */
+  /** Default: no output. */
   readonly logger?: Logger
   /**
-   * What the operators take for the time: reconcilers, back-off, deadlines, certificates. Default: the machine's. The API server keeps its
-   * own, so that a `FakeClock` has to start at `Date.now()`: it would refuse certificates of another time.
+   * The operators' clock: for reconcilers, back-off, deadlines, certificates. Default: the system's. The API server always uses the
+   * system's time, and would reject certificates of another time, so that a `FakeClock` must start at `Date.now()`.
    */
   readonly clock?: Clock
 }
 
 export interface StartedOperator {
-  /** Where webhooks, probes and metrics are served: on free ports of loopback. */
+  /** Addresses of webhooks, probes and metrics, on free ports of loopback. */
   readonly endpoints: Endpoints
   /** Settles when the operators have ended; rejects when they ended with an error. */
   readonly ended: Promise<void>
-  /** Stops them as SIGTERM would, but without the pause for load balancers. What they have installed stays. */
+  /** Stops them like SIGTERM, without the pause for load balancers. Installed objects are kept. */
   stop(): Promise<void>
 }
 
@@ -48,7 +50,10 @@ const { name, connection, namespaces, logger, clock } = runOptionChecks
 const startChecks = { name, connection, namespaces, logger, clock } satisfies Record<keyof StartOperatorOptions, OptionCheck>
 const checkOptions = hasOptions(startChecks)
 
-/** Installs the kinds and webhooks of operators and runs them; resolves when the caches are filled and the API server can call the webhooks. */
+/**
+ * Installs the kinds and webhooks of operators and runs them; resolves when the caches have synced and the API server can call the
+ * webhooks.
+ */
 export async function startOperator(
   { client, connection }: Pick<ControlPlane, 'client' | 'connection'>,
   operators: readonly Operator[],
@@ -99,9 +104,8 @@ function nameInTests(operators: readonly Operator[], given: string | undefined):
 }
 
 /**
- * What operators must be allowed to do: the rules of the ClusterRole that `proreus generate` writes for them.
- * A user or ServiceAccount with these shows, before it is deployed, whether something is missing in `rbac`.
- * `name` is that of the installation; default: as for `startOperator`.
+ * Returns the RBAC rules of operators: those of the ClusterRole that `proreus generate` writes. A user or ServiceAccount with these rules
+ * shows, before a deployment, whether something is missing in `rbac`. `name` is that of the installation; default: as for `startOperator`.
  */
 export function rulesOfOperators(operators: readonly Operator[], name?: string): readonly PolicyRule[] {
   return managerRole(operators, namesOf(nameInTests(operators, name)))['rules'] as unknown as readonly PolicyRule[]

@@ -1,4 +1,4 @@
-/** Child processes with a common folder that do not outlive this process, however it ends. */
+/** Child processes with a common folder, which do not outlive this process, however it ends. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,8 +10,8 @@ import { ProreusError } from '../api/errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /**
- * Waits until its standard input ends, which is also what happens when this process is killed; then ends the process groups
- * that it was told of and removes the folder. A process that still ends may write for a moment, so removing is tried again.
+ * Waits until its standard input ends, which also happens when this process is killed; then kills the registered process groups and removes
+ * the folder. A dying process may still write, so that removing is retried.
  */
 const watchdogScript = `
 trap '' HUP INT TERM
@@ -31,10 +31,10 @@ until rm -rf "$1" 2>/dev/null; do
 done
 `
 
-/** The program starts only after the watchdog knows of it; when this process dies before that, it never starts. */
+/** Starts the program only after the watchdog has registered it; if this process dies before, the program never starts. */
 const starterScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
-/** So many of a program's last lines are told when it fails. */
+/** Number of a program's last lines in the error when it fails. */
 const toldLines = 15
 
 /** One of the programs. */
@@ -42,11 +42,11 @@ export interface StartedProgram {
   readonly name: string
   readonly pid: number
   hasEnded(): boolean
-  /** All that it has printed so far. */
+  /** Returns everything that it has printed so far. */
   output(): string
-  /** The last lines of it, for error messages. */
+  /** Returns its last lines, for error messages. */
   lastWords(): string
-  /** Ends it, and waits until it has ended. */
+  /** Kills it, and waits until it has ended. */
   kill(): Promise<void>
 }
 
@@ -61,7 +61,7 @@ export class Processes {
   private constructor(directory: string, logger: Logger) {
     this.directory = directory
     this.#logger = logger
-    // A session of its own: a Ctrl-C in the terminal ends this process, and only through that the watchdog.
+    // In a session of its own: Ctrl-C in the terminal ends this process, and through its standard input the watchdog.
     this.#watchdog = spawn('/bin/sh', ['-c', watchdogScript, 'proreus-watchdog', directory], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -73,12 +73,12 @@ export class Processes {
     unrefStream(this.#watchdog.stdin)
   }
 
-  /** Makes a temporary folder, and watches over it. */
+  /** Creates a temporary folder, and starts the watchdog. */
   static async create(logger: Logger): Promise<Processes> {
     return new Processes(await mkdtemp(join(tmpdir(), 'proreus-')), logger)
   }
 
-  /** Starts a program in the folder; what it prints goes to `name.log` there. */
+  /** Starts a program in the folder; its output goes to `name.log` there. */
   async start(name: string, path: string, args: readonly string[]): Promise<StartedProgram> {
     if (this.#stopped !== undefined) throw new ProreusError('PRO_ABORTED', `${name} is not started: the others are being stopped.`)
     const log = join(this.directory, `${name}.log`)
@@ -87,13 +87,13 @@ export class Processes {
     const child = spawn('/bin/sh', ['-c', starterScript, name, path, ...args], {
       detached: true,
       cwd: this.directory,
-      // Nothing of the user's: no kubeconfig, no proxy.
+      // Without the user's environment: no kubeconfig, no proxy.
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: this.directory, TMPDIR: this.directory },
       stdio: ['pipe', descriptor, descriptor],
     })
     closeSync(descriptor)
     this.#children.push(child)
-    child.stdin!.on('error', () => undefined) // it has ended already; the exit is what is told
+    child.stdin!.on('error', () => undefined) // it has ended already, which its exit reports
     await once(child, 'spawn')
     child.unref()
     unrefStream(child.stdin)
@@ -101,7 +101,7 @@ export class Processes {
     await this.#tell(`add ${pid}`)
     const exited = new Promise<void>((resolve) =>
       child.once('exit', (code, signal) => {
-        // The number may be given to another process now.
+        // The process id may be reused from now on.
         void this.#tell(`drop ${pid}`)
         if (this.#stopped === undefined && signal !== 'SIGKILL')
           this.#logger.debug({ program: name, code, signal, output: lastLines(output()) }, `${name} has ended`)
@@ -124,7 +124,7 @@ export class Processes {
     }
   }
 
-  /** Ends all, and removes the folder. */
+  /** Kills all programs, and removes the folder. */
   stop(): Promise<void> {
     this.#stopped ??= this.#end()
     return this.#stopped
@@ -147,7 +147,7 @@ export class Processes {
   }
 }
 
-/** An open pipe alone does not keep this process alive. */
+/** An open pipe must not keep this process alive. */
 function unrefStream(stream: unknown): void {
   ;(stream as { unref?: () => void } | null)?.unref?.()
 }

@@ -1,4 +1,4 @@
-/** A control plane of real programs on loopback: etcd, kube-apiserver, and what makes Pods run. */
+/** A control plane of real programs on loopback: etcd, kube-apiserver, and the programs that schedule and run Pods. */
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -39,15 +39,15 @@ export interface RealControlPlaneOptions {
   readonly env: Environment
 }
 
-/** Ready within 5 s on an idle machine; a busy one gets its time. */
+/** Ready within 5 s on an idle machine; a busy one needs longer. */
 const readyDeadlineMs = 60_000
 const pollMs = 50
-/** A free port can be taken by another process before the program listens on it. */
+/** Another process can take a free port before the program listens on it. */
 const attempts = 3
 
 const masters = 'system:masters'
 const adminName = 'admin'
-/** The users that the programs are; what they may do beyond Kubernetes' own roles comes with their group. */
+/** The users of the programs; groups grant their rights beyond Kubernetes' own roles. */
 const ownUsers = [
   { name: 'kubernetes-admin', groups: [masters], as: adminName },
   { name: 'system:kube-controller-manager', groups: [masters], as: 'kube-controller-manager' },
@@ -57,9 +57,9 @@ const ownUsers = [
 type OwnUser = (typeof ownUsers)[number]['as']
 
 /**
- * Starts the programs, and resolves when the API server is ready and the namespaces, users and nodes are there.
+ * Starts the programs, and resolves when the API server is ready and the namespaces, users and nodes exist.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is not here, `PRO_API_UNREACHABLE` when one does not start.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is missing, `PRO_API_UNREACHABLE` when one does not start.
  */
 export async function startRealControlPlane(options: RealControlPlaneOptions): Promise<BareControlPlane> {
   const needed: ProgramName[] = ['etcd', 'kube-apiserver']
@@ -168,7 +168,10 @@ async function start(
   }
 }
 
-/** Pods can be created where there is the default ServiceAccount, and run where a node is ready and has lost the taint of a new one. */
+/**
+ * Resolves when Pods can be created, which needs the default ServiceAccount, and run, which needs a ready node without the taint of a new
+ * one.
+ */
 async function controllersAreUp(client: Client, started: readonly StartedProgram[], options: RealControlPlaneOptions): Promise<void> {
   for (const namespace of ['default', ...options.namespaces])
     await until(started, `the namespace ${namespace} has its ServiceAccount`, async () => {
@@ -210,7 +213,7 @@ function etcdArguments(data: string, client: string, peer: string): string[] {
     `--listen-peer-urls=${peer}`,
     `--initial-advertise-peer-urls=${peer}`,
     `--initial-cluster=default=${peer}`,
-    // What a test wrote need not survive a power failure.
+    // Data of tests need not survive a power failure.
     '--unsafe-no-fsync',
     '--log-level=warn',
   ]
@@ -229,15 +232,15 @@ function apiServerArguments(file: (name: string) => string, etcd: string, port: 
     `--service-account-key-file=${file('sa.pub')}`,
     `--service-account-signing-key-file=${file('sa.key')}`,
     '--service-cluster-ip-range=10.96.0.0/16',
-    // Endpoints refuse loopback addresses, so the Service "kubernetes" gets none.
+    // Endpoints must not have loopback addresses, so that the Service "kubernetes" gets none.
     '--advertise-address=127.0.0.1',
     '--endpoint-reconciler-type=none',
-    // There is no proxy for the addresses of Services: the API server goes to their endpoints itself.
+    // No kube-proxy runs for the addresses of Services: the API server connects to their endpoints itself.
     '--enable-aggregator-routing=true',
     '--allow-privileged=true',
     `--audit-policy-file=${file('audit-policy.yaml')}`,
     `--audit-log-path=${file('audit.log')}`,
-    // Without kube-controller-manager no namespace gets the ServiceAccount that this plugin wants for each Pod.
+    // Without kube-controller-manager no namespace gets the ServiceAccount that this plugin requires for each Pod.
     ...(controllers ? [] : ['--disable-admission-plugins=ServiceAccount']),
   ]
 }
@@ -287,7 +290,7 @@ async function writeFiles(directory: string, files: Readonly<Record<string, stri
   await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(directory, name), content, { mode: 0o600 })))
 }
 
-/** Ports that nobody listens on now; all are held until each is known, so that they differ. */
+/** Finds free ports; all are held until each is known, so that they differ. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   const ports = await Promise.all(

@@ -1,4 +1,4 @@
-/** `reconcileContext`: what a reconciler is called with, made by a test that calls it itself. */
+/** `reconcileContext`: the context of a reconciler that a test calls directly. */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../api/clock.ts'
 import { systemClock } from '../api/clock.ts'
@@ -18,7 +18,7 @@ import type { EventType } from '../telemetry/event-recorder.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { silentLogger } from '../telemetry/logger.ts'
 
-/** As much of an object as the cache needs to find it by; a reconciler reads whatever else it has. */
+/** The fields by which the cache finds an object; it may have others. */
 export interface CachedObject {
   readonly apiVersion: string
   readonly kind: string
@@ -26,15 +26,15 @@ export interface CachedObject {
 }
 
 export interface ReconcileContextOptions {
-  /** Where the reconciler reads and writes: that of a control plane, or as much of one as it uses. */
+  /** The client of the reconciler: that of a control plane, or an object with the methods that it uses. */
   readonly client: Client
-  /** What the cache holds, with apiVersion and kind, as the client gives objects. They are frozen by that. Default: nothing. */
+  /** The objects in the cache, with apiVersion and kind, as the client returns them. They are frozen. Default: none. */
   readonly cached?: readonly CachedObject[]
-  /** Default: the machine's. */
+  /** Default: the system's. */
   readonly clock?: Clock
-  /** Default: one that nobody aborts. */
+  /** Default: one that never aborts. */
   readonly signal?: AbortSignal
-  /** Default: nothing is logged. */
+  /** Default: no output. */
   readonly logger?: Logger
 }
 
@@ -46,15 +46,15 @@ export interface RecordedEvent {
   readonly message: string
 }
 
-/** A context that tells what was recorded with it. */
+/** A context that records events. */
 export interface TestReconcileContext extends ReconcileContext {
-  /** The events, oldest first. They are not written. */
+  /** The recorded events, oldest first. They are not written. */
   readonly recorded: readonly RecordedEvent[]
 }
 
 /**
- * A context for single calls of a reconciler. Its cache is what it was given, whatever is written meanwhile: one that is behind can be
- * played, too. It has any index that is asked for, and knows no type that it must not be asked for.
+ * Creates the context for single calls of a reconciler. Its cache does not change, so that a stale one can be tested, too. It supports
+ * every index, and reads of every type.
  *
  * @example
  * const context = reconcileContext({ client, cached: [await client.get(core.configMap, key)], clock: new FakeClock() })

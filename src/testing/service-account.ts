@@ -1,4 +1,4 @@
-/** Connections as a ServiceAccount: with a token such as its Pods get. */
+/** Connections as a ServiceAccount, with tokens like those of its Pods. */
 import { serviceAccount } from '../api/builtin.ts'
 import { systemClock } from '../api/clock.ts'
 import { ProreusError } from '../api/errors.ts'
@@ -10,11 +10,11 @@ import { objectPath } from '../client/resource-path.ts'
 import { serviceAccountGroups, serviceAccountName } from '../devcluster/http/authenticate.ts'
 import type { ControlPlaneUser, Created } from './users.ts'
 
-/** A ServiceAccount that the control plane has from the start, and what it may do besides what RBAC objects of the test allow. */
+/** A ServiceAccount to create at the start, and its rights besides those of the test's own RBAC objects. */
 export interface ControlPlaneServiceAccount extends Pick<ControlPlaneUser, 'namespaceRules'> {
-  /** `namespace/name`; the namespace is one of the option `namespaces`, or there already. */
+  /** `namespace/name`; the namespace is one of the option `namespaces`, or exists already. */
   readonly name: string
-  /** In all namespaces, and on what is in none. Default: nothing. */
+  /** Rights in all namespaces, and on cluster-scoped types. Default: none. */
   readonly rules?: ControlPlaneUser['rules']
 }
 
@@ -23,16 +23,16 @@ interface ServiceAccountKey {
   readonly name: string
 }
 
-/** What is asked for; half of it is used, so that a client whose clock is behind has a valid one, too. */
+/** Requested lifetime; the token is renewed after half of it, so that it is also valid for a client whose clock is behind. */
 const tokenLifeSeconds = 3600
 
-/** Who a request of it comes from, in audit logs and RBAC subjects. */
+/** Returns the user of a ServiceAccount, for audit logs and RBAC subjects. */
 export function userOfServiceAccount({ name, rules = [], ...rest }: ControlPlaneServiceAccount): ControlPlaneUser {
   const { namespace, name: own } = serviceAccountKey(name)
   return { ...rest, name: serviceAccountName(namespace, own), groups: serviceAccountGroups(namespace), rules }
 }
 
-/** Creates those that are not there yet. */
+/** Creates the ServiceAccounts that do not exist yet. */
 export async function createServiceAccounts(client: Client, wanted: readonly ControlPlaneServiceAccount[]): Promise<Created[]> {
   const created: Created[] = []
   for (const { name } of wanted) {
@@ -47,7 +47,10 @@ export async function createServiceAccounts(client: Client, wanted: readonly Con
   return created
 }
 
-/** As the ServiceAccount `namespace/name`. Its token is requested by `admin` with the first request, and again when half of its life is over. */
+/**
+ * Returns a connection as the ServiceAccount `namespace/name`. `admin` requests its token with the first request, and again after half of
+ * its lifetime.
+ */
 export function withToken(admin: Client, connection: Connection, name: string): Connection {
   const key = serviceAccountKey(name)
   const load = async (): Promise<{ authorization: string }> => {

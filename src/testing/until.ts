@@ -1,17 +1,17 @@
-/** `until`: waits for what an API server or a controller will do some time soon. */
+/** `until`: waits for an eventual state of an API server or a controller. */
 import { sleep, systemClock } from '../api/clock.ts'
 
 const defaultTimeoutMs = 20_000
 const pollMs = 25
 
 /**
- * Calls `probe` every 25 ms until it gives something else than `undefined` or `false`, and gives that.
- * What the probe throws counts as not yet; the last such error is the `cause` when `timeoutMs` (default 20 s) are over.
+ * Calls `probe` every 25 ms until it returns something else than `undefined` or `false`, and resolves to that. An exception of the probe
+ * counts as not yet; the last one is the `cause` of the error after `timeoutMs` (default 20 s).
  *
  * @example
  * const object = await until('it says so', async () => {
- *   const found = await client.get(hello, { namespace: 'test', name: 'a' })
- *   return found.status?.said === 'hi' && found
+ * const found = await client.get(hello, { namespace: 'test', name: 'a' })
+ * return found.status?.said === 'hi' && found
  * })
  */
 export async function until<T>(

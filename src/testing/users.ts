@@ -1,4 +1,4 @@
-/** Users of a control plane under test: what they may do, as the objects of RBAC. */
+/** Users of a control plane under test, with their rights as RBAC objects. */
 import { namespace as namespaceType } from '../api/builtin.ts'
 import type { ResourceType } from '../api/group-version-kind.ts'
 import { resourceType } from '../api/group-version-kind.ts'
@@ -7,13 +7,13 @@ import type { PolicyRule } from '../api/policy-rule.ts'
 import { isAlreadyExists } from '../client/api-error.ts'
 import type { Client } from '../client/client.ts'
 
-/** A user besides the administrator, who may do what the rules say. */
+/** A user besides the administrator, with the rights of these rules. */
 export interface ControlPlaneUser {
   readonly name: string
   readonly groups?: readonly string[]
-  /** In all namespaces, and on what is in none: a ClusterRole that is bound for the cluster. */
+  /** Rights in all namespaces, and on cluster-scoped types: a ClusterRole with a ClusterRoleBinding. */
   readonly rules: readonly PolicyRule[]
-  /** Beyond that, in single namespaces: Roles. */
+  /** Further rights in single namespaces: Roles. */
   readonly namespaceRules?: Readonly<Record<string, readonly PolicyRule[]>>
 }
 
@@ -26,13 +26,13 @@ const clusterRoleBinding = rbac('ClusterRoleBinding', 'clusterrolebindings', fal
 const role = rbac('Role', 'roles', true)
 const roleBinding = rbac('RoleBinding', 'rolebindings', true)
 
-/** What was created, to be deleted again where the cluster lives on. */
+/** The created objects, which are deleted again in an existing cluster. */
 export interface Created {
   readonly type: ResourceType
   readonly key: ObjectKey
 }
 
-/** Lets the users do what their rules say. `prefix` keeps the objects apart from those that a cluster has already. */
+/** Grants the users their rights. `prefix` distinguishes the objects from those of an existing cluster. */
 export async function grant(client: Client, users: readonly ControlPlaneUser[], prefix: string): Promise<Created[]> {
   const grants = users.flatMap((user, index) => [
     { user, name: `${prefix}-${index}`, namespace: undefined, rules: user.rules },
@@ -55,7 +55,7 @@ export async function grant(client: Client, users: readonly ControlPlaneUser[], 
   return created
 }
 
-/** Creates the namespaces that are not there yet. */
+/** Creates the namespaces that do not exist yet. */
 export async function createNamespaces(client: Client, names: readonly string[]): Promise<Created[]> {
   const created: Created[] = []
   for (const name of new Set(names)) {

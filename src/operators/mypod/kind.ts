@@ -3,8 +3,8 @@ import { Conditions, defineKind, Type } from 'proreus'
 import type { Infer } from 'proreus'
 
 /**
- * A container as far as the CRD describes it, so that it holds without the webhook, too. The webhook checks all of the Pod spec: the
- * full schema would make the CRD too large for `kubectl apply`.
+ * A container as far as the CRD describes it, for validation without the webhook. The webhook validates the whole Pod spec, whose full
+ * schema would make the CRD too large for `kubectl apply`.
  */
 const container = Type.Object(
   {
@@ -14,7 +14,7 @@ const container = Type.Object(
   { preserveUnknownFields: true },
 )
 
-/** Of labels or annotations: far more than anybody has, and few enough for the webhook to look at each. */
+/** Limit for labels and for annotations: far more than anybody has, and few enough for the webhook to check each. */
 const maxEntries = 1000
 
 export const mypod = defineKind({

@@ -1,4 +1,4 @@
-/** The Pod that a MyPod asks for, and how a living Pod gets there. */
+/** The Pod of a MyPod: the desired one, and the changes from a live one. */
 import { canonicalJson, controllerReference, jsonEqual, keyOf, parseJson } from 'proreus'
 import type { core, DeepReadonly, MergePatch, ObjectInput } from 'proreus'
 import { createHash } from 'node:crypto'
@@ -7,9 +7,9 @@ import type { MyPod } from './kind.ts'
 export const creatorLabel = 'creator'
 const creatorValue = 'mypod-controller'
 
-/** Hash of the parts of the desired Pod spec that a living Pod cannot change. */
+/** Hash of the immutable parts of the desired Pod spec. */
 export const specHashAnnotation = 'mypod.harryyann.github.io/spec-hash'
-/** What the operator set where others may set things too, so that it can take its own back. */
+/** Records the values that the operator has set in fields that others may set, too, so that it can remove its own. */
 const appliedAnnotation = 'mypod.harryyann.github.io/applied'
 
 type Tolerations = NonNullable<core.PodSpec['tolerations']>
@@ -24,7 +24,7 @@ interface Applied {
   readonly activeDeadlineSeconds?: number
 }
 
-/** The Pod for `owner`; its name and namespace are the owner's. */
+/** Returns the Pod for `owner`, with the same name and namespace. */
 export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<core.Pod> {
   const { podAnnotations = {}, podSpec } = owner.spec
   const labels = labelsFor(owner)
@@ -50,7 +50,7 @@ export function podFor(owner: DeepReadonly<MyPod>): ObjectInput<core.Pod> {
   }
 }
 
-/** The Pod as the API server is asked about it: without what the operator notes in it, without an owner, and under a name of its own. */
+/** Returns the Pod for a dry run: without the operator's annotations, without an owner, and with a generated name. */
 export function podToCheck(owner: DeepReadonly<MyPod>, generateName: string): ObjectInput<core.Pod> {
   const { podAnnotations = {}, podSpec } = owner.spec
   const { namespace } = keyOf(owner)
@@ -64,16 +64,16 @@ function labelsFor({ spec: { podLabels = {} } }: DeepReadonly<MyPod>): Record<st
   return { ...podLabels, [creatorLabel]: creatorValue }
 }
 
-/** What it takes to bring a living Pod to the desired one. */
+/** The action that changes a live Pod to the desired one. */
 export type Change =
   | { readonly action: 'none' }
   | { readonly action: 'recreate'; readonly why: string }
   | { readonly action: 'patch'; readonly patch: MergePatch<ObjectInput<core.Pod>> }
 
 /**
- * Compares the spec with what was asked for when the Pod was made or last patched, not with the living one: the server and other webhooks
- * fill in and rewrite what is none of our business, and fighting them over it would never end. Labels and annotations that were changed
- * by hand are put right. A Pod that has lost the record is not made anew for that; it gets the record back.
+ * Compares the desired spec with the one that was last applied, not with the live one, because the server and other webhooks add and change
+ * fields, and reverting these would never end. Labels and annotations that were changed by hand are restored. A Pod without the record is
+ * not replaced; the record is restored.
  */
 export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>): Change {
   const annotations = desired.metadata.annotations ?? {}
@@ -96,7 +96,7 @@ export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core
   }
 }
 
-/** A merge patch of one map: sets what is wanted and not there, removes what we set before and is no longer wanted. */
+/** Returns a merge patch of one map: sets wanted entries, and removes those that were set before and are no longer wanted. */
 function fieldPatch(
   field: 'labels' | 'annotations',
   live: DeepReadonly<Record<string, string>> = {},
@@ -109,7 +109,7 @@ function fieldPatch(
   return { [field]: Object.fromEntries([...changed, ...gone.map((key) => [key, null])]) }
 }
 
-/** What changed among the mutable fields of the Pod spec; undefined when the API server would refuse the change. */
+/** Returns a patch of the mutable fields of the Pod spec; undefined when the API server would reject the change. */
 function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>, before: Applied): object | undefined {
   const wanted = desired.spec!
   const patch: Record<string, unknown> = {}
@@ -135,7 +135,7 @@ function specPatch(live: DeepReadonly<core.Pod>, desired: ObjectInput<core.Pod>,
   return patch
 }
 
-/** The record on a living Pod; undefined when someone has removed or damaged it: nothing is taken back then. */
+/** Returns the record on a live Pod; undefined when it is missing or damaged: then nothing is removed. */
 function appliedTo(live: DeepReadonly<core.Pod>): Applied | undefined {
   try {
     const { labels, annotations, tolerations, images, ...rest } = parseJson(
@@ -151,7 +151,7 @@ function containersOf(podSpec: DeepReadonly<core.PodSpec>): DeepReadonly<core.Po
   return [...(podSpec.initContainers ?? []), ...podSpec.containers]
 }
 
-/** The Pod spec without what may change in place. */
+/** Returns the Pod spec without its mutable fields. */
 function immutablePart(podSpec: DeepReadonly<core.PodSpec>): unknown {
   const withoutImages = (containers: DeepReadonly<core.PodSpec['containers']> | undefined): unknown =>
     containers?.map((container) => ({ ...container, image: undefined }))

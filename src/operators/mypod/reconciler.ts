@@ -1,4 +1,4 @@
-/** Keeps one Pod per MyPod, and the MyPod's status equal to what that Pod is. */
+/** Reconciles a MyPod: maintains its Pod, and derives its status from that Pod. */
 import { core, isAlreadyExists, isControlledBy, isForbidden, isInvalid, isNotFound, keyOf } from 'proreus'
 import type { DeepReadonly, MergePatch, ObjectInput, ReconcileContext, Result, StatusPatch } from 'proreus'
 import { mypod, type MyPod } from './kind.ts'
@@ -6,21 +6,23 @@ import { changeOf, podFor } from './pod.ts'
 import type { Outcome } from './status.ts'
 import { statusPatch } from './status.ts'
 
-/** A refusal that only an administrator or the owner can lift is tried again this seldom; a change of the MyPod tries at once. */
+/**
+ * Retry interval after a rejection that only an administrator or the owner can resolve; a change of the MyPod triggers a reconcile at once.
+ */
 const refusedRetryMs = 30_000
 
-/** Failed Pods that nobody decided to end: the node took them away. */
+/** Reasons of Pods that failed because the node ended them. */
 const evictions = new Set(['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated'])
 
 interface Step {
-  /** The Pod as it is after this reconcile, undefined when there is none of ours. */
+  /** The Pod after this reconcile; undefined when the MyPod has none. */
   readonly pod: DeepReadonly<core.Pod> | undefined
   readonly outcome: Outcome
   readonly result?: Result
 }
 
 export async function reconcileMyPod(object: DeepReadonly<MyPod>, context: ReconcileContext): Promise<Result> {
-  // The garbage collector takes the Pod; nothing may be created for an object that is going away.
+  // The garbage collector deletes the Pod; nothing may be created for an object that is being deleted.
   if (object.metadata.deletionTimestamp !== undefined) return
   const live = context.cache.get(core.pod, keyOf(object))
   const step = live === undefined ? await createPod(object, context) : await updatePod(object, live, context)
@@ -37,7 +39,7 @@ async function createPod(object: DeepReadonly<MyPod>, context: ReconcileContext)
     events.event(object, 'Normal', 'Created', `pod ${pod.metadata.name} created`)
     return { pod, outcome: { progressing: { reason: 'Creating', message: 'The Pod was created.' } } }
   } catch (error) {
-    // The cache may be behind: what is there decides.
+    // The cache may be stale: the API server's state is decisive.
     if (isAlreadyExists(error)) return updatePod(object, await client.get(core.pod, keyOf(object)), context)
     if (isInvalid(error) || isForbidden(error)) {
       events.event(object, 'Warning', 'PodCreateFailed', error.message)
@@ -82,13 +84,13 @@ async function patchPod(
     context.logger.info('updated the Pod in place')
     return { pod, outcome: progressOf(pod) }
   } catch (error) {
-    // The server knows better what a running Pod can change.
+    // The API server is the authority on which fields are mutable.
     if (isInvalid(error)) return deletePod(object, live, 'the API server refused to change it in place', context)
     throw error
   }
 }
 
-/** Deletes this very Pod with its normal grace; the event of its end brings the new one. */
+/** Deletes this very Pod with its normal grace period; its deletion event triggers the creation of the new one. */
 async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Pod>, why: string, context: ReconcileContext): Promise<Step> {
   try {
     await context.client.delete(core.pod, keyOf(live), { preconditions: { uid: live.metadata.uid } })

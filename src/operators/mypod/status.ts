@@ -1,9 +1,9 @@
-/** The status of a MyPod: what its Pod is, and what the operator makes of it. */
+/** The status of a MyPod, derived from its Pod and the last reconcile. */
 import { jsonEqual, mergeConditions } from 'proreus'
 import type { Condition, ConditionInput, core, DeepReadonly, StatusPatch } from 'proreus'
 import type { mypod, MyPod } from './kind.ts'
 
-/** How a reconcile went, as far as it is not visible in the Pod. */
+/** The result of a reconcile, as far as it is not visible in the Pod. */
 export interface Outcome {
   readonly degraded?: { readonly reason: 'NameConflict' | 'PodCreateFailed'; readonly message: string }
   readonly progressing?: { readonly reason: 'Creating' | 'Recreating'; readonly message: string }
@@ -11,7 +11,7 @@ export interface Outcome {
 
 const fromPod = ['podPhase', 'podIp', 'nodeIp', 'createdTimestamp'] as const
 
-/** A merge patch for the status, or undefined when it is right as it is. */
+/** Returns a merge patch for the status, or undefined when it is up to date. */
 export function statusPatch(
   object: DeepReadonly<MyPod>,
   pod: DeepReadonly<core.Pod> | undefined,
@@ -22,7 +22,7 @@ export function statusPatch(
   const observed = observe(pod)
   const generation = object.metadata.generation
   const wanted = {
-    // A merge patch removes a field that is null; one that is not there needs no removal.
+    // A merge patch removes a field that is null; an absent field needs no removal.
     ...Object.fromEntries(fromPod.map((field) => [field, observed[field] ?? (field in current ? null : undefined)])),
     observedGeneration: generation,
     conditions: mergeConditions(current.conditions as Condition[] | undefined, conditionsOf(pod, outcome), { now, generation }),

@@ -1,17 +1,17 @@
-/** What a MyPod must be, beyond its schema. */
+/** The validation of a MyPod beyond its schema. */
 import { core, forbidden, invalid, isApiError, jsonEqual, validateAnnotations, validateLabels } from 'proreus'
 import type { AdmissionContext, DeepReadonly, FieldError, StatusCause } from 'proreus'
 import type { MyPod } from './kind.ts'
 import { creatorLabel, podToCheck } from './pod.ts'
 
-/** Longer names are valid for Pods, but a host name is cut to this. */
+/** Longer names are valid for Pods, but the host name is truncated to this length. */
 const hostNameLength = 63
 
-/** What the Pod is called that the API server is only asked about: no name that may be taken. */
+/** Prefix of the generated name of a Pod for a dry run, which must not be in use. */
 const checkPrefix = 'mypod-check-'
 const checkedName = new RegExp(`"${checkPrefix}[^"]*"`)
 
-/** What can be said without a cluster. */
+/** Validates without a cluster. */
 export function validateMyPod(
   object: DeepReadonly<MyPod>,
   _old: DeepReadonly<MyPod> | undefined,
@@ -29,8 +29,8 @@ export function validateMyPod(
 }
 
 /**
- * What only the cluster knows: whether the requester may create Pods, and what the API server says of this one.
- * Only a changed spec is asked about, so that an old object stays updatable when the rules get stricter.
+ * Validates with the cluster: whether the requester may create Pods, and whether the API server would accept this one. Checks only a
+ * changed spec, so that an old object stays updatable when the rules become stricter.
  */
 export async function validateMyPodInCluster(
   object: DeepReadonly<MyPod>,
@@ -42,7 +42,7 @@ export async function validateMyPodInCluster(
   return [...permission, ...checked]
 }
 
-/** "May create MyPods" must not mean "may create any Pod": the requester needs the permission that the operator uses. */
+/** "May create MyPods" must not mean "may create any Pod": the requester needs the right that the operator uses. */
 async function checkRequester(object: DeepReadonly<MyPod>, { requesterCan, user }: AdmissionContext): Promise<FieldError[]> {
   const namespace = object.metadata.namespace ?? ''
   if (await requesterCan({ verb: 'create', type: core.pod, namespace })) return []
@@ -54,7 +54,7 @@ async function checkRequester(object: DeepReadonly<MyPod>, { requesterCan, user 
   ]
 }
 
-/** Has the API server itself judge the Pod, by a create that is not carried out. */
+/** Has the API server validate the Pod with a dry run of its creation. */
 async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: AdmissionContext): Promise<FieldError[]> {
   try {
     await client.create(core.pod, podToCheck(object, checkPrefix), { dryRun: true })
@@ -67,11 +67,11 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
       case 400:
         return [invalid('spec.podSpec', 'object', error.message)]
       case 403:
-        // Quota and Pod Security may change; the object may stay, and its status will say so, about the Pod's own name.
+        // Quotas and Pod Security may change; the object is admitted, and its status will contain the error, with the Pod's own name.
         warn(`the Pod would be refused now: ${error.message.replace(checkedName, `"${object.metadata.name ?? ''}"`)}`)
         return []
       case 404:
-        // The namespace does not exist: the API server says that itself.
+        // The namespace does not exist, which the API server reports itself.
         return []
       default:
         throw error
@@ -79,7 +79,7 @@ async function checkPod(object: DeepReadonly<MyPod>, { client, warn }: Admission
   }
 }
 
-/** A cause about the Pod, told about the field of the MyPod that it comes from. */
+/** Translates a cause about the Pod to the field of the MyPod that it comes from. */
 function podCause({ field = '', message = '', reason }: StatusCause): FieldError {
   const path = field
     .replace(/^spec(?=$|\.)/, 'spec.podSpec')

@@ -1,11 +1,11 @@
-/** Answers that a fault proxy gives in the place of the API server. */
+/** Responses of a fault proxy in place of the API server's. */
 import type { Status } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
 import type { Fault } from './network.ts'
 
 export type AnswerCode = 429 | 500 | 503
 
-/** What is known of a request before it is passed on. */
+/** A request before it is passed on. */
 export interface ProxiedRequest {
   readonly method: string
   /** Without the query. */
@@ -17,16 +17,16 @@ export interface ProxiedRequest {
 export interface AnswerOptions {
   /** The header `Retry-After`, and `details.retryAfterSeconds`. Default: neither. */
   readonly retryAfterSeconds?: number
-  /** So many requests are answered; then the fault is over. Default: all, until it is ended. */
+  /** Number of requests after which the fault ends. Default: no limit. */
   readonly count?: number
-  /** Which requests. Default: all. */
+  /** Selects requests. Default: all. */
   readonly match?: (request: ProxiedRequest) => boolean
-  /** The Status' message. Default: what the API server says in such a case. */
+  /** The Status' message. Default: the API server's message for this code. */
   readonly message?: string
 }
 
 export interface AnswerFault extends Fault {
-  /** How many requests have been answered by this fault. */
+  /** Number of requests that this fault has answered. */
   readonly answered: number
 }
 
@@ -48,7 +48,7 @@ interface Rule {
   answered: number
 }
 
-/** The answers that are asked for; of several that match, the one that was asked for first. */
+/** The active faults; when several match, the oldest applies. */
 export class Answers {
   readonly #rules = new Set<Rule>()
 
@@ -66,7 +66,7 @@ export class Answers {
     }
   }
 
-  /** The answer to a request, undefined when it goes on to the API server. */
+  /** Returns the response to a request, or undefined to pass it on to the API server. */
   take(request: ProxiedRequest): Answer | undefined {
     for (const rule of this.#rules) {
       if (!rule.match(request)) continue

@@ -1,4 +1,4 @@
-/** `startFaultProxy`: stands before an API server, and makes what lies between it and its clients fail on request. */
+/** `startFaultProxy`: a proxy in front of an API server that simulates failures of the network and the server. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,56 +15,53 @@ import type { Fault, FaultScope, ProxiedConnection } from './network.ts'
 import { FaultyNetwork } from './network.ts'
 
 export interface HalfOpenOptions extends FaultScope {
-  /** Where nothing arrives any more. Default `both`. */
+  /** Directions without data. Default `both`. */
   readonly direction?: 'both' | 'toServer' | 'toClient'
 }
 
 /**
- * An address of an API server where faults can be switched on. It carries everything faithfully until then, watches event by event.
- * Faults add up, and each one ends by itself with `end()`, or with all others by `heal()`.
+ * An address of an API server with faults that can be injected. Without a fault it passes everything on, watch events one by one. Several
+ * faults add up; each ends with its own `end()`, all with `heal()`.
  */
 export interface FaultProxy {
-  /** As whom the proxy was started, through the proxy. Its certificate authority and token are the proxy's own. */
+  /** A connection through the proxy, with the identity of `connection`. Its CA and token are the proxy's own. */
   readonly connection: Connection
-  /** The same as a kubeconfig: a path, as for the variable KUBECONFIG. It goes with the proxy. */
+  /** The same as a kubeconfig: a path, for the variable KUBECONFIG. It is removed with the proxy. */
   readonly kubeconfig: string
-  /** Another user's connection to the same API server, through the proxy. */
+  /** Returns another user's connection to the same API server, through the proxy. */
   through(connection: Connection): Connection
-  /** The TCP connections that are open through the proxy, oldest first. */
+  /** The open TCP connections through the proxy, oldest first. */
   readonly connections: readonly ProxiedConnection[]
-  /** Everything comes later: by so many milliseconds in each direction, or in those that are named. Several delays add up. */
+  /** Delays all data by this many milliseconds, in both directions or those given. Several delays add up. */
   delay(ms: number | { readonly toServerMs?: number; readonly toClientMs?: number }): Fault
-  /**
-   * Resets connections at once, as when the API server is killed. With `alsoNew`, those that are made from now on are
-   * reset as well, until the fault ends: the API server is away.
-   */
+  /** Resets connections at once, as when the API server is killed. With `alsoNew`, new connections are reset, too, until the fault ends. */
   cut(scope?: FaultScope): Fault
   /**
-   * Connections stay open, but no bytes arrive any more, as when a cable is pulled or a firewall has forgotten them.
-   * When the fault ends they flow on where they stood, unless one side has given up by then.
+   * Connections stay open without transporting data, as when a cable is pulled or a firewall drops packets. When the fault ends, held data
+   * is delivered, unless one side has closed the connection by then.
    */
   halfOpen(options?: HalfOpenOptions): Fault
-  /** Requests are answered with a failure `Status` and do not reach the API server. A watch that runs already goes on. */
+  /** Answers requests with a failure `Status` instead of passing them on. Running watches are not affected. */
   answer(code: AnswerCode, options?: AnswerOptions): AnswerFault
-  /** Ends all faults. Connections that were cut stay so. */
+  /** Ends all faults. Connections that were reset stay closed. */
   heal(): void
-  /** Closes all connections and the address. */
+  /** Closes all connections and the port. */
   stop(): Promise<void>
 }
 
-/** The names and addresses under which clients on this machine may call it. */
+/** The host names in the proxy's certificate. */
 const names = ['localhost', 'kubernetes.default.svc']
 const addresses = ['127.0.0.1', '::1']
 
 /**
- * Starts a proxy on a free port of loopback before the API server of `connection`.
- * It ends TLS with a certificate of its own, so that it can answer; the credentials of `connection`, whatever they are, stay in this process.
+ * Starts a proxy on a free port of loopback in front of the API server of `connection`. It terminates TLS with a certificate of its own, so
+ * that it can answer requests; the credentials of `connection` stay in this process.
  *
  * @example
  * const proxy = await startFaultProxy(connection)
  * const client = createClient(proxy.connection)
  * const busy = proxy.answer(429, { retryAfterSeconds: 1, count: 2 })
- * await client.raw('/version') // is asked three times
+ * await client.raw('/version') // is requested three times
  * proxy.cut()
  * await proxy.stop()
  */

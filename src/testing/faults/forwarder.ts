@@ -1,4 +1,4 @@
-/** An HTTPS server that passes requests on to an API server, as whom their token says, unless it has been told another answer. */
+/** An HTTPS server that forwards requests to an API server, as the user of their token, unless a fault answers them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -12,9 +12,9 @@ import type { Answer, Answers } from './answers.ts'
 
 export interface ForwarderOptions {
   readonly tls: KeyPair
-  /** Where requests go whose token the proxy does not know: they are passed on with it. */
+  /** The API server for requests with other tokens, which are forwarded with them. */
   readonly connection: Connection
-  /** Tokens of the proxy's own, and in whose name their requests are sent. */
+  /** The proxy's own tokens, and the connections that they stand for. */
   readonly tokens: ReadonlyMap<string, Connection>
   readonly answers: Answers
 }
@@ -24,12 +24,12 @@ export interface Forwarder {
   close(): Promise<void>
 }
 
-/** As the API server: tokens of projected volumes are long. */
+/** Like the API server: tokens of projected volumes are long. */
 const maxHeaderBytes = 64 * 1024
-/** Longer than clients keep an idle connection, so that it is they who close it. */
+/** Longer than clients keep an idle connection, so that the clients close it. */
 const keepAliveTimeoutMs = 120_000
 
-/** What is about one connection alone, and not about the request. */
+/** Headers of one connection, which are not forwarded. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -59,14 +59,14 @@ export async function startForwarder({ tls, connection, tokens, answers }: Forwa
   const server = createServer(
     { ...tls, minVersion: 'TLSv1.2', maxHeaderSize: maxHeaderBytes, keepAliveTimeout: keepAliveTimeoutMs },
     (request, response) => {
-      const { socket } = request // the request forgets it when it is destroyed
-      response.on('error', () => undefined) // the client went away; nobody waits for the rest
+      const { socket } = request // undefined once the request is destroyed
+      response.on('error', () => undefined) // the client has disconnected
       const answer = answers.take(requestOf(request))
       if (answer !== undefined) {
         respond(request, response, answer)
         return
       }
-      // A server that does not answer, or not to the end, is a broken connection for the client too.
+      // A server that does not answer, or not completely, is a broken connection for the client, too.
       upstreamOf(request)
         .forward(request, response)
         .catch(() => socket.destroy())
@@ -98,7 +98,7 @@ class Upstream {
     this.#connection = connection
   }
 
-  /** Each part of the answer goes on as it comes. Rejects when the API server cannot be reached, or the client leaves. */
+  /** Forwards a request, and streams the response. Rejects when the API server is unreachable, or the client disconnects. */
   async forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
@@ -114,7 +114,7 @@ class Upstream {
       headers,
       body: hasBody(request) ? request : null,
       signal: gone.signal,
-      // It is the client who knows how long it waits.
+      // The client has its own time limit.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
@@ -128,7 +128,7 @@ class Upstream {
     await Promise.all([this.#dispatchers?.watches.destroy(), this.#dispatchers?.requests.destroy()])
   }
 
-  /** All requests may be watches. */
+  /** No limit on connections, because all requests may be watches. */
   async #dispatcher(): Promise<Dispatcher> {
     const certificate = (await this.#connection.tls?.()) ?? {}
     if (this.#dispatchers === undefined || !this.#dispatchers.carry(certificate)) {

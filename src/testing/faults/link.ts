@@ -1,9 +1,9 @@
-/** `Link`: a TCP connection that is passed on, and whose bytes can be late, stand still or never arrive. */
+/** `Link`: a forwarded TCP connection, whose data can be delayed, held or dropped. */
 import type { Socket } from 'node:net'
 import type { Timer } from '../../api/clock.ts'
 import { systemClock } from '../../api/clock.ts'
 
-/** Milliseconds that bytes are under way. */
+/** Delays in milliseconds. */
 export interface Latency {
   readonly toServer: number
   readonly toClient: number
@@ -11,15 +11,15 @@ export interface Latency {
 
 export type Direction = keyof Latency
 
-/** What one direction holds back before it takes no more, as the buffers of a real connection. */
+/** Limit of the held bytes of one direction, like the buffers of a real connection. */
 const maxHeldBytes = 1024 * 1024
 
-/** One connection of a client, and that to the server which belongs to it. */
+/** A connection of a client, and its connection to the server. */
 export class Link {
   readonly number: number
   readonly #sockets: readonly [client: Socket, server: Socket]
   readonly #lanes: Readonly<Record<Direction, Lane>>
-  /** One side broke while nothing flowed: the other side learns of it when something flows again. */
+  /** True when one side has closed while data was held: the other side learns of it when data flows again. */
   #broken = false
 
   constructor(
@@ -54,7 +54,7 @@ export class Link {
     for (const socket of this.#sockets) reset(socket)
   }
 
-  /** In which directions bytes stand still; in the others they flow. */
+  /** Holds data in these directions, and releases it in the others. */
   hold(directions: ReadonlySet<Direction>): void {
     for (const [direction, lane] of Object.entries(this.#lanes)) lane.hold(directions.has(direction as Direction))
     this.#tellBroken()
@@ -65,18 +65,18 @@ export class Link {
   }
 }
 
-/** Node.js loses the handle of a socket that is to be reset while its end is still on the way: it would keep the process from ending. */
+/** Works around a bug of Node.js: it loses the handle of a socket that is reset while its end is pending, which keeps the process alive. */
 function reset(socket: Socket): void {
   if (socket.writableEnded || socket.writableLength > 0) socket.destroy()
   else socket.resetAndDestroy()
 }
 
-/** One direction: what comes in goes out in order, each part after the latency of its time. */
+/** One direction: data is delivered in order, each part after the latency at its arrival. */
 class Lane {
   readonly #from: Socket
   readonly #to: Socket
   readonly #latency: () => number
-  /** Without bytes: the end. */
+  /** Without bytes: the end of the stream. */
   readonly #queue: { readonly bytes: Buffer | undefined; readonly due: number }[] = []
   #heldBytes = 0
   #held = false

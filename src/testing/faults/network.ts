@@ -1,4 +1,4 @@
-/** `FaultyNetwork`: passes TCP connections on to a port of this machine, as badly as it is told to. */
+/** `FaultyNetwork`: forwards TCP connections to a port of this machine, with injected faults. */
 import type { Server } from 'node:net'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -7,20 +7,20 @@ import { Link } from './link.ts'
 
 /** A fault that lasts until it is ended, or all are healed. */
 export interface Fault {
-  /** Ends this fault; to end it again does nothing. */
+  /** Ends this fault; idempotent. */
   end(): void
 }
 
-/** A TCP connection that is open through the proxy. */
+/** An open TCP connection through the proxy. */
 export interface ProxiedConnection {
-  /** Counts up in the order in which they were opened. */
+  /** Number of the connection, in the order of opening. */
   readonly number: number
 }
 
 export interface FaultScope {
-  /** Which of the proxy's `connections`. Default: all that are open now. */
+  /** Connections to affect. Default: all that are open now. */
   readonly only?: readonly ProxiedConnection[]
-  /** Whether it goes for each connection that is made from now on, too, until the fault ends. Default false. */
+  /** True to affect new connections, too, until the fault ends. Default false. */
   readonly alsoNew?: boolean
 }
 
@@ -99,7 +99,7 @@ export class FaultyNetwork {
     await closed
   }
 
-  /** Those that are still open. */
+  /** Returns those that are still open. */
   #own(connections: readonly ProxiedConnection[]): Link[] {
     return this.links.filter((link) => connections.includes(link))
   }
