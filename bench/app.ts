@@ -1,4 +1,4 @@
-/** The kind that every program under comparison serves: defaults at several depths, patterns, enums, bounds, a list map. */
+/** The kind that every compared program serves: defaults at several depths, patterns, enums, bounds, a list map. */
 import { Conditions, defineKind, Type } from '../src/index.ts'
 
 const variable = Type.Object({

@@ -1,7 +1,7 @@
 /**
- * Do attacks hold up the others, or end the process? While each goes on, small reviews are sent at a fixed rate, and the readiness probe
- * is asked; their times count, and the memory. The server is a process of its own with the heap that it has under the shipped memory limit
- * (`--max-old-space-size`); whether it would have been ended by a cgroup is told by the peak of its resident memory.
+ * Attacks on a webhook server: whether they end the process or delay other clients. During each attack, small reviews are sent at a fixed
+ * rate, and the readiness probe is requested; their latencies are measured, and the memory. The server is a separate process with the heap
+ * size of the shipped memory limit (`--max-old-space-size`); its peak resident memory shows whether a cgroup would have killed it.
  *
  * `npm run bench -- hostile [--rate 100] [--seconds 5] [--only pattern]`
  */
@@ -18,9 +18,9 @@ import { attacks, send, sendSmall } from '../test/support/attacks.ts'
 import { hostileReviews } from '../test/support/hostile-reviews.ts'
 import { table } from './table.ts'
 
-/** What a thread of the load is to do. */
+/** The task of a thread that generates load. */
 interface Task extends Target {
-  /** Of `rows`; undefined for small reviews at a fixed rate. */
+  /** Index in `rows`; undefined for small reviews at a fixed rate. */
   readonly row: number | undefined
   readonly rate: number
   readonly seconds: number
@@ -28,13 +28,13 @@ interface Task extends Target {
 
 interface Result {
   readonly times: readonly number[]
-  /** What came of it. */
+  /** The outcome of the attack. */
   readonly outcome: string
 }
 
 const path = '/mutate-hostile-example-com-v1-target?timeout=10s'
 
-/** What is tried: each hostile review again and again on one connection, and the attacks. */
+/** The attacks, and each hostile review repeated on one connection. */
 const rows: readonly { readonly name: string; readonly run: (target: Target, signal: AbortSignal) => Promise<string> }[] = [
   { name: 'nothing else', run: () => Promise.resolve('') },
   ...attacks,
@@ -53,7 +53,7 @@ const rows: readonly { readonly name: string; readonly run: (target: Target, sig
 ]
 
 async function attack({ row, seconds, ...target }: Task): Promise<Result> {
-  // It stands for other machines: it must not take the processor from the server and from those who measure.
+  // The load stands for other machines: it must not take CPU from the server and from the measurement.
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW)
   return { times: [], outcome: await rows[row!]!.run(target, AbortSignal.timeout(seconds * 1000)) }
 }
@@ -67,7 +67,7 @@ async function sendOthers({ rate, seconds, ...target }: Task): Promise<Result> {
   for (let due = performance.now(); due < end; due += 1000 / rate) {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
     const answered = (outcome: string): void => {
-      // From when it was due: a server that stands still must not be spared the requests that would have come.
+      // Measured from the time at which the request was due, so that a blocked server is charged for requests that were sent late.
       times.push(performance.now() - due)
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }
@@ -90,7 +90,7 @@ function quantile(times: readonly number[], share: number): string {
   return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1)
 }
 
-/** The slowest answer of the readiness probe, until the signal aborts. */
+/** Returns the slowest response of the readiness probe, until the signal aborts. */
 async function probing(server: AttackedServer, signal: AbortSignal): Promise<string> {
   let worst = { status: 200 as number | string, ms: 0 }
   while (!signal.aborted && server.ended() === undefined) {

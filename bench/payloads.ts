@@ -1,9 +1,9 @@
-/** The AdmissionReviews that the programs under comparison get: Apps of about 1 KiB, 7 KiB, 98 KiB and 1 MiB, valid and not. */
+/** The AdmissionReviews for the compared programs: Apps of about 1 KiB, 7 KiB, 98 KiB and 1 MiB, valid and invalid. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '../src/index.ts'
 
-/** Containers, and variables in each. */
+/** Number of containers, and of variables in each. */
 const shapes = { '1k': [1, 0], '8k': [8, 12], '100k': [60, 26], '1m': [200, 86] } as const
 export type Size = keyof typeof shapes
 export const sizes = Object.keys(shapes) as Size[]
@@ -14,7 +14,7 @@ export interface Payload {
   readonly object: JsonObject
 }
 
-/** Writes the review of this size; of an App with one wrong container when it is not to be valid. */
+/** Writes the review of this size; with one invalid container unless `valid`. */
 export function writePayload(directory: string, size: Size, valid = true): Payload {
   const [containers, variables] = shapes[size]
   const object = appOf(containers, variables, valid)

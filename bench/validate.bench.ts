@@ -1,5 +1,5 @@
 /**
- * How long does `proreus validate` take for a folder of manifests, one in ten of them invalid?
+ * The duration of `proreus validate` for a folder of manifests, one in ten of them invalid.
  *
  * `npm run bench -- validate [--manifests 1000] [--rounds 5]`
  */

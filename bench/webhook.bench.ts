@@ -1,6 +1,6 @@
 /**
- * How fast are the admission webhooks? Proreus beside controller-runtime, kube-rs and a bare fastify in one run:
- * one core for the server, one for the load, TLS, kept-alive connections, interleaved rounds, medians.
+ * The speed of the admission webhooks: Proreus beside controller-runtime, kube-rs and a bare fastify in one run. One core for the server,
+ * one for the load, TLS, kept-alive connections, interleaved rounds, medians.
  *
  * `npm run bench -- webhook [--rounds 3] [--seconds 4] [--only proreus,kube-rs] [--sizes 1k,8k]`
  */
@@ -34,7 +34,7 @@ interface Sample {
   readonly p50: number
   readonly p99: number
   readonly p999: number
-  /** Seconds of the server's core for 1000 requests. */
+  /** CPU seconds of the server for 1000 requests. */
   readonly cpu: number
 }
 
@@ -70,7 +70,7 @@ await compared(chosen, async ({ directory, ca, programs: started, load }) => {
   }
 
   for (let round = 0; round <= rounds; round += 1) {
-    // The first round warms up and is not counted.
+    // The first round is a warm-up, and not counted.
     if (round === 1) cells.clear()
     process.stderr.write(round === 0 ? 'warming up\n' : `round ${round} of ${rounds}\n`)
     for (const { size, valid, invalid } of payloads) {

@@ -1,7 +1,7 @@
 /**
- * Writes `src/builtin-schemas/types.json`: the fields of Kubernetes' own types that a kind may embed, and of what they are made of, as
- * the OpenAPI documents of a real API server describe them. With `--check`: exit 1 when the file is not up to date; without the programs
- * of a control plane there is nothing to compare with.
+ * Writes `src/builtin-schemas/types.json`: the fields of Kubernetes' own types that a kind may embed, and of the types that these refer to,
+ * from the OpenAPI documents of a real API server. With `--check`: exits with 1 when the file is out of date. Without the programs of a
+ * control plane the check is skipped.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { startControlPlane } from '../src/testing/control-plane.ts'
 
 const target = join(import.meta.dirname, '../src/builtin-schemas/types.json')
 
-/** Where the types that can be embedded live; the types that they refer to come by themselves. */
+/** The Go packages of the types that can be embedded; types that they refer to are added. */
 const homes: Readonly<Record<string, readonly BuiltinTypeName[]>> = {
   'api.apps.v1': [
     'DaemonSetSpec',
@@ -91,7 +91,7 @@ const homes: Readonly<Record<string, readonly BuiltinTypeName[]>> = {
   'apimachinery.pkg.apis.meta.v1': ['LabelSelector'],
 }
 
-/** The OpenAPI documents that have them. */
+/** The OpenAPI documents of these types. */
 const documents = [
   'api/v1',
   'apis/apps/v1',
@@ -102,7 +102,7 @@ const documents = [
   'apis/rbac.authorization.k8s.io/v1',
 ]
 
-/** Types with a JSON form of their own, by the word that the file has for them. */
+/** Types with a JSON form of their own, and their names in the file. */
 const words: Readonly<Record<string, string>> = {
   'apimachinery.pkg.api.resource.Quantity': 'quantity',
   'apimachinery.pkg.apis.meta.v1.FieldsV1': 'object',
@@ -111,7 +111,10 @@ const words: Readonly<Record<string, string>> = {
   'apimachinery.pkg.util.intstr.IntOrString': 'int-or-string',
 }
 
-/** Fields that the documents call required, and that the API server accepts without: their zero value is a value as any other. */
+/**
+ * Fields that the documents declare as required although the API server accepts objects without them: their zero value is an ordinary
+ * value.
+ */
 const optional: ReadonlySet<string> = new Set([
   'HTTPHeader.value',
   'ISCSIVolumeSource.lun',
@@ -122,7 +125,7 @@ const optional: ReadonlySet<string> = new Set([
   'Sysctl.value',
 ])
 
-/** The documents sort the texts that a field may have; of these fields, the API server's errors list them otherwise. */
+/** The documents sort enum values; for these fields, the API server's errors list them in another order. */
 const orders: Readonly<Record<string, string>> = {
   'Container.terminationMessagePolicy': '=File|FallbackToLogsOnError',
   'EphemeralContainer.terminationMessagePolicy': '=File|FallbackToLogsOnError',
@@ -135,7 +138,7 @@ const orders: Readonly<Record<string, string>> = {
   'Toleration.effect': '=NoSchedule|PreferNoSchedule|NoExecute',
 }
 
-/** As far as these documents use OpenAPI. */
+/** The parts of OpenAPI that these documents use. */
 interface Schema {
   readonly $ref?: string
   readonly allOf?: readonly Schema[]
@@ -209,7 +212,7 @@ function generate(schemas: ReadonlyMap<string, Schema>, version: string): string
   return `{\n  "about": ${JSON.stringify(about)},\n  "types": {\n    ${lines.join(',\n    ')}\n  }\n}\n`
 }
 
-/** The same texts as the API server lists them. */
+/** Returns the enum values in the order of the API server's errors. */
 function inOrder(text: string, order: string = text): string {
   const sorted = (list: string): string => (list.match(/[\w+-]+/g) ?? []).sort().join()
   if (sorted(order) !== sorted(text)) throw new Error(`${text} are not the texts of ${order}`)

@@ -1,4 +1,7 @@
-/** Writes the pages under `docs/reference` that follow from the code and the tests. With `--check`: exit 1 when they are not up to date. */
+/**
+ * Writes the pages under `docs/reference` that are generated from the code and the tests. With `--check`: exits with 1 when they are out of
+ * date.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
@@ -39,7 +42,7 @@ function errorsPage(): string {
   return `# Error codes\n\nEvery error that Proreus itself reports is a \`ProreusError\` with one of these as its \`code\`.\n\n${table(['code', 'meaning'], rows)}`
 }
 
-/** What a registered metric says of itself; prom-client's types leave out the labels. */
+/** The description of a registered metric; prom-client's types omit the labels. */
 interface DocumentedMetric {
   readonly name: string
   readonly type: string

@@ -1,9 +1,9 @@
 /**
- * Writes `src/api/kubernetes/models.ts`: Kubernetes' own types as they are in JSON, from the models of
- * @kubernetes/client-node. These are classes in some nine hundred files, with `Date` for times; a program that only wants to name a Pod
- * should not make its compiler read them all. They are members of a namespace, which the package exports: a compiler that writes the
- * declarations of a program, such as a kind with `Type.Builtin('PodTemplateSpec')`, needs a public name for each of them, and finds those
- * in a namespace where those of `export * as` would have to be imported first. With `--check`: exit 1 when the file is not up to date.
+ * Writes `src/api/kubernetes/models.ts`: the JSON form of Kubernetes' own types, from the models of @kubernetes/client-node. These models
+ * are classes in some nine hundred files, with `Date` for times, which is slow for a compiler that only needs the type of a Pod. The types
+ * are members of an exported namespace: declarations of a program, such as a kind with `Type.Builtin('PodTemplateSpec')`, need a public
+ * name for each, and the compiler finds names in a namespace without a further import, unlike those of `export * as`. With `--check`: exits
+ * with 1 when the file is out of date.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const models = join(root, 'node_modules/@kubernetes/client-node/dist/gen/models'
 const groups = join(root, 'src/api/kubernetes')
 const target = join(groups, 'models.ts')
 
-/** Files that name models; the models that these refer to come by themselves. */
+/** Files that name models; models that these refer to are added. */
 const readers = [
   ...readdirSync(groups)
     .map((name) => join(groups, name))
@@ -43,7 +43,7 @@ function addModel(name: string): void {
   interfaces.set(name, [`  interface ${name} {`, ...lines, '  }'].join('\n'))
 }
 
-/** Names in JSON by those in client-node, which has others where they are words of the language or have dashes in them. */
+/** JSON names by those in client-node, which renames reserved words and names with dashes. */
 function jsonNames(model: string): ReadonlyMap<string, string> {
   const source = readFileSync(join(models, `${model}.js`), 'utf8')
   return new Map([...source.matchAll(/"name": "(.*)",\s*"baseName": "(.*)"/g)].map(([, name, baseName]) => [name!, baseName!]))

@@ -1,7 +1,7 @@
 /**
- * Writes `src/devcluster/types/merge-rules.json`: how the lists and maps of Kubernetes' own types merge, as the tags and markers
- * of the Go structs say it, in the modules of `tools/kubernetes`.
- * With `--check`: exit 1 when the file is not up to date; without Go or its modules there is nothing to compare with.
+ * Writes `src/devcluster/types/merge-rules.json`: the merge strategies of the lists and maps of Kubernetes' own types, from the tags and
+ * markers of the Go structs in the modules of `tools/kubernetes`. With `--check`: exits with 1 when the file is out of date. Without Go or
+ * its modules the check is skipped.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ function goModules(download: boolean): readonly { readonly Path: string; readonl
   return status === 0 ? JSON.parse(`[${stdout.trim().replaceAll(/\}\s*\{/g, '},{')}]`) : []
 }
 
-/** The rules of the structs in a package: by struct, and in it by field; those of the struct itself under an empty name. */
+/** Returns the rules of the structs in a package: by struct, and in it by field; those of the struct itself under an empty name. */
 function rulesOf(folder: string): Map<string, Record<string, string>> {
   const found = new Map<string, Record<string, string>>()
   const sources = readdirSync(folder).filter(
@@ -54,7 +54,7 @@ function rule(comment: string, tags: string): string {
   const [value] = marker('default').filter((text) => /^("|\d|true|false)/.test(text))
   return [
     ...strategies.map((strategy) => (strategy === 'merge' && mergeKey !== undefined ? `merge:${mergeKey}` : strategy)),
-    // Lists and maps with no strategy are atomic, and need not be told so.
+    // Lists and maps without a strategy are atomic, which is the default.
     ...(listType === 'set' ? ['set'] : listType === 'map' ? [`map:${marker('listMapKey').join(',')}`] : []),
     ...(atomic && (listType === undefined || strategies.length > 0) ? ['atomic'] : []),
     ...(value === undefined ? [] : [`default:${value}`]),
@@ -80,7 +80,7 @@ if (modules.length === 0 || modules.some(({ Dir }) => Dir === undefined)) {
     const found = packages.get(key)!.get(name)
     if (found !== undefined) rules[message] = found
   }
-  // Of a module that is replaced, the folder has the version.
+  // For a replaced module, the version is in the path of its folder.
   const versions = modules.map(({ Dir, Path }) => `${Path} ${Dir!.slice(Dir!.lastIndexOf('@') + 1)}`)
   const about = `How lists and maps of Kubernetes' own types merge: the strategy of a strategic merge patch (merge:key, retainKeys), the list type of server-side apply (map:keys, set, atomic). Written by scripts/merge-rules.ts from ${versions.join(', ')}.`
   const text = `${JSON.stringify({ about, rules }, undefined, 2)}\n`

@@ -1,7 +1,7 @@
 /**
- * Writes `src/devcluster/protobuf/descriptors.json`: numbers, types and JSON names of the fields of Kubernetes' own types, as they
- * follow from the `generated.proto` files and the tags of the Go structs beside them, in the modules of `tools/kubernetes`.
- * With `--check`: exit 1 when the file is not up to date; without Go or its modules there is nothing to compare with.
+ * Writes `src/devcluster/protobuf/descriptors.json`: numbers, types and JSON names of the fields of Kubernetes' own types, from the
+ * `generated.proto` files and the tags of the Go structs in the modules of `tools/kubernetes`. With `--check`: exits with 1 when the file
+ * is out of date. Without Go or its modules the check is skipped.
  */
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const api = 'k8s.io/api'
 const machinery = 'k8s.io/apimachinery'
 const extensions = 'k8s.io/apiextensions-apiserver'
 
-/** Packages of what those types are made of. */
+/** Packages of the types that the served types contain. */
 const parts: readonly (readonly [module: string, folder: string])[] = [
   [machinery, 'pkg/api/resource'],
   [machinery, 'pkg/apis/meta/v1'],
@@ -22,7 +22,7 @@ const parts: readonly (readonly [module: string, folder: string])[] = [
   [machinery, 'pkg/util/intstr'],
 ]
 
-/** Packages whose types a request's body can be. */
+/** Packages whose types can be the body of a request. */
 const served: readonly (readonly [module: string, folder: string])[] = [
   ...[
     'admissionregistration/v1',
@@ -52,14 +52,14 @@ interface GoModule {
   readonly Path: string
   readonly Version: string
   readonly Dir?: string
-  /** Where `tools/kubernetes` takes it from instead. */
+  /** The replacement of the module in `tools/kubernetes`. */
   readonly Replace?: { readonly Version: string }
 }
 
 interface GoField {
   readonly goName: string
   readonly isPointer: boolean
-  /** Empty: the fields of the struct stand in the place of this one. */
+  /** Empty for an inlined struct, whose fields take the place of this one. */
   readonly jsonName: string
   readonly omitsEmpty: boolean
   readonly omitsZero: boolean
@@ -79,7 +79,7 @@ interface Package {
   readonly group: string
 }
 
-/** Where Go keeps the modules; `download`: fetches what is missing. */
+/** Returns the folders of the Go modules; `download` fetches missing ones. */
 function goModules(download: boolean): Map<string, GoModule> | undefined {
   const names = [api, machinery, extensions]
   const args = download ? ['mod', 'download', '-json', ...names] : ['list', '-m', '-json', ...names]
@@ -133,7 +133,7 @@ function labelOf(line: string): ProtoField['label'] {
   return /^\s+map</.test(line) ? '{}' : /^\s+repeated/.test(line) ? '[]' : ''
 }
 
-/** The fields of a struct by their numbers in protobuf, in their order in Go. */
+/** Returns the fields of a struct by their protobuf numbers, in the order of the Go struct. */
 function goFields(body: string): ReadonlyMap<number, GoField> {
   const fields = new Map<number, GoField>()
   for (const [, name, goType = '', tags = ''] of body.matchAll(/^\s+(?:(\w+)\s+)?([\w.*[\]]+)\s+`([^`]*)`/gm)) {
@@ -142,7 +142,7 @@ function goFields(body: string): ReadonlyMap<number, GoField> {
     const [jsonName = '', ...options] = /json:"([^"]*)"/.exec(tags)?.[1]?.split(',') ?? ['-', 'omitempty']
     const isInline = jsonName === '' && options.includes('inline')
     const goName = name ?? goType.replace(/^.*[.*]/, '')
-    // What is no JSON as such belongs to a type with a JSON form of its own, which is made of what was sent, by the names in protobuf.
+    // A field without a JSON name belongs to a type with a JSON form of its own, which is built from the protobuf names.
     fields.set(Number(number), {
       goName,
       isPointer: goType.startsWith('*') || jsonName === '-',
@@ -220,7 +220,7 @@ function generate(modules: ReadonlyMap<string, GoModule>): string {
   return `${JSON.stringify(data, undefined, 2)}\n`
 }
 
-/** Kinds in versions that are not served: Kubernetes knows them, and says so when a body has one. */
+/** Returns kinds in versions that are not served: the API server knows them, and names them in its error for a body with one. */
 function otherKinds(folder: string): Record<string, string> {
   const kinds: Record<string, string> = {}
   for (const path of globSync('*/v*/generated.proto', { cwd: folder }).map(dirname).sort()) {
@@ -235,7 +235,7 @@ function apiVersionOf(group: string, folder: string): string {
   return group === '' ? basename(folder) : `${group}/${basename(folder)}`
 }
 
-/** Types whose Go structs have no tags are read by the names in protobuf. */
+/** For types whose Go structs have no tags, the protobuf names are used. */
 function untagged(fields: ReadonlyMap<number, ProtoField>): ReadonlyMap<number, GoField> {
   const asGo = ({ name }: ProtoField): GoField => ({
     goName: capitalized(name),

@@ -1,7 +1,7 @@
 /**
- * Runs the tests on a real control plane: the conformance cases and those that need nothing less, or the files given. Builds the
- * programs when they are not there. `--backend existing` takes the cluster of the kubeconfig instead, for the conformance cases.
- * Prints the totals as the last line, `N passed, N failed`; files that could not be run count as skipped, and fail where CI is set.
+ * Runs tests on a real control plane: the conformance cases and the tests that need one, or the given files. Builds missing programs.
+ * `--backend existing` uses the cluster of the kubeconfig instead, for the conformance cases. Prints the totals as the last line, `N
+ * passed, N failed`; files that could not be run count as skipped, and as failed when CI is set.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { ensurePrograms, showProgress } from './tools.ts'
 
 const { values, positionals } = parseArgs({ options: { backend: { type: 'string', default: 'binaries' } }, allowPositionals: true })
 const existing = values.backend === 'existing'
-// Those that take minutes begin first, so that nothing waits for them alone in the end.
+// Files that take minutes start first, so that none of them runs alone at the end.
 const files = testFiles(positionals.length > 0 ? positionals : existing ? ['test/conformance'] : ['test/real', 'test/conformance'])
 const env: NodeJS.ProcessEnv = { ...process.env, PROREUS_BACKEND: values.backend }
 

@@ -1,7 +1,7 @@
 /**
- * Runs the tests: all but those of `test/real`, or the files and folders given. Prints the true totals as the last line,
- * `N passed, N failed`. Test files run in parallel processes. COVERAGE=1 tells the coverage of src, file by file.
- * The kubectl that the tests are written for is built once, where there is Go.
+ * Runs the tests: all but those of `test/real`, or the given files and folders. Prints the totals as the last line, `N passed, N failed`.
+ * Test files run in parallel processes. COVERAGE=1 prints the coverage of src by file. Builds kubectl once, in the version of the tests, if
+ * Go is installed.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
@@ -17,9 +17,9 @@ const root = join(import.meta.dirname, '..')
 const asked = process.argv.slice(2)
 const files = testFiles(asked)
 const showsCoverage = process.env.COVERAGE === '1'
-// In an existing cluster the files would meet each other.
+// In an existing cluster the files would use the same objects.
 const jobs = process.env.PROREUS_BACKEND === 'existing' ? 1 : availableParallelism() + 1
-// Each process compiles what it loads: a second of processor time for all of src. Compiled by an earlier one, code has no exact coverage.
+// Each process compiles the modules that it loads: a second of CPU time for all of src. A cache makes coverage inexact.
 const compileCache = showsCoverage ? {} : { NODE_COMPILE_CACHE: join(programCache(process.env), '../compile-cache') }
 
 if (asked.length === 0) {
@@ -27,12 +27,12 @@ if (asked.length === 0) {
     await ensurePrograms(['kubectl'], { env: process.env, progress: showProgress })
   } catch (error) {
     if (!(error instanceof ProreusError)) throw error
-    // The tests that need it say so, one by one.
+    // The tests that need it report that they are skipped.
     process.stderr.write(`${error.message}\n`)
   }
 }
 
-// tap's own first run builds it with the plugins of package.json, but still runs with those it came with, which compile each test by tsc.
+// `tap build` applies the plugins of package.json; a run without it uses the default ones, which compile each test by tsc.
 const tap = join(root, 'node_modules/.bin/tap')
 const isBuilt = join(root, 'node_modules/.proreus-tap')
 if (!existsSync(isBuilt)) {
@@ -46,14 +46,14 @@ const child = spawn(
     tap,
     `--jobs=${jobs}`,
     '--reporter=tap',
-    // It takes twice as long.
+    // Coverage doubles the time.
     showsCoverage ? '--coverage-report=text' : '--disable-coverage',
     ...files,
   ],
   { cwd: root, env: { ...process.env, ...compileCache }, stdio: ['inherit', 'pipe', 'inherit'] },
 )
 
-// One line a file; of a file that failed, all that it said.
+// Prints one line for each file, and the whole output of a file that failed.
 let summary = ''
 let block: string[] = []
 for await (const line of createInterface({ input: child.stdout })) {
@@ -71,7 +71,7 @@ const code = await new Promise<number>((resolve) => child.on('close', (status) =
 if (showsCoverage) process.stdout.write(`${block.join('\n')}\n`)
 const coverage = block.map((line) => /^All files +\| +([\d.]+) \| +([\d.]+)/.exec(line)).find((match) => match !== null)
 if (coverage) process.stdout.write(`covered: ${coverage[1]} % of the statements, ${coverage[2]} % of the branches\n`)
-// What stands after the last file tells why tap itself failed; the table of the coverage does not.
+// The output after the last file explains a failure of tap itself; the coverage table does not.
 if (code !== 0) process.stdout.write(`${block.filter((line) => !line.includes(' | ')).join('\n')}\n`)
 
 const total = (name: string): number => Number(new RegExp(`\\b${name}: (\\d+)`).exec(summary)?.[1] ?? 0)

@@ -1,6 +1,6 @@
 /**
- * Finds the programs of a real control plane, and builds those that are not there from the Go modules in `tools/`.
- * Prints a path for each: of all programs, or of those named.
+ * Finds the programs of a real control plane, and builds missing ones from the Go modules in `tools/`. Prints the path of each: of all
+ * programs, or of the named ones.
  */
 import { spawn } from 'node:child_process'
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'
@@ -21,14 +21,14 @@ import {
 } from '../src/testing/binaries.ts'
 
 interface Source {
-  /** Below `tools/`, in this environment. */
+  /** The folder below `tools/` in this environment. */
   readonly module: (env: Environment) => string
   readonly package: string
-  /** Where the linker puts the version; without it the program says v0.0.0. */
+  /** Returns the linker variables with the version; without them the program reports v0.0.0. */
   readonly stamps: (version: string) => Readonly<Record<string, string>>
 }
 
-/** The newest release is the one that is kept up to date, so its folder has no version. */
+/** The newest release is the one that is updated, so its folder has no version. */
 function moduleOf(minor: KubernetesMinor): string {
   return minor === Object.keys(kubernetesReleases)[0] ? 'kubernetes' : `kubernetes-${minor}`
 }
@@ -64,14 +64,14 @@ const tools = join(import.meta.dirname, '..', 'tools')
 
 export interface BuildOptions {
   readonly env: Environment
-  /** Shows how far it is. */
+  /** Called with the progress. */
   readonly progress?: (line: string) => void
 }
 
 /**
- * The paths of the programs; what is not there is built, by one process at a time.
+ * Returns the paths of the programs; missing ones are built, by one process at a time.
  *
- * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is missing and there is no Go, or the build fails.
+ * @throws {ProreusError} `PRO_CONFIG_INVALID` when a program is missing and Go is not installed, or the build fails.
  */
 export async function ensurePrograms<N extends ProgramName>(
   names: readonly N[],
@@ -82,13 +82,13 @@ export async function ensurePrograms<N extends ProgramName>(
   return paths as Record<N, string>
 }
 
-/** Builds while no other process does; one that waited finds the program there. */
+/** Builds while holding a lock; a process that has waited for it finds the program. */
 async function buildAlone(name: ProgramName, env: Environment, progress: (line: string) => void): Promise<string> {
   const cache = programCache(env)
   await mkdir(cache, { recursive: true })
   if (await check(cache)) progress('waiting for another process that builds these programs\n')
   const retries = { forever: true, minTimeout: 250, maxTimeout: 1000 }
-  // A lock that somebody took away for stale is no error of the build: what is built appears as a whole.
+  // When another process breaks the lock as stale, the build continues: its result is moved into place atomically.
   const release = await lock(cache, { retries, stale: 30_000, onCompromised: () => undefined })
   try {
     return (await findProgram(name, env)) ?? (await build(name, env, progress))
@@ -121,7 +121,7 @@ async function build(name: ProgramName, env: Environment, progress: (line: strin
       child.once('error', reject)
       child.once('close', resolve)
     })
-    // Go says each package that it compiles; anything else is a message.
+    // Go prints each package that it compiles; every other line is a message.
     createInterface({ input: child.stderr }).on('line', (line) => {
       if (/^[\w./~-]+$/.test(line)) progress(`\rbuilding ${name} ${version} … ${(packages += 1)} packages`)
       else said.push(line)
@@ -144,7 +144,7 @@ async function build(name: ProgramName, env: Environment, progress: (line: strin
   return target
 }
 
-/** Writes to standard error: on a terminal a line that moves, otherwise only whole lines. */
+/** Writes to standard error: on a terminal a line that is overwritten, otherwise whole lines only. */
 export function showProgress(line: string): void {
   if (process.stderr.isTTY || line.endsWith('\n')) process.stderr.write(process.stderr.isTTY ? line : line.replace('\r', ''))
 }

@@ -1,6 +1,6 @@
 /**
- * Counts words that Kubernetes' documentation would not use, in comments, messages and docs: a report, not a check.
- * `npm run words` prints a table of counts; `npm run words -- FOLDER …` also prints each place in these folders.
+ * Counts words that Kubernetes' documentation would not use, in comments, messages and docs: a report, not a check. `npm run words` prints
+ * a table of counts; `npm run words -- FOLDER …` also prints each place in these folders.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ interface Passage {
   readonly text: string
 }
 
-/** The comments and the strings of several words of one TypeScript file. */
+/** Returns the comments and the strings of several words of one TypeScript file. */
 function passagesOfSource(file: string): Passage[] {
   const source = readFileSync(join(root, file), 'utf8')
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true)
@@ -66,7 +66,7 @@ function passagesOfSource(file: string): Passage[] {
   return passages
 }
 
-/** The lines of a page, its code blocks left out. */
+/** Returns the lines of a page without its code blocks. */
 function passagesOfPage(file: string): Passage[] {
   const prose = readFileSync(join(root, file), 'utf8').replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ''))
   return prose.split('\n').map((text, index) => ({ kind: 'docs', file, line: index + 1, text }))

@@ -1,4 +1,4 @@
-/** Whether programs give the same answers: nothing is timed that does not do the same work. */
+/** Checks that the compared programs return the same responses, because only equal work is comparable. */
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { Agent, request } from 'undici'
@@ -13,7 +13,7 @@ interface Response {
   readonly status?: { readonly details?: { readonly causes?: readonly { readonly field?: string }[] }; readonly message?: string }
 }
 
-/** Throws with both answers where one of the programs answers otherwise than the first. */
+/** Throws an error with both responses when a program answers differently from the first. */
 export async function compareAnswers(
   programs: readonly RunningProgram[],
   valid: readonly Payload[],

@@ -1,4 +1,4 @@
-/** The ceiling of the platform: fastify that parses the body and answers with a text, at the port of the command line. */
+/** The upper limit of the platform: fastify that parses the body and returns a text. */
 import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
 

@@ -1,4 +1,4 @@
-/** The ceiling for admission: parses the review and says yes. `node ceiling.ts PORT CERT KEY`. */
+/** The upper limit for admission: parses the review and allows it. `node ceiling.ts PORT CERT KEY`. */
 import { serveBare } from './bare-fastify.ts'
 
 interface Review {

@@ -1,4 +1,4 @@
-/** What comparisons of programs share: files, certificates, the programs on their core, and the load on the other one. */
+/** The common parts of comparisons: files, certificates, the programs on their core, and the load on the other one. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,14 +8,14 @@ import { issueServingCertificate } from '../../src/devcluster/pki/state.ts'
 import type { Program, RunningProgram, WebhookPath } from './programs.ts'
 import { loadProgram, pinned, startProgram } from './programs.ts'
 
-/** What the load has seen of one program. */
+/** The load's measurements of one program. */
 export interface Load {
   readonly requests: number
   readonly seconds: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly p999Ms: number
-  /** Of the server's core, for all requests. */
+  /** CPU seconds of the server, for all requests. */
   readonly cpuSeconds: number
 }
 
@@ -24,14 +24,14 @@ export interface LoadOptions {
   /** The file with the body of each request. */
   readonly body: string
   readonly seconds: number
-  /** Requests per second; 0, the default: as many as there can be. */
+  /** Requests per second; 0, the default, sends as many as possible. */
   readonly rate?: number
 }
 
 export interface Comparison {
-  /** Where its files are; gone with it. */
+  /** A temporary folder for the programs' files. */
   readonly directory: string
-  /** The authority of the programs' certificates, as PEM. */
+  /** The CA of the programs' certificates, as PEM. */
   readonly ca: string
   readonly programs: readonly RunningProgram[]
   file(name: string, content: string): string

@@ -1,4 +1,7 @@
-/** The ceiling for conversions: parses the review and writes its objects with another version. `node conversion-ceiling.ts PORT CERT KEY`. */
+/**
+ * The upper limit for conversions: parses the review and serializes its objects with another version. `node conversion-ceiling.ts PORT CERT
+ * KEY`.
+ */
 import { serveBare } from './bare-fastify.ts'
 
 interface Review {

@@ -1,4 +1,4 @@
-/** The programs under comparison: how each is built, started, and asked how much of the machine it took. */
+/** The compared programs: builds and starts them, and reads their CPU time and memory. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer, connect, type AddressInfo } from 'node:net'
@@ -6,14 +6,14 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 const here = import.meta.dirname
-/** What the benchmarks build, outside of the repository. */
+/** Build outputs, outside the repository. */
 const cache = join(process.env.XDG_CACHE_HOME || join(process.env.HOME || homedir(), '.cache'), 'proreus', 'bench')
 
 export interface Program {
   readonly name: string
-  /** Whether it mutates and judges, or answers yes to everything. */
+  /** True when it mutates and validates; false when it allows everything. */
   readonly judges: boolean
-  /** The command that takes a port, a certificate and a key. Builds what has to be built. */
+  /** Returns the command, to which port, certificate and key are appended. Builds what is missing. */
   command(): readonly string[]
 }
 
@@ -39,7 +39,7 @@ function goProgram(name: string, directory: string): string {
 
 function rustProgram(name: string, directory: string): string {
   const target = join(cache, `${name}-target`)
-  // Without a lock file the exact versions of the manifest hold; what these need below them may move.
+  // Without a lock file the versions of the manifest are exact; those of indirect dependencies may vary.
   build('cargo', ['build', '--release', '--target-dir', target], directory)
   return join(target, 'release', name)
 }
@@ -67,7 +67,7 @@ export type WebhookPath = 'mutate' | 'validate' | 'convert'
 export interface RunningProgram {
   readonly program: Program
   url(path: WebhookPath): string
-  /** Seconds of a processor that it has taken so far. */
+  /** CPU seconds since its start. */
   cpuSeconds(): number
   residentMb(): number
   stop(): void
@@ -77,7 +77,7 @@ export interface RunningProgram {
 export async function startProgram(program: Program, cert: string, key: string): Promise<RunningProgram> {
   const port = await freePort()
   const [command, ...args] = pinned('server', [...program.command(), String(port), cert, key])
-  // One core: Go is told so, too.
+  // One core, also for Go's scheduler.
   const child = spawn(command!, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } })
   await untilListening(child, program.name, port)
   return {

@@ -1,4 +1,4 @@
-/** Starts a server of Proreus as a program under comparison: at the port of the command line, with its certificate and key. */
+/** Starts a server of Proreus as a compared program: on the given port, with the given certificate and key. */
 import { readFileSync } from 'node:fs'
 import type { CertificateSource } from '../../src/certs/serving-certificate.ts'
 import type { Client } from '../../src/client/client.ts'
@@ -7,7 +7,7 @@ import { Metrics } from '../../src/telemetry/metrics.ts'
 import type { WebhookServerOptions } from '../../src/webhook/server.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 
-/** `node PROGRAM.ts PORT CERT KEY`. Nothing that it serves may ask the cluster: there is none. */
+/** `node PROGRAM.ts PORT CERT KEY`. Handlers cannot use a cluster. */
 export async function serveProreus(serves: Pick<WebhookServerOptions, 'webhooks' | 'conversions'>): Promise<void> {
   const [port, certFile, keyFile] = process.argv.slice(2) as [string, string, string]
   const cert = readFileSync(certFile, 'utf8')

@@ -1,6 +1,6 @@
 /**
- * Assertions that cannot fail where their reader expects it. tap compares patterns loosely: an absent field matches `null`, and any
- * array matches `[]`, because arrays are compared by prefix; `same` takes '1' for 1; and `pass` compares nothing at all.
+ * Rejects assertions that are looser than they look. tap compares patterns loosely: an absent field matches `null`, and any array matches
+ * `[]`, because arrays are compared by prefix; `same` accepts '1' for 1; and `pass` compares nothing at all.
  */
 import type { Rule } from 'eslint'
 import type { Node } from 'estree'
@@ -25,7 +25,7 @@ export const assertions: Rule.RuleModule = {
     },
   },
   create(context) {
-    /** Reports what matches more than it says; a function inside a pattern is not part of it. */
+    /** Reports patterns that match too much; functions inside a pattern are ignored. */
     function checkPattern(node: Node, assertion: string): void {
       if (node.type === 'Literal' && node.raw === 'null') context.report({ node, messageId: 'null', data: { assertion } })
       if (node.type === 'ArrayExpression' && node.elements.length === 0) context.report({ node, messageId: 'empty', data: { assertion } })
