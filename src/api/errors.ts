@@ -2,18 +2,18 @@
 
 /** Stable codes, one for each kind of failure, and their meanings. */
 export const errorCodes = {
-  PRO_KIND_INVALID: 'A kind is not well defined: names, versions, storage, or a keyword that schemas do not have.',
-  PRO_SCHEMA_INVALID: 'A schema is not structural, or says what a CRD cannot.',
-  PRO_CONFIG_INVALID: 'An option, a configuration file or an operator is not usable.',
-  PRO_KUBECONFIG: 'There is no kubeconfig, or it cannot be read or used.',
-  PRO_API: 'The API server answered with an error, or with what no API server answers.',
+  PRO_KIND_INVALID: 'The definition of a kind is invalid: its names, versions, storage, or an unknown keyword of a schema.',
+  PRO_SCHEMA_INVALID: 'A schema is not structural, or cannot be expressed in a CRD.',
+  PRO_CONFIG_INVALID: 'An option, a configuration file or an operator is invalid.',
+  PRO_KUBECONFIG: 'The kubeconfig is missing, unreadable or unusable.',
+  PRO_API: 'The API server answered with an error, or with an invalid response.',
   PRO_API_UNREACHABLE: 'The API server cannot be reached.',
-  PRO_PORT_IN_USE: 'An address to listen on is taken.',
+  PRO_PORT_IN_USE: 'An address to listen on is in use.',
   PRO_CERTIFICATE: 'A certificate, key or authority is missing, damaged, expired or not trusted.',
-  PRO_PERMISSION: 'The API server does not allow what is needed, or a file may not be read or written.',
-  PRO_STATE_FILE: 'A file in which state is kept cannot be used.',
-  PRO_INPUT: 'A caller gave what makes no sense here.',
-  PRO_ABORTED: 'The process is being stopped.',
+  PRO_PERMISSION: 'A right on the API server is missing, or a file may not be read or written.',
+  PRO_STATE_FILE: 'A state file is unusable.',
+  PRO_INPUT: 'An argument is invalid.',
+  PRO_ABORTED: 'The process is shutting down.',
 } as const
 
 export type ErrorCode = keyof typeof errorCodes

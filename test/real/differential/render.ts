@@ -1,9 +1,9 @@
-/** The page of the docs about where the embedded API server differs, from the reviewed list. */
+/** Renders the docs page about differences of the embedded API server, from the reviewed list. */
 import type { Accepted } from './accepted.ts'
 import { readAccepted } from './accepted.ts'
 
 /**
- * Markdown: the known limits, then each difference with its reason.
+ * Returns Markdown: the limits, then each difference with its reason.
  *
  * @example
  * const page = renderDifferences()
@@ -15,13 +15,13 @@ export function renderDifferences({ limits, differences }: Accepted = readAccept
   })
   return [
     '# Where the embedded API server differs\n\n',
-    'The same requests are played against a real kube-apiserver and the embedded one, and every answer is compared: status, headers and body. ',
-    'What is told here is all that may differ.\n\n',
+    'The tests send the same requests to a real kube-apiserver and to the embedded one, and compare status, headers and body of every response. ',
+    'This page lists all accepted differences.\n\n',
     '## Limits\n\n',
     ...limits.map(({ title, text }) => `- **${title}** ${text.trim().replaceAll(/\s+/g, ' ')}\n`),
     '\n## Differences in answers\n\n',
-    'Requests are those of the scenarios in `test/real/differential/scenarios`; a `*` stands for anything.\n\n',
-    '| request | where in the answer | why |\n| --- | --- | --- |\n',
+    'The requests are in the scenarios of `test/real/differential/scenarios`; `*` matches any text.\n\n',
+    '| request | part of the response | reason |\n| --- | --- | --- |\n',
     ...rows,
   ].join('')
 }
