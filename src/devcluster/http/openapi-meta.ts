@@ -1,4 +1,4 @@
-/** OpenAPI schemas of `meta.k8s.io/v1`, which every group version's document contains. */
+/** OpenAPI schemas of `meta.k8s.io/v1`, which the document of every group version contains. */
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze } from '../../api/json.ts'
 
@@ -162,7 +162,7 @@ const schemas: Record<string, JsonObject> = {
   },
 }
 
-/** The components by their full names. */
+/** The schemas by full component name. */
 export const metaSchemas: JsonObject = deepFreeze(
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [`${metaPrefix}.${name}`, schema])),
 )
