@@ -1,4 +1,4 @@
-/** From the text that a webhook answered to JSON, with the API server's words for what is none. */
+/** Decodes a webhook's response to JSON, with the API server's messages for invalid ones. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { parse as parseYaml } from 'yaml'
 import { messageOf } from '../../api/errors.ts'
@@ -13,12 +13,12 @@ import { CallError } from './review.ts'
 export interface WebhookAnswer {
   readonly statusCode: number
   readonly headers: IncomingHttpHeaders
-  /** Empty where the answer does not say. */
+  /** Empty when the header is missing. */
   readonly contentType: string
   readonly text: string
 }
 
-/** What the webhook said. Throws `CallError` for an answer that is an error or no JSON. */
+/** Returns the decoded response. Throws `CallError` for an error status and for invalid JSON. */
 export function decodeAnswer({ statusCode, contentType, text }: WebhookAnswer): JsonValue {
   const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)
   if (statusCode < 200 || statusCode > 206) throw failed(describeAnswer(statusCode, contentType, text))
@@ -33,7 +33,7 @@ export function decodeAnswer({ statusCode, contentType, text }: WebhookAnswer): 
   return value
 }
 
-/** JSON, or YAML as the API server reads it from a webhook too: a bare word is YAML's text. */
+/** Parses JSON or YAML, since the API server also accepts YAML from a webhook; a bare word is a YAML string. */
 function parseAnswer(text: string): { value: JsonValue; error?: string } {
   const { error } = scanJson(text)
   if (error === undefined) return { value: parseJson(text) }

@@ -1,4 +1,4 @@
-/** One call of a webhook as Go's HTTP client and the API server's REST client make it: redirects, retries, and what the answer is. */
+/** One call of a webhook, as Go's HTTP client and client-go's REST client make it: redirects, retries, and decoding of the response. */
 import { isIP } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { request } from 'undici'
@@ -11,7 +11,7 @@ import { describeNetworkError, describeReadError } from './call-error.ts'
 import { CallError } from './review.ts'
 
 export interface Target {
-  /** What error texts show. */
+  /** The URL in error messages. */
   readonly shownUrl: string
   readonly url: string
   readonly serverName: string
@@ -24,12 +24,12 @@ export interface ExchangeContext {
   readonly clock: Clock
 }
 
-/** Go follows this many redirects. */
+/** Maximum number of redirects, as in Go. */
 const maxRedirects = 10
-/** The REST client tries again this often, where an answer says when. */
+/** Maximum number of retries of responses with Retry-After (k8s.io/client-go/rest: request.go). */
 const maxRetries = 10
 
-/** POSTs a review and gives the decoded answer. Throws `CallError`. */
+/** POSTs a review and returns the decoded response. Throws `CallError`. */
 export async function post(
   context: ExchangeContext,
   target: Target,
@@ -71,7 +71,7 @@ async function follow(
   }
 }
 
-/** Where a redirect leads to; 307 and 308 repeat the POST, the others become a GET. */
+/** Returns the target of a redirect; 307 and 308 repeat the POST, the others become a GET. */
 function redirectOf({ statusCode, headers }: WebhookAnswer, from: Target): Target | undefined {
   const location = textOf(headers.location)
   if (![301, 302, 303, 307, 308].includes(statusCode) || location === '' || !URL.canParse(location, from.url)) return undefined
@@ -102,7 +102,7 @@ async function exchange(
         host: target.host,
       },
       ...(body === undefined ? {} : { body }),
-      // The deadline of the call is the only one.
+      // Only the deadline of the call limits its time.
       headersTimeout: 0,
       bodyTimeout: 0,
       signal,
@@ -119,7 +119,7 @@ async function exchange(
   }
 }
 
-/** The REST client waits and calls again where an answer asks for it. */
+/** Returns the pause before a retry; undefined when the response does not ask for one. */
 function retryAfterMs({ statusCode, headers }: WebhookAnswer): number | undefined {
   const value = textOf(headers['retry-after'])
   return (statusCode === 429 || statusCode >= 500) && /^\d+$/.test(value) ? Number(value) * 1000 : undefined
