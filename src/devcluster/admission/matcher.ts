@@ -11,7 +11,7 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook, HookRule } from './hook.ts'
 
-/** What matching looks up besides the write itself. */
+/** The lookups that matching needs. */
 export interface MatchState {
   /** The labels of a namespace; undefined when it does not exist. */
   namespaceLabels(name: string): Labels | undefined

@@ -62,7 +62,7 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
   const fields = setOf(pathIn(version) ?? [])
   const scaling = [...left]
     .filter((entry) => owns(entry, setOf(['spec', 'replicas'])))
-    // No time is noted for who comes to the number in this way.
+    // Managers that are added in this way have no time.
     .map((entry) => ({ ...entry, apiVersion: version, fields, time: before.find((one) => sameManager(one, entry))?.time }))
   return withManagers(object, [...kept, ...scaling])
 }

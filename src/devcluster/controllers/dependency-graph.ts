@@ -1,4 +1,4 @@
-/** Who depends on whom: all objects of all types, by informers that come and go with the types. */
+/** The graph of owners and dependents, built from informers for all types. */
 import type { Clock, Timer } from '../../api/clock.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { groupResourceOf, parseApiVersion } from '../../api/group-version-kind.ts'
@@ -10,7 +10,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { ReadonlyObject } from './owners.ts'
 import type { TypeSource } from './type-source.ts'
 
-/** An object, and the type under which it is read and written. */
+/** An object and its type. */
 export interface GraphObject {
   readonly type: ResourceType
   readonly object: ReadonlyObject
@@ -21,7 +21,7 @@ export interface DependencyGraphOptions {
   readonly source: TypeSource
   readonly logger: Logger
   readonly clock: Clock
-  /** Called for each object that may have become somebody's business. */
+  /** Called for each object that may have to be garbage-collected. */
   readonly changed: (type: ResourceType, key: ObjectKey) => void
 }
 
@@ -35,9 +35,9 @@ interface Followed {
 
 const byOwner: Index = { name: 'owner', keysOf: ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) }
 const byUid: Index = { name: 'uid', keysOf: ({ metadata }) => metadata.uid }
-/** A type that is no longer served is followed a little longer, for its last deletions are still on their way. */
+/** Time that an informer outlives its type, to receive the type's last deletions. */
 const leaveAfterMs = 1_000
-/** Deleted owners that are remembered; as many as Kubernetes remembers. */
+/** Maximum number of cached deleted owners, as in Kubernetes. */
 const maxGone = 500
 
 export class DependencyGraph {
@@ -52,7 +52,7 @@ export class DependencyGraph {
     this.#options = options
   }
 
-  /** Follows all types until the signal aborts. */
+  /** Watches all types until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const follow = (): void => this.#follow()
     this.#stopListening = this.#options.source.onChange(follow)
@@ -70,7 +70,7 @@ export class DependencyGraph {
     await Promise.all([...this.#followed.values()].map(({ ended }) => ended))
   }
 
-  /** Whether every type has been listed: before that, "no dependents" means nothing. */
+  /** True when all types are listed; before that, dependents may be missing. */
   get synced(): boolean {
     return [...this.#followed.values()].every(({ informer }) => informer.synced)
   }
@@ -79,17 +79,17 @@ export class DependencyGraph {
     return this.#followed.get(idOf(type))?.informer.store.get(key)
   }
 
-  /** Whether an object of this uid had dependents and was deleted. */
+  /** True when an object with this uid had dependents and was deleted. */
   isGone(uid: string): boolean {
     return this.#gone.has(uid)
   }
 
-  /** The object of a type that has this uid, in whatever namespace. */
+  /** Returns the object of a type with this uid, in any namespace. */
   find(type: ResourceType, uid: string): ReadonlyObject | undefined {
     return this.#followed.get(idOf(type))?.informer.store.list({ index: [byUid, uid] })[0]
   }
 
-  /** The objects that name this uid as an owner. */
+  /** Returns the dependents of the object with this uid. */
   dependentsOf(uid: string): readonly GraphObject[] {
     return [...this.#followed.values()].flatMap(({ informer }) =>
       informer.store.list({ index: [byOwner, uid] }).map((object) => ({ type: informer.type, object })),
@@ -115,7 +115,7 @@ export class DependencyGraph {
     this.#followed.delete(id)
   }
 
-  /** Remembers a deleted owner and has its dependents looked at. */
+  /** Records a deleted owner, and reports its dependents. */
   #lost(uid: string): void {
     const dependents = this.dependentsOf(uid)
     if (dependents.length === 0) return
@@ -134,7 +134,7 @@ export class DependencyGraph {
 
   #start(type: ResourceType): Followed {
     const { client, clock, changed } = this.#options
-    // A type that goes away, or that is not there yet, is no news to anybody here.
+    // Errors of lists and watches are expected while a type is added or removed, so log only higher levels.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
     const informer = new Informer({ client, clock, type, logger })
     informer.addIndex(byOwner)
@@ -143,7 +143,7 @@ export class DependencyGraph {
       added: ({ metadata }) => changed(type, metadata),
       updated: ({ metadata }, { metadata: before }) => {
         changed(type, metadata)
-        // An owner may have waited for what the object no longer keeps it from.
+        // A terminating owner may have waited for this dependent, which no longer references or blocks it.
         if (metadata.ownerReferences !== before.ownerReferences) this.#ownersChanged(before)
       },
       deleted: ({ metadata }) => {

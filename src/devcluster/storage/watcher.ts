@@ -147,7 +147,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
         this.#waiting -= 1
         if (!this.#ended) step()
       })
-      // Nothing can be told any more.
+      // Without prepared objects no more events can be sent.
       .catch(() => this.#end('when read'))
   }
 

@@ -12,12 +12,12 @@ export type Scalar = 'bool' | 'int32' | 'int64' | 'float64' | 'string'
 
 export type GoType =
   | { readonly kind: 'scalar'; readonly scalar: Scalar }
-  /** With a JSON form of its own; `any` is never looked into. */
+  /** Has a JSON form of its own; `any` has an arbitrary value. */
   | { readonly kind: 'special'; readonly special: 'any' | 'bytes' | 'duration' | 'intOrString' | 'microTime' | 'quantity' | 'time' }
   | { readonly kind: 'list'; readonly item: GoType }
   | { readonly kind: 'map'; readonly value: GoType }
   | StructType
-  /** A struct, or a value of another type that is not looked into. */
+  /** A struct, or a value of another type that is not checked. */
   | { readonly kind: 'structOr'; readonly struct: StructType }
 
 export interface StructType {
