@@ -50,7 +50,7 @@ export interface DevClusterUser {
 }
 
 export interface DevClusterOptions {
-  /** Default: 6443, or the next free port. 0: any free port. If another port is in use, the next free one, unless `portRequired`. */
+  /** Default 6443; 0: any free port. If the port is in use, the next free one, unless `portRequired`. */
   readonly port?: number
   /** Throws `PRO_PORT_IN_USE` when the port is in use. */
   readonly portRequired?: boolean

@@ -134,7 +134,7 @@ export class DependencyGraph {
 
   #start(type: ResourceType): Followed {
     const { client, clock, changed } = this.#options
-    // Errors of lists and watches are expected while a type is added or removed, so log only higher levels.
+    // Warnings are expected while a type is added or removed.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
     const informer = new Informer({ client, clock, type, logger })
     informer.addIndex(byOwner)

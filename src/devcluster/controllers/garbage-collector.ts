@@ -113,8 +113,7 @@ class Collector {
     if (unknown.length > 0) return
     const dependents = waiting.length > 0 ? this.#graph.dependentsOf(object.metadata.uid) : []
     if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
-    // The owner waits for this object, and this object would wait for its own dependents, which may include the owner: prevent a deadlock
-    // by unblocking the owner.
+    // When a dependent is in foreground deletion, too, the references may form a cycle that would never end: unblock the owners first.
     const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
     const current = circle ? await this.#unblockOwners(type, object) : object
     if (current !== undefined) await this.#delete(type, current, 'Foreground')

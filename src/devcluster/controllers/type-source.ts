@@ -4,7 +4,7 @@ import { resourceType } from '../../api/group-version-kind.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 
-/** A cluster's types, each in its preferred version. */
+/** The types of a cluster, each in its preferred version. */
 export interface TypeSource {
   /** Returns the types that support list, watch and delete. */
   types(): readonly ResourceType[]
