@@ -4,7 +4,7 @@
  */
 import type { PolicyRule } from '../api/policy-rule.ts'
 
-/** As stored: a rule for paths has no resources. */
+/** Rules in the stored form: a rule for paths has no resources. */
 type ResourceRule = Pick<PolicyRule, 'verbs' | 'apiGroups' | 'resources'>
 type PathRule = Required<Pick<PolicyRule, 'verbs' | 'nonResourceURLs'>>
 

@@ -52,7 +52,7 @@ export interface DevClusterUser {
 export interface DevClusterOptions {
   /** Default 6443; 0: any free port. If the port is in use, the next free one, unless `portRequired`. */
   readonly port?: number
-  /** Throws `PRO_PORT_IN_USE` when the port is in use. */
+  /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next one. Default false. */
   readonly portRequired?: boolean
   /** Directory for the CA and token, so that they survive restarts. Default: nothing is written. */
   readonly directory?: string

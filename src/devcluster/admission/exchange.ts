@@ -119,7 +119,7 @@ async function exchange(
   }
 }
 
-/** Returns the pause before a retry; undefined when the response does not ask for one. */
+/** Returns the pause before a retry; undefined when the response is not to be retried. */
 function retryAfterMs({ statusCode, headers }: WebhookAnswer): number | undefined {
   const value = textOf(headers['retry-after'])
   return (statusCode === 429 || statusCode >= 500) && /^\d+$/.test(value) ? Number(value) * 1000 : undefined

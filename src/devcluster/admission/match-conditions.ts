@@ -23,7 +23,7 @@ export function meetsConditions(hook: Hook, write: VersionedWrite, authorizer: A
   const mismatch = evaluateMatchConditions(hook.matchConditions, {
     object,
     oldObject,
-    // As in the API server, the kind is that of the matched rule, the resource that of the request.
+    // The API server passes the kind of the matched rule, but the resource of the request.
     request: { ...request, resource: request.requestResource },
     authorizer: requester,
     requestResource: new ResourceCheck(requester, { group: info.group, resource: info.plural, subresource, namespace, name }),

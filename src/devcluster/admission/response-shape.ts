@@ -54,7 +54,7 @@ const reviewShape: ObjectShape = {
   },
 }
 
-/** Returns Go's message for the first field with a wrong type; undefined when there is none. */
+/** Returns Go's message for the first field with a wrong type; otherwise undefined. */
 export function reviewProblem(review: JsonObject): string | undefined {
   return checkShape(reviewShape, review).error
 }

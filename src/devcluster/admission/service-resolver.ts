@@ -8,7 +8,7 @@ export interface ServiceReference {
 }
 
 export interface ServiceResolver {
-  /** Returns the base URL (`https://127.0.0.1:9443`) of a Service. Throws `CallError` when there is none. */
+  /** Returns the base URL (`https://127.0.0.1:9443`) of a Service. Throws `CallError` when it has no address. */
   resolve(service: ServiceReference): string
 }
 

@@ -177,7 +177,7 @@ function applyPatch(
   } catch (error) {
     throw internalError(messageOf(error))
   }
-  if (!isObject(patched)) throw internalError('the patched object is no JSON object')
+  if (!isObject(patched)) throw internalError('the patched object is not a JSON object')
   return info === undefined ? patched : readPatched(info, patched)
 }
 

@@ -6,11 +6,12 @@ import { emptySet, fieldSet, leafSet } from './field-set.ts'
 import type { Typing } from './typing.ts'
 import { itemsByElement } from './typing.ts'
 
-/** Returns the parts of a value by path element; undefined for a leaf or an atomic value. */
+/** A field or item, with its typing. */
 interface Part {
   readonly value: JsonValue
   readonly typing: Typing
 }
+/** Returns the parts of a value by path element; undefined for a leaf or an atomic value. */
 function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<string, Part> | undefined {
   if (isObject(value)) {
     if (typing.atomicMap) return undefined

@@ -47,7 +47,7 @@ export function readManagers(managedFields: JsonValue | undefined): ManagerEntry
   return entries.filter((entry, index) => !entries.slice(index + 1).some((later) => sameManager(entry, later)))
 }
 
-/** Returns the JSON form in the API server's order, without managers of no fields. */
+/** Returns the JSON form in the API server's order; managers without fields are dropped. */
 export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
   const order = (entry: ManagerEntry): string =>
     [entry.operation, entry.time ?? '', entry.manager, entry.apiVersion, entry.subresource].join('\0')
@@ -114,7 +114,7 @@ function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   return [...managers.filter((entry) => entry !== first && entry !== second), ancient]
 }
 
-/** Returns the managers of the written object, or of the live object if the written one has none. */
+/** Returns the managers of the written object, or those of the live object if the written one does not have managedFields. */
 function managersOf(live: JsonObject | undefined, object: JsonObject, subresource: boolean): ManagerEntry[] {
   const written = isObject(object.metadata) ? object.metadata.managedFields : undefined
   if (!subresource && Array.isArray(written)) {

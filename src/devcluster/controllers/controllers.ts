@@ -34,7 +34,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   const eventsOf = (component: string, instance = ''): EventRecorder => createEventRecorder(client, { component, instance, logger, clock })
   const start = (definition: ControllerDefinition, component: string, instance = ''): Promise<void> => {
     const events = eventsOf(component, instance)
-    // No grace period: nothing depends on reconciles that run when the cluster stops.
+    // Reconciles that still run when the cluster stops need no grace period.
     return definition.start({ client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
   }
   await Promise.all([

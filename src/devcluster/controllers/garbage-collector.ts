@@ -54,7 +54,7 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
       } catch (error) {
         if (!signal.aborted) {
           // A conflict is expected: the newer state is about to arrive.
-          if (!isConflict(error)) logger.warn(`${item} could not be collected, trying again: ${messageOf(error)}`)
+          if (!isConflict(error)) logger.warn(`${item} could not be garbage-collected, retrying: ${messageOf(error)}`)
           queue.addRateLimited(item)
         }
       }

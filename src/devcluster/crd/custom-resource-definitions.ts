@@ -105,7 +105,10 @@ function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
   return added.length === 0 ? object : { ...object, status: { ...status, storedVersions: [...stored, ...added] } }
 }
 
-/** Removes the grace period, and resets the generation: the API server's strategy for definitions does not set them on deletion. */
+/**
+ * Removes the grace period, and resets the generation: the API server's DELETE of definitions does not set them
+ * (k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition: REST.Delete).
+ */
 function withoutGrace({ deletionGracePeriodSeconds: _grace, ...metadata }: JsonObject): JsonObject {
   return typeof metadata.generation === 'number' ? { ...metadata, generation: metadata.generation - 1 } : metadata
 }

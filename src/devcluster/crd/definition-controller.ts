@@ -95,7 +95,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
           if (error instanceof StatusError && error.status.reason === 'Conflict') continue
           const problem = messageOf(error)
           if (problems.get(name) !== problem)
-            logger.error({ err: error }, `the definition ${name} is not served as it should be: ${problem}`)
+            logger.error({ err: error }, `CustomResourceDefinition ${name} could not be reconciled, retrying: ${problem}`)
           problems.set(name, problem)
           void sleep(clock, retryMs, signal).then(
             () => enqueue(name),

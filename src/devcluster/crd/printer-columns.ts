@@ -7,7 +7,7 @@ import type { DefinitionColumn } from './definition.ts'
 import type { JsonPath } from './json-path.ts'
 import { compileJsonPath } from './json-path.ts'
 
-/** Returns `Name` and the columns of the definition; `Name` and `Age` when it has none. */
+/** Returns `Name` and the columns of the definition, or `Name` and `Age` without them. */
 export function printerColumns(columns: readonly DefinitionColumn[] | undefined): readonly Column[] {
   if (columns === undefined || columns.length === 0) return genericColumns
   return [nameColumn, ...columns.map(columnOf)]

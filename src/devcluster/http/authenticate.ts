@@ -28,7 +28,7 @@ export interface TokenRefusal {
 /** Authenticates a token for one of the audiences, by default this API server's; undefined for an unknown token. */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 
-/** Returns the audiences that are in both lists; undefined when there are none. */
+/** Returns the audiences in both lists; undefined when the lists are disjoint. */
 export function commonAudiences(asked: readonly string[], meant: readonly string[]): readonly string[] | undefined {
   const common = asked.filter((audience) => meant.includes(audience))
   return common.length === 0 ? undefined : common

@@ -41,7 +41,7 @@ export interface Grant {
 /** The group with all permissions. */
 export const masters = 'system:masters'
 
-/** Returns an authorizer for the given rules, the stored rules, and `system:masters`. */
+/** Returns an authorizer that allows requests by `grants`, by the stored rules, and all requests of `system:masters`. */
 export function ruleAuthorizer(grants: readonly Grant[] = [], stored: () => readonly Grant[] = () => []): Authorizer {
   const grantsOf = (user: UserInfo, namespace: string): readonly Grant[] =>
     [...grants, ...stored()].filter(

@@ -43,7 +43,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
     }
   } catch (error) {
     if (error instanceof StatusError) throw error
-    throw badRequest(`the request ended before its body did: ${messageOf(error)}`)
+    throw badRequest(`the request body is incomplete: ${messageOf(error)}`)
   }
   return Buffer.concat(chunks, size)
 }
@@ -153,7 +153,7 @@ function checkTokens(text: string): void {
   for (const _token of new Lexer().lex(text)) {
     left -= 1
     if (left < 0) {
-      const message = `Request entity too large: limit of YAML is ${maxYamlTokens} tokens; send it as JSON in which no key stands twice`
+      const message = `Request entity too large: limit of YAML is ${maxYamlTokens} tokens; send it as JSON without duplicate keys`
       throw new StatusError(failure(413, 'RequestEntityTooLarge', message))
     }
   }

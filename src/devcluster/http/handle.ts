@@ -105,7 +105,7 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
 }
 
-/** Returns the verb if the type supports it on such a path; throws 404 or 405 otherwise. */
+/** Returns the verb if the type supports it on a path of this form; throws 404 or 405 otherwise. */
 function verbOn(info: ResourceInfo, { verb, namespace, name, subresource, rest }: RequestInfo): Verb {
   const onCollection = verb === 'list' || verb === 'watch' || verb === 'deletecollection' || (verb === 'create' && name === '')
   const isNamespaces = info.group === '' && info.plural === 'namespaces'
@@ -142,7 +142,7 @@ async function respondError(exchange: Exchange, error: unknown, { logger }: Serv
     status = internalError(messageOf(error)).status
   }
   if (response.headersSent) {
-    // The status code is already sent; a broken connection tells the client that the response is incomplete.
+    // The status code is already sent; only a broken connection shows the client that the response is incomplete.
     response.destroy()
     return
   }
@@ -151,7 +151,7 @@ async function respondError(exchange: Exchange, error: unknown, { logger }: Serv
   try {
     await respondStatus(exchange, status, headers)
   } catch (failed) {
-    logger.error({ err: failed, path: exchange.path }, 'an answer could not be sent')
+    logger.error({ err: failed, path: exchange.path }, 'a response could not be sent')
     response.destroy()
   }
 }

@@ -38,8 +38,8 @@ export interface Offers {
   /** True for watches, which cannot be YAML. */
   readonly stream?: boolean
   /**
-   * Set where the API server also supports protobuf; undefined for custom resources. Routes of objects and collections check the header
-   * before the handler does, in go-restful.
+   * Undefined for custom resources, for which the API server does not support protobuf. For objects and collections, go-restful's router
+   * checks the header before the handler.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }
@@ -66,18 +66,23 @@ export function negotiate(header: string | undefined, { transformations = false,
     if (kind === 'Table') return { as: 'table', version, encoding }
     if (kind === 'PartialObjectMetadata' || kind === 'PartialObjectMetadataList') return { as: 'partial', version, kind, encoding }
   }
-  // List the stream types if the client accepts an available type, and only not as a stream.
+  // If the client accepts a type that is only unavailable for streams, the error lists the stream types.
   throw notAcceptable(stream && encodingOfError(header) !== undefined ? streamed : produced)
 }
 
-/** Responds with JSON where the API server would send protobuf: clients decode by the Content-Type of the response. */
+/**
+ * Returns the encoding for a media type. It is JSON where the API server supports protobuf, because clients decode by the Content-Type of
+ * the response.
+ */
 function encodingOf(type: string, hasProtobuf = false): Encoding | undefined {
   if (type === 'application/json' || type === 'application/*' || type === '*/*') return 'json'
   if (type === 'application/yaml') return 'yaml'
   return type === protobuf && hasProtobuf ? 'json' : undefined
 }
 
-/** Returns the encoding of an error response; undefined when the client accepts only tables and the like, or unknown types. */
+/**
+ * Returns the encoding of an error response; undefined when the client accepts only transformed objects, such as tables, or unknown types.
+ */
 export function encodingOfError(header: string | undefined): Encoding | undefined {
   const range = parseAccept(header).find(({ type, parameters }) => parameters.as === undefined && encodingOf(type) !== undefined)
   return range && encodingOf(range.type)

@@ -89,7 +89,7 @@ const schemas: Record<string, JsonObject> = {
     description: 'ListMeta describes metadata that synthetic resources must have, including lists.',
     properties: {
       continue: string(
-        'Set if the user asked for a limit on the number of items returned: the token with which the next ones are fetched.',
+        'Set if the user set a limit on the number of items returned: the token to fetch the next ones.',
       ),
       remainingItemCount: integer('The number of subsequent items in the list which are not included in this list response.'),
       resourceVersion: string("The server's internal version of the list, for a watch that begins where the list ends. Read-only."),
@@ -144,18 +144,18 @@ const schemas: Record<string, JsonObject> = {
       propagationPolicy: string('Whether and how garbage collection will be performed: Orphan, Background or Foreground.'),
     },
   },
-  Patch: { type: 'object', description: 'A patch; its form is told by the content type.' },
+  Patch: { type: 'object', description: 'A patch, in the format of the content type.' },
   Status: {
     type: 'object',
     description: 'Status is a return value for calls that do not return other objects.',
     properties: {
       apiVersion: string('v1'),
       code: integer('The HTTP status code.'),
-      details: { type: 'object', description: 'What belongs to the reason: the object, and the causes field by field.' },
+      details: { type: 'object', description: 'Extended data of the reason: the object, and the causes by field.' },
       kind: string('Status'),
-      message: string('What happened, for people.'),
+      message: string('A human-readable description of the status.'),
       metadata: ref('ListMeta'),
-      reason: string('Why, for programs.'),
+      reason: string('A machine-readable description of why the operation failed.'),
       status: string('Success or Failure.'),
     },
     'x-kubernetes-group-version-kind': [{ group: '', kind: 'Status', version: 'v1' }],

@@ -7,7 +7,7 @@ import { componentName, gvkOf, refTo, scaleType } from './openapi-schemas.ts'
 
 /**
  * Media types of a PATCH. Strategic merge patch is supported for built-in types, but not listed: a client that finds it would compute the
- * patch with merge keys from the document, which has none. kubectl uses its built-in types instead.
+ * patch with merge keys from the document, which are missing. kubectl uses its built-in types instead.
  */
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 const bodyTypes = ['application/json', 'application/yaml']
@@ -129,7 +129,7 @@ function queryParameters(method: Operation['method'], action: string): JsonObjec
         dryRun,
         query('fieldManager', 'string', 'The name of the actor that makes these changes.'),
         query('fieldValidation', 'string', 'What to do with objects that contain unknown or duplicate fields: Ignore, Warn or Strict.'),
-        ...(method === 'patch' ? [query('force', 'boolean', 'For apply patches: take fields over that other managers own.')] : []),
+        ...(method === 'patch' ? [query('force', 'boolean', 'For apply patches: take ownership of fields that other managers own.')] : []),
       ]
   }
 }
@@ -138,14 +138,14 @@ function listParameters(): JsonObject[] {
   return [
     query('labelSelector', 'string', 'Restricts the objects by their labels.'),
     query('fieldSelector', 'string', 'Restricts the objects by their fields.'),
-    query('limit', 'integer', 'The greatest number of objects in one answer.'),
-    query('continue', 'string', 'The token of the answer before.'),
-    query('resourceVersion', 'string', 'Which state may be shown.'),
-    query('resourceVersionMatch', 'string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
+    query('limit', 'integer', 'Maximum number of objects in one response.'),
+    query('continue', 'string', 'The continue token of the previous response.'),
+    query('resourceVersion', 'string', 'Constraint on the resourceVersion of the response.'),
+    query('resourceVersionMatch', 'string', 'How resourceVersion is applied: Exact or NotOlderThan.'),
     query('watch', 'boolean', 'Watch for changes and return them as a stream.'),
-    query('timeoutSeconds', 'integer', 'How long a watch lasts.'),
+    query('timeoutSeconds', 'integer', 'Timeout of a watch.'),
     query('allowWatchBookmarks', 'boolean', 'Whether a watch may contain events of the type BOOKMARK.'),
-    query('sendInitialEvents', 'boolean', 'Whether a watch begins with the objects that are there.'),
+    query('sendInitialEvents', 'boolean', 'Whether a watch begins with the existing objects.'),
   ]
 }
 

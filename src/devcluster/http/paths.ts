@@ -97,7 +97,7 @@ async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: st
     throw new StatusError(failure(404, 'NotFound', text, {}))
   }
   const empty = (code: number): Promise<void> => respond(exchange, { code, body: '' })
-  // As in the API server, the index ignores the Accept header, and its Content-Type is text.
+  // Like the API server, ignore the Accept header for the index, and send it as text.
   if (path === '/openapi/v3') return respond(exchange, { code: 200, contentType: plainText, body: `${JSON.stringify(openApi.index())}\n` })
   const found = openApi.document(path.slice('/openapi/v3/'.length))
   if (found === undefined) return empty(404)

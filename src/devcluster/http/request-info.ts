@@ -18,7 +18,7 @@ export interface RequestInfo {
   readonly namespace: string
   /** Empty for a collection. */
   readonly name: string
-  /** The path segments after the subresource; valid API paths have none. */
+  /** The path segments after the subresource, which valid API paths do not have. */
   readonly rest: readonly string[]
 }
 

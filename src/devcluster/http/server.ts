@@ -81,7 +81,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    // A broken socket is followed by `close`; an unhandled error event would end the process.
+    // `close` comes after the error of a broken socket, but without a listener the error would end the process.
     response.on('error', () => gone.abort())
     const signal = AbortSignal.any([gone.signal, closing.signal])
     const closed = new Promise<void>((resolve) => response.once('close', resolve))

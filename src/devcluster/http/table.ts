@@ -22,7 +22,7 @@ export interface TableOptions {
   readonly version: 'v1' | 'v1beta1'
   readonly includeObject: IncludeObject
   readonly now: number
-  /** True for the first event of a watch only. */
+  /** False for all but the first event of a watch. Default true. */
   readonly columnDefinitions?: boolean
 }
 
@@ -38,7 +38,7 @@ export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], meta
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata,
     columnDefinitions: options.columnDefinitions === false ? null : columns.map(definitionOf),
-    // The API server's default table converter, whose last column is "Created At", leaves `rows` null when there are none
+    // The API server's default table converter, whose last column is "Created At", leaves `rows` null for an empty list
     // (k8s.io/apiserver/pkg/registry/rest: table.go).
     rows: rows.length === 0 && columns.at(-1)?.name === 'Created At' ? null : rows,
   }

@@ -78,7 +78,7 @@ function watchOptions(query: URLSearchParams, request: ResourceRequest): WatchOp
 }
 
 /**
- * Validates watch options: sendInitialEvents requires resourceVersionMatch, and the reverse
+ * Validates watch options: sendInitialEvents requires resourceVersionMatch, which is forbidden without it
  * (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation: ValidateListOptions).
  */
 function watchErrors(match: string, continued: string, sendsInitialEvents: boolean): FieldError[] {

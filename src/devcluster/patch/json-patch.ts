@@ -13,7 +13,7 @@ type Holder = JsonObject | JsonValue[]
 
 /** Applies the operations in order and returns a new document. Throws `PatchError`. */
 export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
-  if (!Array.isArray(patch)) throw malformed('a JSON patch is a list of operations')
+  if (!Array.isArray(patch)) throw malformed('a JSON patch must be a list of operations')
   if (patch.length > maxOperations)
     throw malformed(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`)
   let copiedBytes = 0
@@ -28,7 +28,7 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
 
 /** @param count is called with each copied value, and throws when the total is too large */
 function applyOperation(document: JsonValue, operation: JsonValue, count: (copied: JsonValue) => void): JsonValue {
-  if (!isObject(operation)) throw malformed('an operation of a JSON patch is an object')
+  if (!isObject(operation)) throw malformed('an operation of a JSON patch must be an object')
   const { op } = operation
   const value = operation.value ?? null
   const missing = (text: string): PatchError => failed(`${String(op)} operation does not apply: ${text}: missing value`)

@@ -16,7 +16,7 @@ const deletePrefix = '$deleteFromPrimitiveList'
 
 /** Returns the target with the patch merged in, by the rules of its type; neither is changed. Throws `PatchError`. */
 export function strategicMergePatch(target: JsonObject, patch: JsonValue, type: GoType): JsonObject {
-  if (!isObject(patch)) throw new PatchError('malformed', 'a strategic merge patch is an object')
+  if (!isObject(patch)) throw new PatchError('malformed', 'a strategic merge patch must be an object')
   return mergeMaps(target, patch, type)
 }
 

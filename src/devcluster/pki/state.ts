@@ -48,10 +48,10 @@ async function readState(path: string, now: number): Promise<{ readonly state: C
   try {
     value = JSON.parse(text)
   } catch {
-    return { problem: 'it is no JSON' }
+    return { problem: 'it is not valid JSON' }
   }
   if (!isObject(value) || !isObject(value.authority) || typeof value.token !== 'string' || value.token.length < 32)
-    return { problem: 'something is missing in it' }
+    return { problem: 'its certificate authority or token is missing' }
   const { cert, key } = value.authority
   if (typeof cert !== 'string' || typeof key !== 'string') return { problem: 'its certificate authority is missing' }
   const problem =

@@ -68,7 +68,7 @@ function readField(field: FieldDescriptor, wireType: number, reader: WireReader,
   }
 }
 
-/** Decodes an entry of a map with string keys. Like Go, ignores the wire type of unknown fields in it. */
+/** Decodes an entry of a map with string keys. Like Go, does not check field numbers and wire types in it. */
 function entryOf(field: FieldDescriptor, bytes: Buffer, depth: number): [string, JsonValue] {
   const reader = new WireReader(bytes)
   let key = ''

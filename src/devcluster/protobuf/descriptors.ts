@@ -116,7 +116,7 @@ export function isRegistered(apiVersion: string, kind: string): boolean {
   )
 }
 
-/** Returns the message of a type that can be a body; undefined when there is none. */
+/** Returns the message of a type; undefined when the type cannot be a body. */
 export function messageOfKind(apiVersion: string, kind: string): MessageDescriptor | undefined {
   // DeleteOptions are registered for every group, those of custom resources included.
   if (kind === 'DeleteOptions') return messageDescriptor('meta.v1.DeleteOptions')

@@ -1,6 +1,6 @@
 /**
- * Server-side apply to the scale subresource: applies to a Scale, whose owners of `spec.replicas` become owners of the object's replicas
- * field.
+ * Server-side apply to the scale subresource: applies a configuration to a Scale. The owners of its `spec.replicas` become owners of the
+ * object's replicas field.
  */
 import type { JsonObject } from '../../api/json.ts'
 import { jsonEqual } from '../../api/json.ts'
@@ -25,9 +25,9 @@ export interface AppliedScale {
 /**
  * Returns the Scale with the configuration applied and its managedFields updated.
  *
- * The API server's field manager for a custom resource converts the Scale like the custom resource, which fails
- * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go). Only an apply that changes no value succeeds, so that it can do
- * nothing but take ownership; any other is rejected.
+ * For a custom resource, the API server tries to convert the Scale as if it were the custom resource, which fails
+ * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go). Only an apply that changes no value succeeds, and merely takes
+ * ownership of replicas.
  */
 export function applyScale(
   info: ResourceInfo,

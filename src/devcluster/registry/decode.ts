@@ -39,7 +39,7 @@ function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
   return (detail, found) => badRequest(`${found.kind} in version "${found.version}" cannot be handled as a ${kind}: ${detail}`)
 }
 
-/** Does the same for the result of a patch; `complaints` are reported first. */
+/** Decodes the result of a patch like `decodeBody`; `complaints` are reported before other problems. */
 export function decodePatched(
   info: ResourceInfo,
   object: JsonObject,
@@ -50,7 +50,7 @@ export function decodePatched(
   return normalize(info, completeTypeMeta(info, object, refuse), patch.duplicates, context, refuse, patch.complaints)
 }
 
-/** Does the same for the result of a strategic merge patch, which the API server converts from a map instead of decoding JSON. */
+/** Decodes the result of a strategic merge patch, which the API server converts from a map instead of decoding JSON. */
 export function decodeStrategic(
   info: ResourceInfo,
   type: StructType,
@@ -90,7 +90,7 @@ export function refuseScale({ version, kind }: GroupVersionKind): StatusError {
   return badRequest(`no kind is registered for the type ${version}.${kind} in scheme "pkg/runtime/scheme.go:111"`)
 }
 
-/** Checks the result of a patch to such a subresource. */
+/** Checks the result of a patch to a subresource with a type of its own. */
 export function decodePatchedSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
   const type = typeOfSubresource(info, subresource)
   const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
@@ -113,8 +113,8 @@ function checkFields(type: GroupVersionKind, object: JsonObject, refuse: Refuse)
 }
 
 /**
- * Returns a patched object as error messages quote it. Custom resources are maps in Go, so that all keys are sorted; for built-in types
- * only the keys of the top level are, where the patch was applied to a map.
+ * Formats a patched object as in the API server's messages: with all keys sorted for custom resources, with sorted top-level keys for
+ * built-in types.
  */
 function quoted(info: ResourceInfo, object: JsonObject): string {
   if (info.custom) return canonicalJson(object)

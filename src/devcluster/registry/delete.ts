@@ -38,7 +38,7 @@ export async function deleteObject(
   for (let attempt = 1; ; attempt += 1) {
     const stored = store.get(info.storageKey, key)
     if (stored === undefined) throw notFound(info, key.name)
-    await representation.prepare(info, [stored], { anew: true })
+    await representation.prepare(info, [stored], { refresh: true })
     const old = representation.present(info, stored)
     checkPreconditions(info, old, options)
     refuseDeletion(info, old)

@@ -112,7 +112,7 @@ function warningOnce(context: RequestContext): RequestContext {
 
 function applyPatch(old: JsonObject, patch: Patch): JsonObject {
   const patched = attemptPatch(() => (patch.type === 'json' ? jsonPatch(old, patch.body) : mergePatch(old, patch.body)))
-  if (!isObject(patched)) throw refusePatch(stringifyJson(patch.body)!, 'the patch makes the object something else than an object')
+  if (!isObject(patched)) throw refusePatch(stringifyJson(patch.body)!, 'the result of the patch must be an object')
   return patched
 }
 
@@ -198,7 +198,7 @@ function readConfiguration(
   key: ObjectKey,
   body: JsonValue,
 ): JsonObject {
-  if (!isObject(body)) throw badRequest('error decoding YAML: an apply patch is an object')
+  if (!isObject(body)) throw badRequest('error decoding YAML: an apply patch must be an object')
   const expected = apiVersionOf(info)
   const apiVersion = typeof body.apiVersion === 'string' ? body.apiVersion : ''
   if (!info.custom && (apiVersion !== expected || body.kind !== info.kind)) {

@@ -87,7 +87,7 @@ export class Registry {
 
   async read(info: ResourceInfo, key: ObjectKey, subresource = ''): Promise<JsonObject> {
     const stored = this.#stored(info, key, subresource)
-    await this.#environment.representation.prepare(info, [stored], { anew: true })
+    await this.#environment.representation.prepare(info, [stored], { refresh: true })
     return this.#shown(info, stored, subresource)
   }
 

@@ -30,15 +30,15 @@ export class Representation {
   }
 
   /**
-   * Converts stored objects with the conversion webhook, if the type has one, and caches the results. Each object is a call of its own, as
-   * in the API server. With `anew`, also converts cached objects again, as a read of one object does. Throws the first error.
+   * Converts stored objects with the conversion webhook, if the type has one, and caches the results. Like the API server, makes one call
+   * per object. With `refresh`, also converts cached objects again, as a read of one object does. Throws the first error.
    */
-  async prepare(info: ResourceInfo, stored: readonly JsonObject[], { anew = false } = {}): Promise<void> {
+  async prepare(info: ResourceInfo, stored: readonly JsonObject[], { refresh = false } = {}): Promise<void> {
     const { converter } = info
     if (converter === undefined) return
     const shown = this.#shownOf(info)
     const apiVersion = apiVersionOf(info)
-    const waiting = stored.filter((object) => anew || !shown.has(object)).values()
+    const waiting = stored.filter((object) => refresh || !shown.has(object)).values()
     const convertAll = async (): Promise<void> => {
       for (const object of waiting) {
         const own = asStored(info, object)

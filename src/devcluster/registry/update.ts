@@ -101,7 +101,7 @@ export async function updateObject(
   return { object: updated, created: false }
 }
 
-/** Returns the API server's message for a different uid, which comes from its storage. */
+/** Returns the message of the API server's storage about a different uid. */
 function preconditionFailed(info: ResourceInfo, { namespace, name }: ObjectKey, uid: string, oldUid: string): string {
   const path = [...(info.custom ? [info.group] : []), info.plural, ...(namespace === undefined ? [] : [namespace]), name].join('/')
   return `StorageError: invalid object, Code: 4, Key: /registry/${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid}`
@@ -186,7 +186,7 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
     await admission.validate({ ...attributes, object: admitted })
     return next
   }
-  // As in a create, mutating webhooks see the object as it was sent.
+  // Mutating webhooks see the object as it was sent; the server sets system fields after them.
   const asked = withMetadata(separated(given), { managedFields: metadataOf(given).managedFields })
   const { managedFields } = metadataOf(await track(asked))
   const sent = withMetadata(given, {

@@ -9,8 +9,8 @@ import { metadataText, validateMetadataUpdate } from './metadata.ts'
 import { invalidObject } from './status-error.ts'
 
 /**
- * Throws 422 with all field errors. `old` is undefined for a create. `warn` is called for rules that an update breaks, if the object had
- * broken them before.
+ * Throws 422 with all field errors. `old` is undefined for a create. `warn` is called for violated rules that `old` violates, too
+ * (ratcheting).
  */
 export function validateForWrite(
   info: ResourceInfo,

@@ -155,7 +155,7 @@ export interface ResourceInfo {
   /** `group/plural`; shared by the versions of a type. */
   readonly storageKey: string
   readonly storageVersion: string
-  /** Converts between the stored object and this row's, for a type that is stored in another group. */
+  /** Converts between the stored object and the object of this row, when the type is stored in another group. */
   readonly conversion?: { readonly fromStorage: (object: JsonObject) => JsonObject; readonly toStorage: (object: JsonObject) => JsonObject }
   /** Converts between the versions of a custom resource with a conversion webhook. */
   readonly converter?: Converter

@@ -8,7 +8,7 @@ import { checkShape } from '../resources/shape.ts'
 import { goKind } from './go-text.ts'
 import type { GoType, Scalar, StructType } from './go-types.ts'
 
-/** Returns the converter's message for the first field with a wrong type; undefined when there is none. */
+/** Returns the converter's message for the first field with a wrong type; otherwise undefined. */
 export function conversionError(struct: StructType, object: JsonObject): string | undefined {
   for (const [name, { type }] of struct.fields) {
     const error = valueError(type, getOwn(object, name))

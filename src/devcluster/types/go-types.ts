@@ -42,7 +42,7 @@ export interface GoField {
   readonly keys: readonly string[] | undefined
   /** True for a map or struct that is owned as a whole. */
   readonly atomic: boolean
-  /** The default of this field as a key of list items. */
+  /** Default value of the field when it is missing in an item of which it is a key. */
   readonly keyDefault: JsonValue | undefined
 }
 

@@ -43,7 +43,7 @@ function validateAny(event: JsonObject, controllerField: string): FieldError[] {
 const fixed = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type', 'eventTime', 'action']
 const alsoFixed = ['related', 'reportingComponent', 'reportingInstance']
 
-/** Validates an event of `events.k8s.io`, given as a core event. */
+/** Validates an event of `events.k8s.io`, converted to a core event. */
 export function validateNewEvent(event: JsonObject, old: JsonObject | undefined): FieldError[] {
   const errors = validateAny(event, 'reportingController')
   if (old !== undefined) {
