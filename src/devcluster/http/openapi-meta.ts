@@ -88,9 +88,7 @@ const schemas: Record<string, JsonObject> = {
     type: 'object',
     description: 'ListMeta describes metadata that synthetic resources must have, including lists.',
     properties: {
-      continue: string(
-        'Set if the user set a limit on the number of items returned: the token to fetch the next ones.',
-      ),
+      continue: string('Set if the user set a limit on the number of items returned: the token to fetch the next ones.'),
       remainingItemCount: integer('The number of subsequent items in the list which are not included in this list response.'),
       resourceVersion: string("The server's internal version of the list, for a watch that begins where the list ends. Read-only."),
     },
