@@ -71,7 +71,7 @@ function altNameProblem(alternatives: string, serverName: string): string {
     : `certificate is valid for ${names.join(', ')}, not ${serverName}`
 }
 
-const answers: Readonly<Record<number, string>> = {
+const statusMessages: Readonly<Record<number, string>> = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',
   404: 'the server could not find the requested resource',
@@ -90,16 +90,16 @@ export function describeReadError(error: unknown): string {
 }
 
 /** Maximum length of a response in a message (k8s.io/client-go/rest: request.go). */
-const maxShownAnswer = 2048
+const maxShownResponse = 2048
 
 /** Returns the message for a response with another status than 2xx. */
-export function describeAnswer(statusCode: number, contentType: string, text: string): string {
+export function describeResponse(statusCode: number, contentType: string, text: string): string {
   const parsed = statusIn(text)
   if (parsed !== undefined) return parsed
-  const known = answers[statusCode]
+  const known = statusMessages[statusCode]
   if (known !== undefined) return known
   // Only text is included.
-  const shown = contentType === '' || contentType.startsWith('text/') ? text.slice(0, maxShownAnswer).trim() : 'unknown'
+  const shown = contentType === '' || contentType.startsWith('text/') ? text.slice(0, maxShownResponse).trim() : 'unknown'
   if (statusCode === 406 && (shown === '' || shown === 'unknown'))
     return 'the server was unable to respond with a content type that the client supports'
   if (statusCode === 403 || statusCode === 406 || statusCode === 415) return shown

@@ -50,8 +50,9 @@ export function policyOf(labels: Labels): { readonly policy: PodSecurityPolicy; 
   parsed('audit')
   const warn = parsed('warn')
   const enforced = labels[label('enforce')]
-  const followsEnforce = labels[label('warn')] === undefined && enforced !== undefined && isLevel(enforced) && enforced !== 'privileged'
-  if (!followsEnforce) return { policy: { enforce, warn }, errors }
+  const warnDefaultsToEnforce =
+    labels[label('warn')] === undefined && enforced !== undefined && isLevel(enforced) && enforced !== 'privileged'
+  if (!warnDefaultsToEnforce) return { policy: { enforce, warn }, errors }
   const version = labels[label('warn-version')] === undefined ? enforce.version : warn.version
   return { policy: { enforce, warn: { level: enforce.level, version } }, errors }
 }

@@ -1,7 +1,7 @@
 /** The state that admission plugins need, read from the store. */
 import type { JsonObject } from '../../api/json.ts'
 import type { Labels } from '../../api/label-selector.ts'
-import { followType } from '../follow.ts'
+import { watchType } from '../watch-type.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import { labelsOf } from './matcher.ts'
@@ -42,7 +42,7 @@ export function storedWebhooks(store: ObjectStore, catalog: Catalog): WebhookSta
 /** Returns a function for all objects of a type; the array is cached until one of them changes. */
 function currentObjects(store: ObjectStore, storageKey: string): () => readonly JsonObject[] {
   let known: readonly JsonObject[] | undefined
-  followType(store, storageKey, () => (known = undefined))
+  watchType(store, storageKey, () => (known = undefined))
   return () => {
     if (known === undefined) {
       const { keys, get } = store.snapshot(storageKey)

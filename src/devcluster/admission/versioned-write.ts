@@ -45,7 +45,7 @@ export async function fromVersion(
 /** Returns the object as a webhook receives it: encoded, in the version of its rules. */
 async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   const encoded =
-    object === undefined || from.goType === undefined || from.strategy.tellsEmptyLists !== true ? object : asGo(from.goType, object)
+    object === undefined || from.goType === undefined || from.strategy.distinguishesEmptyLists !== true ? object : asGo(from.goType, object)
   return inVersion(encoded, info, from)
 }
 

@@ -189,8 +189,8 @@ function operationsOf(patch: string): readonly JsonValue[] {
   const operations = parseJson(patch)
   if (operations === null) return []
   if (!Array.isArray(operations)) throw undecodable(`json: cannot unmarshal ${goKindOf(operations)} into Go value of type jsonpatch.Patch`)
-  const odd = operations.find((operation) => operation !== null && !isObject(operation))
-  if (odd !== undefined) throw undecodable(`json: cannot unmarshal ${goKindOf(odd)} into Go value of type jsonpatch.Operation`)
+  const nonObject = operations.find((operation) => operation !== null && !isObject(operation))
+  if (nonObject !== undefined) throw undecodable(`json: cannot unmarshal ${goKindOf(nonObject)} into Go value of type jsonpatch.Operation`)
   return operations
 }
 

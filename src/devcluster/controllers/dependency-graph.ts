@@ -25,7 +25,7 @@ export interface DependencyGraphOptions {
   readonly changed: (type: ResourceType, key: ObjectKey) => void
 }
 
-interface Followed {
+interface WatchedType {
   readonly informer: Informer
   readonly stop: AbortController
   readonly ended: Promise<void>
@@ -38,13 +38,13 @@ const byUid: Index = { name: 'uid', keysOf: ({ metadata }) => metadata.uid }
 /** Time that an informer outlives its type, to receive the type's last deletions. */
 const leaveAfterMs = 1_000
 /** Maximum number of cached deleted owners, as in Kubernetes. */
-const maxGone = 500
+const maxDeletedOwners = 500
 
 export class DependencyGraph {
   readonly #options: DependencyGraphOptions
-  readonly #followed = new Map<string, Followed>()
+  readonly #watched = new Map<string, WatchedType>()
   /** Uids of deleted objects that had dependents, the oldest first. */
-  readonly #gone = new Set<string>()
+  readonly #deletedOwners = new Set<string>()
   #stopListening: () => void = () => undefined
   #ended = false
 
@@ -54,74 +54,74 @@ export class DependencyGraph {
 
   /** Watches all types until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const follow = (): void => this.#follow()
-    this.#stopListening = this.#options.source.onChange(follow)
-    follow()
+    const watchTypes = (): void => this.#watchTypes()
+    this.#stopListening = this.#options.source.onChange(watchTypes)
+    watchTypes()
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve()
       else signal.addEventListener('abort', () => resolve(), { once: true })
     })
     this.#ended = true
     this.#stopListening()
-    for (const { stop, leaving } of this.#followed.values()) {
+    for (const { stop, leaving } of this.#watched.values()) {
       leaving?.cancel()
       stop.abort()
     }
-    await Promise.all([...this.#followed.values()].map(({ ended }) => ended))
+    await Promise.all([...this.#watched.values()].map(({ ended }) => ended))
   }
 
   /** True when all types are listed; before that, dependents may be missing. */
   get synced(): boolean {
-    return [...this.#followed.values()].every(({ informer }) => informer.synced)
+    return [...this.#watched.values()].every(({ informer }) => informer.synced)
   }
 
   get(type: ResourceType, key: ObjectKey): ReadonlyObject | undefined {
-    return this.#followed.get(idOf(type))?.informer.store.get(key)
+    return this.#watched.get(idOf(type))?.informer.store.get(key)
   }
 
   /** True when an object with this uid had dependents and was deleted. */
   isGone(uid: string): boolean {
-    return this.#gone.has(uid)
+    return this.#deletedOwners.has(uid)
   }
 
   /** Returns the object of a type with this uid, in any namespace. */
   find(type: ResourceType, uid: string): ReadonlyObject | undefined {
-    return this.#followed.get(idOf(type))?.informer.store.list({ index: [byUid, uid] })[0]
+    return this.#watched.get(idOf(type))?.informer.store.list({ index: [byUid, uid] })[0]
   }
 
   /** Returns the dependents of the object with this uid. */
   dependentsOf(uid: string): readonly GraphObject[] {
-    return [...this.#followed.values()].flatMap(({ informer }) =>
+    return [...this.#watched.values()].flatMap(({ informer }) =>
       informer.store.list({ index: [byOwner, uid] }).map((object) => ({ type: informer.type, object })),
     )
   }
 
-  #follow(): void {
+  #watchTypes(): void {
     if (this.#ended) return
     const wanted = new Map(this.#options.source.types().map((type) => [idOf(type), type]))
-    for (const [id, followed] of this.#followed) {
+    for (const [id, watched] of this.#watched) {
       if (!wanted.has(id)) {
-        followed.leaving ??= this.#options.clock.after(leaveAfterMs, () => this.#leave(id))
-      } else if (followed.leaving !== undefined) {
-        followed.leaving.cancel()
-        followed.leaving = undefined
+        watched.leaving ??= this.#options.clock.after(leaveAfterMs, () => this.#leave(id))
+      } else if (watched.leaving !== undefined) {
+        watched.leaving.cancel()
+        watched.leaving = undefined
       }
     }
-    for (const [id, type] of wanted) if (!this.#followed.has(id)) this.#followed.set(id, this.#start(type))
+    for (const [id, type] of wanted) if (!this.#watched.has(id)) this.#watched.set(id, this.#start(type))
   }
 
   #leave(id: string): void {
-    this.#followed.get(id)?.stop.abort()
-    this.#followed.delete(id)
+    this.#watched.get(id)?.stop.abort()
+    this.#watched.delete(id)
   }
 
   /** Records a deleted owner, and reports its dependents. */
-  #lost(uid: string): void {
+  #ownerDeleted(uid: string): void {
     const dependents = this.dependentsOf(uid)
     if (dependents.length === 0) return
-    this.#gone.add(uid)
-    const [oldest] = this.#gone
-    if (this.#gone.size > maxGone && oldest !== undefined) this.#gone.delete(oldest)
+    this.#deletedOwners.add(uid)
+    const [oldest] = this.#deletedOwners
+    if (this.#deletedOwners.size > maxDeletedOwners && oldest !== undefined) this.#deletedOwners.delete(oldest)
     for (const { type, object } of dependents) this.#options.changed(type, object.metadata)
   }
 
@@ -132,7 +132,7 @@ export class DependencyGraph {
     }
   }
 
-  #start(type: ResourceType): Followed {
+  #start(type: ResourceType): WatchedType {
     const { client, clock, changed } = this.#options
     // Warnings are expected while a type is added or removed.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
@@ -147,7 +147,7 @@ export class DependencyGraph {
         if (metadata.ownerReferences !== before.ownerReferences) this.#ownersChanged(before)
       },
       deleted: ({ metadata }) => {
-        this.#lost(metadata.uid)
+        this.#ownerDeleted(metadata.uid)
         this.#ownersChanged(metadata)
       },
     })

@@ -94,14 +94,14 @@ class Collector {
     if (object === undefined) return
     if (isOrphaning(object)) await this.#orphan(type, object)
     else if (isWaitingForDependents(object)) await this.#deleteDependents(type, object)
-    else if (!isBeingDeleted(object) && (object.metadata.ownerReferences?.length ?? 0) > 0) await this.#judge(type, object)
+    else if (!isBeingDeleted(object) && (object.metadata.ownerReferences?.length ?? 0) > 0) await this.#attemptToDelete(type, object)
   }
 
   /**
    * Deletes an object without owners; otherwise removes references to missing owners (k8s.io/kubernetes/pkg/controller/garbagecollector:
    * attemptToDeleteItem).
    */
-  async #judge(type: ResourceType, object: ReadonlyObject): Promise<void> {
+  async #attemptToDelete(type: ResourceType, object: ReadonlyObject): Promise<void> {
     const sources = { client: this.#client, source: this.#source, isGone: (uid: string) => this.#graph.isGone(uid) }
     const { solid, waiting, absent, unknown } = await findOwners(object, sources, this.#signal)
     for (const reference of [...absent, ...unknown]) this.#reportForeign(object, reference)
@@ -150,7 +150,7 @@ class Collector {
     if (!this.#graph.synced) throw new NotSynced()
     const dependents = this.#graph.dependentsOf(owner.metadata.uid)
     for (const { type: dependentType, object } of dependents) {
-      if (!isBeingDeleted(object)) await this.#judge(dependentType, object)
+      if (!isBeingDeleted(object)) await this.#attemptToDelete(dependentType, object)
     }
     const blocks = ({ object }: { readonly object: ReadonlyObject }): boolean =>
       object.metadata.ownerReferences?.some(({ uid, blockOwnerDeletion }) => uid === owner.metadata.uid && blockOwnerDeletion === true) ===

@@ -37,8 +37,9 @@ export function convertedMetadata(
 function problemOf(field: 'labels' | 'annotations', value: JsonValue, before: JsonValue | undefined): string | undefined {
   if (!isObject(value)) return `invalid metadata.${field} of type ${goTypeName(value)} in converted object`
   const entries = Object.entries(value) as [string, JsonValue][]
-  const odd = entries.find(([, text]) => typeof text !== 'string')
-  if (odd !== undefined) return `metadata.${field}[${odd[0]}] must be a string, but is ${goTypeName(odd[1])} in converted object`
+  const nonString = entries.find(([, text]) => typeof text !== 'string')
+  if (nonString !== undefined)
+    return `metadata.${field}[${nonString[0]}] must be a string, but is ${goTypeName(nonString[1])} in converted object`
   const old = isObject(before) ? before : {}
   // Unchanged labels or annotations are not validated again.
   if (entries.length === Object.keys(old).length && entries.every(([key, text]) => old[key] === text)) return undefined

@@ -24,7 +24,7 @@ export function customResourceDefinitions(clock: Clock): ResourceInfo {
     status: true,
     strategy: {
       generation: true,
-      tellsEmptyLists: true,
+      distinguishesEmptyLists: true,
       default: withDefaults,
       prepareForCreate(object) {
         const storedVersions = storageVersions(object).slice(0, 1)

@@ -12,7 +12,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { WebhookCaller } from '../admission/caller.ts'
 import type { Converter } from '../conversion-webhooks/converter.ts'
 import { webhookConverter } from '../conversion-webhooks/converter.ts'
-import { followType } from '../follow.ts'
+import { watchType } from '../watch-type.ts'
 import type { Registry } from '../registry/registry.ts'
 import { StatusError } from '../registry/status-error.ts'
 import type { Catalog } from '../resources/catalog.ts'
@@ -51,7 +51,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
     waiting.add(name)
     wake.resolve()
   }
-  const stopListening = followType(store, definitionsKey, ({ key }) => enqueue(key))
+  const stopListening = watchType(store, definitionsKey, ({ key }) => enqueue(key))
   const onAbort = (): void => wake.resolve()
   signal.addEventListener('abort', onAbort, { once: true })
   const served = new ServedRows(options.catalog, (definition) => webhookConverter(definition, options.caller, signal))
@@ -61,7 +61,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
     if (!cleanups.has(name))
       cleanups.set(
         name,
-        followType(store, storageKeyOf(definition), () => enqueue(name)),
+        watchType(store, storageKeyOf(definition), () => enqueue(name)),
       )
   }
 

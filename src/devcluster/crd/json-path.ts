@@ -84,13 +84,13 @@ function unescape(text: string): string {
 function walk(values: readonly JsonValue[], steps: readonly Step[]): readonly JsonValue[] {
   let current = values
   for (const step of steps) {
-    current = current.flatMap((value) => follow(value, step))
+    current = current.flatMap((value) => applyStep(value, step))
     if (current.length === 0) break
   }
   return current
 }
 
-function follow(value: JsonValue, step: Step): readonly JsonValue[] {
+function applyStep(value: JsonValue, step: Step): readonly JsonValue[] {
   switch (step.kind) {
     case 'field': {
       const child = isObject(value) ? getOwn(value, step.name) : undefined

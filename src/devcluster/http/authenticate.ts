@@ -29,19 +29,19 @@ export interface TokenRefusal {
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 
 /** Returns the audiences in both lists; undefined when the lists are disjoint. */
-export function commonAudiences(asked: readonly string[], meant: readonly string[]): readonly string[] | undefined {
-  const common = asked.filter((audience) => meant.includes(audience))
+export function commonAudiences(requested: readonly string[], accepted: readonly string[]): readonly string[] | undefined {
+  const common = requested.filter((audience) => accepted.includes(audience))
   return common.length === 0 ? undefined : common
 }
 
 /** Returns an authenticator for fixed tokens. It compares the digest of every token, so that its time does not depend on the input. */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
   const known = [...tokens].map(([token, user]) => ({ digest: digestOf(token), user: withGroups(user, authenticated) }))
-  return (token, asked = [serverAudience]) => {
+  return (token, requested = [serverAudience]) => {
     const digest = digestOf(token)
     let user: UserInfo | undefined
     for (const entry of known) if (timingSafeEqual(entry.digest, digest)) user = entry.user
-    const audiences = commonAudiences(asked, [serverAudience])
+    const audiences = commonAudiences(requested, [serverAudience])
     return user === undefined || audiences === undefined ? undefined : { user, audiences }
   }
 }
@@ -76,7 +76,7 @@ export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, a
   const uid = single(headers['impersonate-uid'])
   const extra = extraOf(headers)
   const account = serviceAccountIn(username)
-  const asked = [
+  const impersonated = [
     ...(username === ''
       ? []
       : [account === undefined ? { resource: 'users', name: username } : { resource: 'serviceaccounts', ...account }]),
@@ -86,10 +86,10 @@ export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, a
       values.map((name) => ({ resource: 'userextras', name, group: 'authentication.k8s.io', subresource: key })),
     ),
   ]
-  if (asked.length === 0) return requester
+  if (impersonated.length === 0) return requester
   if (username === '') throw badRequest(`requested ${goUser(uid, groups, extra)} without impersonating a user name`)
   const general = { user: requester, verb: 'impersonate', group: '', version: '', subresource: '', namespace: '' }
-  if (!asked.every((subject) => authorizer.authorize({ ...general, ...subject }).allowed)) {
+  if (!impersonated.every((subject) => authorizer.authorize({ ...general, ...subject }).allowed)) {
     const mode = account !== undefined ? 'serviceaccount' : username.startsWith('system:node:') ? 'arbitrary-node' : 'user-info'
     throw forbiddenError({ ...target, user: requester, verb: `impersonate-on:${mode}:${target.verb}` })
   }

@@ -27,7 +27,7 @@ export function presentObject(object: JsonObject, presentation: Presentation): J
   if (form.as === 'table') return table([object], listMetadataOf(object), presentation)
   if (form.kind === 'PartialObjectMetadata') return partialOf(object, form.version)
   if (info.custom) throw bareError('content is not a list')
-  throw notAsked(`you requested ${form.kind}, but the requested object is not a list (${goTypeOf(info, info.kind)})`)
+  throw notAcceptable(`you requested ${form.kind}, but the requested object is not a list (${goTypeOf(info, info.kind)})`)
 }
 
 export function presentList({ items, metadata }: ListResult, presentation: Presentation): JsonObject {
@@ -46,7 +46,7 @@ export function presentList({ items, metadata }: ListResult, presentation: Prese
     }
   }
   if (form.kind === 'PartialObjectMetadataList') return partialListOf(items, { ...metadata }, form.version)
-  throw notAsked(`you requested ${form.kind}, but the requested object is a list (${goTypeOf(info, info.listKind)})`)
+  throw notAcceptable(`you requested ${form.kind}, but the requested object is a list (${goTypeOf(info, info.listKind)})`)
 }
 
 /** @param columnDefinitions true for the first event of a stream: only its table contains them */
@@ -68,7 +68,7 @@ function table(objects: readonly JsonObject[], metadata: JsonObject, presentatio
   })
 }
 
-function notAsked(text: string): StatusError {
+function notAcceptable(text: string): StatusError {
   return new StatusError(failure(406, 'NotAcceptable', text))
 }
 

@@ -1,7 +1,7 @@
 /** GET of an object, a subresource, a collection. */
 import { isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
-import { askedRevision } from '../registry/list.ts'
+import { requestedRevision } from '../registry/list.ts'
 import { unknownResource } from '../registry/status-error.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
@@ -63,8 +63,8 @@ export async function listObjects(exchange: Exchange, request: ResourceRequest, 
 /** Returns the options of a list, after the store has reached the requested resourceVersion. */
 export async function readOptions(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<SelectionOptions> {
   const options = listOptions(exchange.query, request)
-  const asked = askedRevision(options)
-  await registry.waitFor(asked === undefined ? undefined : String(asked), exchange.signal)
+  const requested = requestedRevision(options)
+  await registry.waitFor(requested === undefined ? undefined : String(requested), exchange.signal)
   return options
 }
 

@@ -50,19 +50,23 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
 /** Sends an object as YAML if negotiated, otherwise as JSON. */
 export function respondObject(exchange: Exchange, code: number, object: JsonObject, text: string, encoding: Encoding): Promise<void> {
   if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: yamlText(object) })
-  return respond(exchange, { code, contentType: 'application/json', body: isForPeople(exchange) ? stringifyJson(object, 2) : `${text}\n` })
+  return respond(exchange, {
+    code,
+    contentType: 'application/json',
+    body: isPrettyPrint(exchange) ? stringifyJson(object, 2) : `${text}\n`,
+  })
 }
 
 /** User agents for which JSON is indented (k8s.io/apiserver/pkg/endpoints/handlers/negotiation: isPrettyPrint). */
-const peoplesAgents = /^(?:curl|Wget|Mozilla\/5\.0)/
+const prettyPrintAgents = /^(?:curl|Wget|Mozilla\/5\.0)/
 
-function isForPeople({ query, request }: Exchange): boolean {
-  const asked = query.get('pretty') ?? ''
-  return asked === '' ? peoplesAgents.test(request.headers['user-agent'] ?? '') : goTruth.test(asked)
+function isPrettyPrint({ query, request }: Exchange): boolean {
+  const pretty = query.get('pretty') ?? ''
+  return pretty === '' ? prettyPrintAgents.test(request.headers['user-agent'] ?? '') : goTrue.test(pretty)
 }
 
 /** The values that Go's `strconv.ParseBool` parses as true. */
-const goTruth = /^(?:1|t|T|true|TRUE|True)$/
+const goTrue = /^(?:1|t|T|true|TRUE|True)$/
 
 /** Formats YAML with sorted keys. Strings that YAML 1.1, which Kubernetes reads, would parse as another type are quoted. */
 function yamlText(object: object): string {
@@ -78,7 +82,11 @@ export function respondStatus(exchange: Exchange, status: Status, headers: Reado
     code,
     contentType: encoding === 'yaml' ? 'application/yaml' : 'application/json',
     body:
-      encoding === 'yaml' ? yamlText(status) : isForPeople(exchange) ? JSON.stringify(status, undefined, 2) : `${JSON.stringify(status)}\n`,
+      encoding === 'yaml'
+        ? yamlText(status)
+        : isPrettyPrint(exchange)
+          ? JSON.stringify(status, undefined, 2)
+          : `${JSON.stringify(status)}\n`,
     headers: { ...headers, ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }) },
   })
 }

@@ -69,8 +69,8 @@ export function reviewRows(
   const tokenReview = row(authentication, 'TokenReview', false, (object) => {
     const token = text(specOf(object), 'token')
     if (token === '') throw badRequest('token is required for TokenReview in authentication')
-    const asked = texts(specOf(object), 'audiences')
-    const found = tokens(token, asked.length === 0 ? undefined : asked)
+    const requested = texts(specOf(object), 'audiences')
+    const found = tokens(token, requested.length === 0 ? undefined : requested)
     const status =
       found === undefined || 'refusal' in found
         ? { user: {}, error: found === undefined ? unknownToken : `[${unknownToken}, ${found.refusal}]` }
@@ -111,9 +111,9 @@ function refuse(errors: readonly FieldError[]): void {
 }
 
 function accessErrors(spec: JsonObject): FieldError[] {
-  const { resource, path } = questionsOf(spec)
+  const { resource, path } = requestedAttributes(spec)
   if (resource !== undefined && path !== undefined)
-    return [invalid('spec.nonResourceAttributes', asked(path), 'cannot be specified in combination with resourceAttributes')]
+    return [invalid('spec.nonResourceAttributes', pathAttributes(path), 'cannot be specified in combination with resourceAttributes')]
   if (resource === undefined && path === undefined)
     return [invalid('spec.resourceAttributes', null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified')]
   return []
@@ -121,23 +121,23 @@ function accessErrors(spec: JsonObject): FieldError[] {
 
 /** Returns the field errors of a LocalSubjectAccessReview. */
 function localErrors(object: JsonObject): FieldError[] {
-  const { resource, path } = questionsOf(specOf(object))
+  const { resource, path } = requestedAttributes(specOf(object))
   const about = text(resource ?? {}, 'namespace')
   return [
     ...(resource !== undefined && about !== text(child(object, 'metadata'), 'namespace')
       ? [invalid('spec.resourceAttributes.namespace', about, 'must match metadata.namespace')]
       : []),
-    ...(path === undefined ? [] : [invalid('spec.nonResourceAttributes', asked(path), 'disallowed on this kind of request')]),
+    ...(path === undefined ? [] : [invalid('spec.nonResourceAttributes', pathAttributes(path), 'disallowed on this kind of request')]),
   ]
 }
 
-function questionsOf(spec: JsonObject): { resource: JsonObject | undefined; path: JsonObject | undefined } {
+function requestedAttributes(spec: JsonObject): { resource: JsonObject | undefined; path: JsonObject | undefined } {
   const objectAt = (key: string): JsonObject | undefined => (isObject(getOwn(spec, key)) ? child(spec, key) : undefined)
   return { resource: objectAt('resourceAttributes'), path: objectAt('nonResourceAttributes') }
 }
 
 /** Returns the attributes of a non-resource path with the names of Go's fields, for an error message. */
-function asked(path: JsonObject): JsonObject {
+function pathAttributes(path: JsonObject): JsonObject {
   return { Path: text(path, 'path'), Verb: text(path, 'verb') }
 }
 

@@ -79,11 +79,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const running = new Set<Promise<void>>()
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
+    const disconnected = new AbortController()
+    response.once('close', () => disconnected.abort())
     // `close` comes after the error of a broken socket, but without a listener the error would end the process.
-    response.on('error', () => gone.abort())
-    const signal = AbortSignal.any([gone.signal, closing.signal])
+    response.on('error', () => disconnected.abort())
+    const signal = AbortSignal.any([disconnected.signal, closing.signal])
     const closed = new Promise<void>((resolve) => response.once('close', resolve))
     const record = await handle(exchangeOf(request, response, signal, services.clock.now()), options.tokens, services)
     options.onRequest?.(record)
@@ -127,9 +127,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       closing.abort()
-      const patience = new AbortController()
-      await Promise.race([Promise.allSettled(running), sleep(clock, closeGraceMs, patience.signal).catch(() => undefined)])
-      patience.abort()
+      const grace = new AbortController()
+      await Promise.race([Promise.allSettled(running), sleep(clock, closeGraceMs, grace.signal).catch(() => undefined)])
+      grace.abort()
       for (const socket of sockets) socket.destroy()
       await closed
     },
@@ -138,13 +138,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
 function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal, since: number): Exchange {
   const target = request.url ?? '/'
-  const question = target.indexOf('?')
+  const queryStart = target.indexOf('?')
   return {
     request,
     response,
     method: request.method ?? 'GET',
-    path: question < 0 ? target : target.slice(0, question),
-    query: new URLSearchParams(question < 0 ? '' : readable(target.slice(question + 1))),
+    path: queryStart < 0 ? target : target.slice(0, queryStart),
+    query: new URLSearchParams(queryStart < 0 ? '' : readable(target.slice(queryStart + 1))),
     warnings: new Set(),
     signal,
     since,

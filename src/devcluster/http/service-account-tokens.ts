@@ -92,13 +92,13 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
 
   return {
     withTokens: (row) => ({ ...row, subresources: { ...row.subresources, token: subresource } }),
-    authenticator(token, asked = [serverAudience]) {
+    authenticator(token, requested = [serverAudience]) {
       const claims = verified(token, publicKey)
       const now = clock.now() / 1000
       if (claims === undefined) return undefined
-      const audiences = commonAudiences(asked, claims.aud)
+      const audiences = commonAudiences(requested, claims.aud)
       if (audiences === undefined)
-        return { refusal: `token audiences ${listOf(claims.aud)} is invalid for the target audiences ${listOf(asked)}` }
+        return { refusal: `token audiences ${listOf(claims.aud)} is invalid for the target audiences ${listOf(requested)}` }
       if (now >= claims.exp || now < claims.nbf) return undefined
       const { namespace, serviceaccount, pod, secret, node } = claims['kubernetes.io']
       const { name, uid } = serviceaccount

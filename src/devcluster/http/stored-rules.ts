@@ -5,7 +5,7 @@ import { getOwn, isObject } from '../../api/json.ts'
 import type { LabelSelector, Labels } from '../../api/label-selector.ts'
 import { matchesLabels, requirementsOf } from '../../api/label-selector.ts'
 import type { PolicyRule } from '../../api/policy-rule.ts'
-import { followType } from '../follow.ts'
+import { watchType } from '../watch-type.ts'
 import { at, listAt, textAt } from '../resources/columns.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import { serviceAccountName } from './authenticate.ts'
@@ -18,7 +18,7 @@ const types = [...bindings, 'clusterroles', 'roles']
 /** Returns a function for the current grants of the store; the array is cached until one of the objects changes. */
 export function storedRules(store: ObjectStore): () => readonly Grant[] {
   let known: readonly Grant[] | undefined
-  for (const type of types) followType(store, `${group}/${type}`, () => (known = undefined))
+  for (const type of types) watchType(store, `${group}/${type}`, () => (known = undefined))
   return () => (known ??= bindings.flatMap((type) => grantsOf(store, `${group}/${type}`)))
 }
 

@@ -30,13 +30,13 @@ export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKi
   const userAgent = exchange.request.headers['user-agent'] ?? ''
   const dryRun = query.getAll('dryRun')
   const fieldManager = query.get('fieldManager') ?? ''
-  const asked = query.get('fieldValidation') ?? ''
-  const fieldValidation = fieldValidations.find((value) => value === asked)
+  const requested = query.get('fieldValidation') ?? ''
+  const fieldValidation = fieldValidations.find((value) => value === requested)
   const errors: FieldError[] = [
     ...dryRunErrors(dryRun),
     ...(Buffer.byteLength(fieldManager) > maxFieldManager ? [tooLong('fieldManager', maxFieldManager)] : []),
     ...printableErrors(fieldManager),
-    ...(asked !== '' && fieldValidation === undefined ? [notSupported('fieldValidation', asked, ['', ...fieldValidations])] : []),
+    ...(requested !== '' && fieldValidation === undefined ? [notSupported('fieldValidation', requested, ['', ...fieldValidations])] : []),
     ...(kind === 'PatchOptions' && apply && fieldManager === '' ? [required('fieldManager', 'is required for apply patch')] : []),
     ...(kind === 'PatchOptions' && !apply && query.has('force') ? [forbidden('force', 'may not be specified for non-apply patch')] : []),
   ]
@@ -55,7 +55,7 @@ export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKi
       apiVersion: 'meta.k8s.io/v1',
       ...(dryRun.length === 0 ? {} : { dryRun }),
       ...(fieldManager === '' ? {} : { fieldManager }),
-      ...(asked === '' ? {} : { fieldValidation: asked }),
+      ...(requested === '' ? {} : { fieldValidation: requested }),
       ...(apply && query.has('force') ? { force: flag(query, 'force') } : {}),
     },
   }
@@ -80,8 +80,8 @@ const unitMs: Readonly<Record<string, number>> = {
 }
 
 function timeoutOf(query: URLSearchParams): number {
-  const asked = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(query.get('timeout') ?? '')
-  const ms = asked === null ? 0 : Number(asked[1]) * unitMs[asked[2]!]!
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(query.get('timeout') ?? '')
+  const ms = match === null ? 0 : Number(match[1]) * unitMs[match[2]!]!
   return ms === 0 ? maxWriteMs : Math.min(ms, maxWriteMs)
 }
 

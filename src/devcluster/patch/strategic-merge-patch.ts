@@ -118,7 +118,7 @@ function mergeLists(before: readonly JsonValue[], patch: readonly JsonValue[], f
     return inOrder(...partition(uniqueScalars([...before, ...patch]), patch, mergeKey), patch, before, mergeKey)
   }
   if (mergeKey === '') throw new PatchError('internal', 'cannot merge lists without merge key for struct')
-  const { kept, items } = followDirectives(before, patch as readonly JsonObject[], mergeKey)
+  const { kept, items } = processDirectives(before, patch as readonly JsonObject[], mergeKey)
   const item = type.kind === 'list' ? type.item : type
   const merged: JsonValue[] = [...kept]
   for (const given of items) {
@@ -131,7 +131,7 @@ function mergeLists(before: readonly JsonValue[], patch: readonly JsonValue[], f
 }
 
 /** Processes directives among list items: returns the remaining items of the list, and the patch's items that are not directives. */
-function followDirectives(
+function processDirectives(
   before: readonly JsonValue[],
   patch: readonly JsonObject[],
   mergeKey: string,

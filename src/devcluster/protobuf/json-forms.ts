@@ -1,7 +1,7 @@
 /** Messages with a JSON form of their own, as by `MarshalJSON` of their Go types. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
-import { noQuantity, parseQuantity } from '../resources/quantity.ts'
+import { invalidQuantity, parseQuantity } from '../resources/quantity.ts'
 import { ProtobufError } from './wire-reader.ts'
 
 /** Makes the JSON of a message from its decoded fields. */
@@ -40,7 +40,7 @@ function intOrString({ type = 0, intVal = 0, strVal = '' }: JsonObject): JsonVal
 }
 
 function quantity(text: JsonValue): JsonValue {
-  if (parseQuantity(text) === undefined) throw new ProtobufError(noQuantity)
+  if (parseQuantity(text) === undefined) throw new ProtobufError(invalidQuantity)
   return text
 }
 

@@ -116,8 +116,8 @@ export async function insertObject(
     const written = await representation.toStorage(info, pruned(info, named))
     // Admission is asynchronous: check again what may have changed, in the same turn of the event loop as the write.
     checkNamespaceIsActive(store, info, namespace, name)
-    const there = store.get(info.storageKey, key)
-    if (there !== undefined) throw alreadyExists(info, name, metadataOf(there).deletionTimestamp !== undefined)
+    const existing = store.get(info.storageKey, key)
+    if (existing !== undefined) throw alreadyExists(info, name, metadataOf(existing).deletionTimestamp !== undefined)
     for (const text of info.custom ? finalizerWarnings(named) : (info.strategy.warnings?.(named) ?? [])) context.warn(text)
     if (context.dryRun) return representation.show(info, written)
     beforeWrite?.()

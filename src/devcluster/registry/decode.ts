@@ -39,15 +39,15 @@ function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
   return (detail, found) => badRequest(`${found.kind} in version "${found.version}" cannot be handled as a ${kind}: ${detail}`)
 }
 
-/** Decodes the result of a patch like `decodeBody`; `complaints` are reported before other problems. */
+/** Decodes the result of a patch like `decodeBody`; `strictErrors` are reported before other problems. */
 export function decodePatched(
   info: ResourceInfo,
   object: JsonObject,
-  patch: { readonly duplicates: readonly string[]; readonly complaints: readonly string[] },
+  patch: { readonly duplicates: readonly string[]; readonly strictErrors: readonly string[] },
   context: RequestContext,
 ): JsonObject {
   const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
-  return normalize(info, completeTypeMeta(info, object, refuse), patch.duplicates, context, refuse, patch.complaints)
+  return normalize(info, completeTypeMeta(info, object, refuse), patch.duplicates, context, refuse, patch.strictErrors)
 }
 
 /** Decodes the result of a strategic merge patch, which the API server converts from a map instead of decoding JSON. */
@@ -73,11 +73,11 @@ export function decodeSubresource(info: ResourceInfo, subresource: string, decod
   const type = typeOfSubresource(info, subresource)
   const expected = apiVersionOf(type)
   const { object, duplicates } = decoded
-  const { alike } = info.subresources[subresource]!
-  const isAlike = alike !== undefined && object.apiVersion === alike
-  if (!info.custom) checkType(type, isAlike ? { ...object, apiVersion: expected } : object, refuseBody(type))
+  const { otherApiVersion } = info.subresources[subresource]!
+  const hasOtherApiVersion = otherApiVersion !== undefined && object.apiVersion === otherApiVersion
+  if (!info.custom) checkType(type, hasOtherApiVersion ? { ...object, apiVersion: expected } : object, refuseBody(type))
   else if ((object.apiVersion ?? expected) !== expected || (object.kind ?? type.kind) !== type.kind) throw refuseScale(type)
-  const found = isAlike ? { ...parseApiVersion(alike), kind: type.kind } : type
+  const found = hasOtherApiVersion ? { ...parseApiVersion(otherApiVersion), kind: type.kind } : type
   const refuse: Refuse = (detail) => (info.custom ? refuseScale(type) : refuseBody(type)(detail, found))
   const unknown = checkFields(type, object, refuse)
   reportFields(inOrder(object, duplicates, unknown), context, refuse)
@@ -145,7 +145,7 @@ function normalize(
   duplicates: readonly string[],
   context: RequestContext,
   refuse: Refuse,
-  complaints: readonly string[] = [],
+  strictErrors: readonly string[] = [],
 ): JsonObject {
   if (object.metadata !== undefined && object.metadata !== null && !isObject(object.metadata)) {
     const place = info.custom ? 'value' : `struct field ${info.kind}.metadata`
@@ -155,7 +155,7 @@ function normalize(
   if (schema === undefined) {
     const { error, unknown } = info.goType === undefined ? { unknown: [] } : checkShape(shapeOf(info.goType), object)
     if (error !== undefined) throw refuse(error)
-    reportFields([...complaints, ...inOrder(object, duplicates, unknown)], context, refuse)
+    reportFields([...strictErrors, ...inOrder(object, duplicates, unknown)], context, refuse)
     return withDefaults(info, object)
   }
   const metadata = decodeObjectMeta(metadataOf(object))
@@ -163,7 +163,7 @@ function normalize(
   const pruned = schema.prune({ ...object, metadata: metadata.metadata })
   if (pruned.malformed !== undefined) throw refuse(formatFieldError(pruned.malformed))
   const unknown = [...metadata.unknown.map((field) => `metadata.${field}`), ...pruned.unknown]
-  reportFields([...complaints, ...duplicates.map(duplicateText), ...unknown.map(unknownText)], context, refuse)
+  reportFields([...strictErrors, ...duplicates.map(duplicateText), ...unknown.map(unknownText)], context, refuse)
   return withDefaults(info, pruned.object)
 }
 
@@ -190,12 +190,12 @@ function inOrder(object: JsonObject, duplicates: readonly string[], unknown: rea
     else if (isObject(value)) for (const [key, field] of Object.entries(value)) visit(field, path === '' ? key : `${path}.${key}`)
   }
   visit(object, '')
-  const told = [
+  const problems = [
     ...paths.map((path) => ({ path, text: duplicateText(path) })),
     ...unknown.map((path) => ({ path, text: unknownText(path) })),
   ]
   const place = ({ path }: { readonly path: string }): number => places.get(path) ?? places.size
-  return [...lines, ...told.sort((a, b) => place(a) - place(b)).map(({ text }) => text)]
+  return [...lines, ...problems.sort((a, b) => place(a) - place(b)).map(({ text }) => text)]
 }
 
 function withDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
@@ -205,7 +205,7 @@ function withDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
 }
 
 function knownPart({ strategy }: ResourceInfo, type: StructType, object: JsonObject): JsonObject {
-  return strategy.tellsEmptyLists === true ? asDecoded(type, object) : withEmptyManagers(asGo(type, object), object)
+  return strategy.distinguishesEmptyLists === true ? asDecoded(type, object) : withEmptyManagers(asGo(type, object), object)
 }
 
 /** Keeps an empty `managedFields`: unlike other empty lists it has a meaning, which is to reset all managers. */

@@ -56,9 +56,9 @@ export async function deleteObject(
     await admission.validate(attributes)
 
     const marked = markForDeletion(info, old, options, environment.clock.now())
-    const goes = mayBeRemoved(info, marked)
-    if (context.dryRun) return answer(info, marked, goes)
-    if (goes) {
+    const isRemoved = mayBeRemoved(info, marked)
+    if (context.dryRun) return answer(info, marked, isRemoved)
+    if (isRemoved) {
       const last = store.delete(info.storageKey, key, stored)
       if (last !== undefined) {
         // Only gracefully deleted objects are marked before they are removed.
@@ -112,13 +112,13 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
   const held = withMetadata(object, { finalizers: finalizers.length === 0 ? undefined : [...finalizers] })
   const { gracePeriodSeconds } = options
   // The API server replaces a negative grace period by 1 s (k8s.io/apiserver/pkg/registry/rest: BeforeDelete).
-  const asked = typeof gracePeriodSeconds !== 'number' ? undefined : gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds
-  const grace = info.strategy.gracePeriodSeconds === undefined ? 0 : (asked ?? info.strategy.gracePeriodSeconds(object))
+  const requested = typeof gracePeriodSeconds !== 'number' ? undefined : gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds
+  const grace = info.strategy.gracePeriodSeconds === undefined ? 0 : (requested ?? info.strategy.gracePeriodSeconds(object))
   const effective = info.strategy.gracePeriodSeconds?.(object) === 0 ? 0 : grace
   const { deletionTimestamp, deletionGracePeriodSeconds: before, generation } = metadata
   if (typeof deletionTimestamp === 'string') {
     // Another DELETE can only shorten the remaining grace period.
-    if (asked === undefined || typeof before !== 'number' || asked >= before) return held
+    if (requested === undefined || typeof before !== 'number' || requested >= before) return held
     const due = Date.parse(deletionTimestamp) - (before - effective) * 1000
     return withMetadata(held, { deletionTimestamp: formatTime(due), deletionGracePeriodSeconds: effective })
   }
@@ -138,8 +138,8 @@ function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObje
   const finalizers = finalizersOf(object)
   const { orphanDependents, propagationPolicy } = options
   const decided = orphanDependents === false || finalizers.some((finalizer) => Object.values(policyFinalizers).includes(finalizer))
-  const unsaid = info.strategy.orphansDependents === true && !decided ? 'Orphan' : undefined
-  const policy = orphanDependents === true ? 'Orphan' : (propagationPolicy ?? unsaid)
+  const defaultPolicy = info.strategy.orphansDependents === true && !decided ? 'Orphan' : undefined
+  const policy = orphanDependents === true ? 'Orphan' : (propagationPolicy ?? defaultPolicy)
   if (typeof policy !== 'string') return finalizers
   const others = finalizers.filter((finalizer) => !Object.values(policyFinalizers).includes(finalizer))
   const wanted = policyFinalizers[policy]

@@ -99,25 +99,25 @@ export function listObjects(
 function startOf(store: Environment['store'], options: ListOptions): { start: string; revision: number | undefined } {
   const match = options.resourceVersionMatch ?? ''
   refuseListOptions(listErrors(options, match))
-  const asked = askedRevision(options)
+  const requested = requestedRevision(options)
   if (options.continue) {
     const token = readToken(options.continue)
-    if (asked !== undefined && asked !== 0) throw badRequest('specifying resource version is not allowed when using continue')
+    if (requested !== undefined && requested !== 0) throw badRequest('specifying resource version is not allowed when using continue')
     if (token.revision < 0) return { start: token.start, revision: undefined }
     if (token.revision < store.compactedRevision) throw expired(continueTooOld, encodeContinueToken({ revision: -1, start: token.start }))
     return { start: token.start, revision: token.revision }
   }
-  if (asked === undefined || asked === 0) return { start: '', revision: undefined }
+  if (requested === undefined || requested === 0) return { start: '', revision: undefined }
   // Without resourceVersionMatch, a limit implies Exact
   // (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
   const exact = match === 'Exact' || (match === '' && options.limit !== undefined && options.limit > 0)
   if (!exact) return { start: '', revision: undefined }
-  if (asked < store.compactedRevision) throw expired(`The resourceVersion for the provided list is too old.`)
-  return { start: '', revision: asked }
+  if (requested < store.compactedRevision) throw expired(`The resourceVersion for the provided list is too old.`)
+  return { start: '', revision: requested }
 }
 
 /** Returns the requested revision of a list; undefined when unset. Throws 400 when it is not a number. */
-export function askedRevision({ resourceVersion }: ListOptions): number | undefined {
+export function requestedRevision({ resourceVersion }: ListOptions): number | undefined {
   try {
     return parseResourceVersion(resourceVersion)
   } catch (error) {

@@ -78,7 +78,7 @@ export async function patchObject(
       }
       const patched = applyPatch(old, patch)
       if (foreign) return decodePatchedSubresource(info, subresource, patched)
-      return named(info, decodePatched(info, patched, { duplicates: patch.duplicates, complaints: unknownMembers(patch) }, decoding), key)
+      return named(info, decodePatched(info, patched, { duplicates: patch.duplicates, strictErrors: unknownMembers(patch) }, decoding), key)
     },
   })
   return { object, created: false }

@@ -62,9 +62,9 @@ export class Registry {
    * @throws {StatusError} 500 when it is not a number, 504 when it is not reached within 3 s.
    */
   async waitFor(resourceVersion: string | undefined, signal: AbortSignal): Promise<void> {
-    const asked = parseResourceVersion(resourceVersion)
+    const requested = parseResourceVersion(resourceVersion)
     const { store, clock } = this.#environment
-    if (asked === undefined || asked <= store.revision) return
+    if (requested === undefined || requested <= store.revision) return
     const reached = await new Promise<boolean>((resolve) => {
       const stop = (isReached: boolean): void => {
         timer.cancel()
@@ -74,10 +74,10 @@ export class Registry {
       }
       const abandon = (): void => stop(false)
       const timer = clock.after(freshMs, abandon)
-      const unlisten = store.whenReached(asked, () => stop(true))
+      const unlisten = store.whenReached(requested, () => stop(true))
       signal.addEventListener('abort', abandon, { once: true })
     })
-    if (!reached) throw tooLargeResourceVersion(asked, store.revision)
+    if (!reached) throw tooLargeResourceVersion(requested, store.revision)
   }
 
   /** Returns the object synchronously; only for types without a conversion webhook. */
@@ -124,23 +124,23 @@ export class Registry {
       if (subresource === '') return createObject(this.#environment, info, namespace, decoded, context)
       const key = { ...(namespace === undefined ? {} : { namespace }), name: name ?? '' }
       const { answer, deletes, created } = info.subresources[subresource]!
-      const asked = decodeSubresource(info, subresource, decoded, context)
-      checkNamespace(info, asked, namespace)
+      const body = decodeSubresource(info, subresource, decoded, context)
+      checkNamespace(info, body, namespace)
       if (deletes !== undefined) {
-        const object = await deleteBySubresource(this.#environment, info, key, subresource, asked, context, deletes)
+        const object = await deleteBySubresource(this.#environment, info, key, subresource, body, context, deletes)
         return created?.(object) ?? object
       }
       if (answer !== undefined) {
         const stored = this.store.get(info.storageKey, key)
         if (stored === undefined) throw notFound(info, key.name)
-        return answer(stored, asked)
+        return answer(stored, body)
       }
       const object = await changeObject(this.#environment, info, {
         key,
         subresource,
         context,
         operation: 'CREATE',
-        change: () => asked,
+        change: () => body,
       })
       return created?.(object) ?? object
     })

@@ -111,9 +111,9 @@ export function notANumber(parser: 'ParseInt' | 'ParseUint', text: string): stri
 }
 
 /** Returns the 504 for a resourceVersion that the store has not reached. */
-export function tooLargeResourceVersion(asked: number, current: number): StatusError {
+export function tooLargeResourceVersion(requested: number, current: number): StatusError {
   return new StatusError(
-    failure(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    failure(504, 'Timeout', `Timeout: Too large resource version: ${requested}, current: ${current}`, {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds: 1,
     }),

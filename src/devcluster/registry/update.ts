@@ -187,8 +187,8 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
     return next
   }
   // Mutating webhooks see the object as it was sent; the server sets system fields after them.
-  const asked = withMetadata(separated(given), { managedFields: metadataOf(given).managedFields })
-  const { managedFields } = metadataOf(await track(asked))
+  const requested = withMetadata(separated(given), { managedFields: metadataOf(given).managedFields })
+  const { managedFields } = metadataOf(await track(requested))
   const sent = withMetadata(given, {
     ...(info.namespaced ? { namespace: key.namespace } : {}),
     managedFields,

@@ -75,9 +75,9 @@ async function prepared(
 }
 
 function sinceOf(current: number, options: WatchOptions): number | undefined {
-  const asked = parseResourceVersion(options.resourceVersion)
+  const requested = parseResourceVersion(options.resourceVersion)
   if (options.sendInitialEvents === true) return undefined
-  if (asked !== undefined && asked !== 0) return asked
+  if (requested !== undefined && requested !== 0) return requested
   return options.sendInitialEvents === false ? current : undefined
 }
 

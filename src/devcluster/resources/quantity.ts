@@ -21,7 +21,7 @@ const multipliers: Readonly<Record<string, number>> = {
 }
 
 /** The API server's message for an invalid quantity (k8s.io/apimachinery/pkg/api/resource: ErrFormatWrong). */
-export const noQuantity = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+export const invalidQuantity = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 /** Returns the approximate number of a quantity, precise enough for comparison; undefined when it is invalid. */
 export function parseQuantity(value: JsonValue | undefined): number | undefined {

@@ -33,7 +33,7 @@ export interface SubresourceInfo {
   readonly group?: string
   readonly version?: string
   /** Another apiVersion that the body may have; its fields are the same. */
-  readonly alike?: string
+  readonly otherApiVersion?: string
   readonly verbs: readonly Verb[]
   /**
    * Converts the object to the form of the subresource; default: the object itself. `writing` is true when a write starts or ends with it.
@@ -46,11 +46,11 @@ export interface SubresourceInfo {
   /** Makes the response to a POST; default: the written object. */
   readonly created?: (object: JsonObject) => JsonObject
   /** For a POST that deletes the object: returns the `DeleteOptions` for the body. Throws a `StatusError` to reject it. */
-  readonly deletes?: (name: string, asked: JsonObject, context: Pick<RequestContext, 'options'>) => JsonObject
+  readonly deletes?: (name: string, body: JsonObject, context: Pick<RequestContext, 'options'>) => JsonObject
   /** True when writes do not change `metadata.generation`. */
   readonly keepsGeneration?: boolean
   /** For a POST that writes nothing: makes the response from the stored object and the body. */
-  readonly answer?: (object: JsonObject, asked: JsonObject) => JsonObject
+  readonly answer?: (object: JsonObject, body: JsonObject) => JsonObject
 }
 
 /** The view of the cluster for built-in admission plugins. */
@@ -96,7 +96,7 @@ export interface Strategy {
   /** True when a create keeps the status in spite of a status subresource (nodes). */
   readonly keepsStatus?: boolean
   /** True when validation distinguishes empty lists from missing ones, as decoded. Stored objects have neither. */
-  readonly tellsEmptyLists?: boolean
+  readonly distinguishesEmptyLists?: boolean
   /** True when `metadata.generation` is set; default: for custom resources only. */
   readonly generation?: boolean
   /** True when DELETE returns the object instead of a `Status` (pods, namespaces, …). */

@@ -3,7 +3,7 @@ import { quote } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { goKindOf } from '../types/go-json.ts'
-import { noQuantity, parseQuantity } from './quantity.ts'
+import { invalidQuantity, parseQuantity } from './quantity.ts'
 import type { Shape } from './resource-info.ts'
 
 export interface ShapeResult {
@@ -89,7 +89,7 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
         throw new ShapeError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type int32`)
       break
     case 'quantity':
-      if (parseQuantity(value) === undefined) throw new ShapeError(noQuantity)
+      if (parseQuantity(value) === undefined) throw new ShapeError(invalidQuantity)
       break
     case 'bytes':
       if (typeof value !== 'string') throw wrongType(shape, value, place)

@@ -70,7 +70,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     signal.addEventListener('abort', this.#onAbort, { once: true })
     if (!this.#replay()) return
     this.#unsubscribe = options.store.subscribe(options.storageKey, {
-      change: (change) => this.#follow(change),
+      change: (change) => this.#onChange(change),
       end: () => this.#end('now'),
     })
     if (options.timeoutMs !== undefined) this.#timers.push(options.clock.after(options.timeoutMs, () => this.#end('when read')))
@@ -131,7 +131,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     if (since < store.compactedRevision) return this.#expire(`too old resource version: ${since} (${store.compactedRevision})`)
     for (const change of store.changesSince(since)) {
       if (change.storageKey !== storageKey) continue
-      this.#tell(change)
+      this.#queueChange(change)
     }
     return true
   }
@@ -151,7 +151,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
       .catch(() => this.#end('when read'))
   }
 
-  #tell(change: Change): void {
+  #queueChange(change: Change): void {
     const { object, previous, key } = change
     const { namespace } = this.#options
     if (namespace && !key.startsWith(`${namespace}/`)) return
@@ -168,10 +168,10 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     return false
   }
 
-  #follow(change: Change): void {
+  #onChange(change: Change): void {
     // A watch can start at a revision that is not reached yet.
     if (change.revision <= (this.#options.since ?? 0)) return
-    this.#tell(change)
+    this.#queueChange(change)
     if (this.#waiting + this.#queue.length - this.#head > (this.#options.queueLimit ?? defaultQueueLimit)) this.#end('now')
   }
 

@@ -143,12 +143,12 @@ export function validatePodUpdate(spec: JsonObject, old: JsonObject): FieldError
       return [forbidden(`spec.${field}`, 'pod updates may not add or remove containers')]
   }
   const errors = [...validateDeadlineUpdate(spec, old), ...validateTolerationsUpdate(spec, old), ...validateGatesUpdate(spec, old)]
-  const alike = (field: string): boolean =>
+  const hasEqualContainers = (field: string): boolean =>
     objects(listAt(spec, field)).every(([container, index]) => equalExcept(container, listAt(old, field)[index] as JsonObject, 'image'))
   const free = ['containers', 'initContainers', 'activeDeadlineSeconds', 'tolerations', 'schedulingGates']
   const grace =
     numberAt(old, 'terminationGracePeriodSeconds') < 0 && spec.terminationGracePeriodSeconds === 1 ? ['terminationGracePeriodSeconds'] : []
-  if (!alike('containers') || !alike('initContainers') || !equalExcept(spec, old, ...free, ...grace))
+  if (!hasEqualContainers('containers') || !hasEqualContainers('initContainers') || !equalExcept(spec, old, ...free, ...grace))
     errors.push(forbidden('spec', changeable))
   return errors
 }

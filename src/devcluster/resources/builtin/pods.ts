@@ -41,7 +41,7 @@ export const pods: ResourceInfo = builtinResource({
       kind: 'Eviction',
       group: 'policy',
       version: 'v1',
-      alike: 'policy/v1beta1',
+      otherApiVersion: 'policy/v1beta1',
       verbs: ['create'],
       deletes: evict,
       created: () => success,
@@ -148,8 +148,8 @@ function commonDryRun(request: JsonValue[], body: JsonValue[]): JsonValue[] {
   return body.length > 0 ? body : request
 }
 
-function checkName(name: string, asked: JsonObject, kind: string): void {
-  if (textAt(asked, 'metadata', 'name') !== name) throw badRequest(`name in URL does not match name in ${kind} object`)
+function checkName(name: string, body: JsonObject, kind: string): void {
+  if (textAt(body, 'metadata', 'name') !== name) throw badRequest(`name in URL does not match name in ${kind} object`)
 }
 
 function conditionsOf(pod: JsonObject): readonly Condition[] {

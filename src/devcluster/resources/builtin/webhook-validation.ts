@@ -108,9 +108,9 @@ function validateUrl(url: string, path: string): FieldError[] {
   const at = authority.lastIndexOf('@')
   const user = authority.slice(0, Math.max(at, 0))
   const host = authority.slice(at + 1)
-  const odd = /[\s<>"{}|\\^`]/.exec(host)
-  if (odd !== null) {
-    const detail = `parse ${JSON.stringify(url)}: invalid character ${JSON.stringify(odd[0])} in host name`
+  const invalidCharacter = /[\s<>"{}|\\^`]/.exec(host)
+  if (invalidCharacter !== null) {
+    const detail = `parse ${JSON.stringify(url)}: invalid character ${JSON.stringify(invalidCharacter[0])} in host name`
     return [required(path, `url must be a valid URL: ${detail}; ${form}`)]
   }
   return [

@@ -7,10 +7,10 @@ import { isObject, stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
 import { notAnObject } from '../types/go-json.ts'
-import { describeAnswer } from './call-error.ts'
+import { describeResponse } from './call-error.ts'
 import { CallError } from './review.ts'
 
-export interface WebhookAnswer {
+export interface WebhookResponse {
   readonly statusCode: number
   readonly headers: IncomingHttpHeaders
   /** Empty when the header is missing. */
@@ -19,13 +19,13 @@ export interface WebhookAnswer {
 }
 
 /** Returns the decoded response. Throws `CallError` for an error status and for invalid JSON. */
-export function decodeAnswer({ statusCode, contentType, text }: WebhookAnswer): JsonValue {
+export function decodeResponse({ statusCode, contentType, text }: WebhookResponse): JsonValue {
   const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)
-  if (statusCode < 200 || statusCode > 206) throw failed(describeAnswer(statusCode, contentType, text))
+  if (statusCode < 200 || statusCode > 206) throw failed(describeResponse(statusCode, contentType, text))
   if (text === '') {
     throw failed(`0-length response with status code: ${statusCode} and content type: ${contentType || 'application/json'}`)
   }
-  const { value, error } = parseAnswer(text)
+  const { value, error } = parseResponse(text)
   if (error !== undefined) throw failed(`couldn't get version/kind; json parse error: ${error}`)
   if (value !== null && !isObject(value)) {
     throw failed(`couldn't get version/kind; json parse error: ${notAnObject(value)}`)
@@ -34,7 +34,7 @@ export function decodeAnswer({ statusCode, contentType, text }: WebhookAnswer): 
 }
 
 /** Parses JSON or YAML, since the API server also accepts YAML from a webhook; a bare word is a YAML string. */
-function parseAnswer(text: string): { value: JsonValue; error?: string } {
+function parseResponse(text: string): { value: JsonValue; error?: string } {
   const { error } = scanJson(text)
   if (error === undefined) return { value: parseJson(text) }
   if (/^\s*[{["]/.test(text)) return { value: null, error }
