@@ -1,4 +1,4 @@
-/** Converts objects, lists and watch events to the negotiated form (k8s.io/apiserver/pkg/endpoints/handlers: transformObject). */
+/** Converts objects, lists and watch events to the negotiated form (k8s.io/apiserver/pkg/endpoints/handlers: doTransformObject). */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'

@@ -28,7 +28,7 @@ import { conflict, invalidObject, notFound } from './status-error.ts'
 import { validateForWrite } from './validate.ts'
 import { trackUpdate, writerOf } from './writer.ts'
 
-/** Maximum number of attempts when the object changes in between. kube-apiserver retries a patch as often. */
+/** Maximum number of attempts when the object changes in between. */
 const attempts = 5
 
 /** Built-in types whose missing objects a PUT creates (AllowCreateOnUpdate of their strategies). */

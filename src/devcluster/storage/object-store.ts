@@ -39,7 +39,10 @@ interface Shelf {
   readonly keys: string[]
 }
 
-/** Maximum number of changes in the log, for all types together. A watch cache of kube-apiserver has the same maximum for one type. */
+/**
+ * Maximum number of changes in the log, for all types together. kube-apiserver's watch caches keep up to 102,400 per type
+ * (k8s.io/apiserver/pkg/storage/cacher: defaultUpperBoundCapacity).
+ */
 const defaultHistoryLimit = 10_000
 
 export class ObjectStore {
