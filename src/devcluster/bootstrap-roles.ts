@@ -1,18 +1,21 @@
-/** The roles that every cluster has: those that people are given, and what everybody may do. */
+/**
+ * The default ClusterRoles (k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy): user-facing roles, and basic permissions of
+ * all users.
+ */
 import type { PolicyRule } from '../api/policy-rule.ts'
 
-/** As they are stored: a rule for paths says nothing about resources. */
+/** Rules in the stored form: a rule for paths has no resources. */
 type ResourceRule = Pick<PolicyRule, 'verbs' | 'apiGroups' | 'resources'>
 type PathRule = Required<Pick<PolicyRule, 'verbs' | 'nonResourceURLs'>>
 
-/** A ClusterRole; one with `aggregates` allows what all roles with the label `rbac.authorization.k8s.io/aggregate-to-NAME` do. */
+/** A ClusterRole; with `aggregates`, it aggregates all roles with the label `rbac.authorization.k8s.io/aggregate-to-NAME`. */
 export interface BootstrapRole {
   readonly name: string
   readonly rules?: readonly (ResourceRule | PathRule)[]
   readonly aggregates?: string
-  /** The role of which it is a part. */
+  /** The role that aggregates this one. */
   readonly aggregateTo?: string
-  /** The groups to which a ClusterRoleBinding of the same name gives it. */
+  /** The groups in the ClusterRoleBinding of the same name. */
   readonly groups?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** What an API server creates by itself when it starts for the first time. */
+/** Objects that an API server creates at its first start. */
 import { namespace as namespaceType, service as serviceType } from '../api/builtin.ts'
 import { resourceType } from '../api/group-version-kind.ts'
 import type { KubernetesObject } from '../api/object.ts'
@@ -8,7 +8,7 @@ import type { BootstrapRole } from './bootstrap-roles.ts'
 import { bootstrapRoles } from './bootstrap-roles.ts'
 
 const ownNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
-/** The first address of the range for Services is that of the API server. */
+/** The API server's address is the first one of the Services' range. */
 const apiServerAddress = '10.96.0.1'
 const fieldManager = 'kube-apiserver'
 
@@ -28,7 +28,7 @@ const clusterRoleBinding = resourceType<KubernetesObject & { roleRef: unknown; s
   namespaced: false,
 })
 
-/** Creates Kubernetes' own namespaces, roles and Service, and the other `namespaces`. */
+/** Creates the built-in namespaces, roles and the Service `kubernetes`, and other `namespaces`. */
 export async function createOwnObjects(client: Client, namespaces: readonly string[], port: number): Promise<void> {
   await Promise.all(
     [...new Set([...ownNamespaces, ...namespaces])].map((name) =>

@@ -38,32 +38,32 @@ import { builtinResources } from './resources/builtin/index.ts'
 import { Catalog } from './resources/catalog.ts'
 import { ObjectStore } from './storage/object-store.ts'
 
-/** A user besides the administrator, who may do what the rules say. */
+/** A user besides the administrator, with permissions by rules. */
 export interface DevClusterUser {
   readonly name: string
   readonly token: string
   readonly groups?: readonly string[]
-  /** In all namespaces, and on what is in none: as from a ClusterRoleBinding. */
+  /** Permissions in all namespaces and on cluster-scoped resources, as from a ClusterRoleBinding. */
   readonly rules: readonly PolicyRule[]
-  /** Beyond that, in single namespaces: as from RoleBindings. */
+  /** Additional permissions in single namespaces, as from RoleBindings. */
   readonly namespaceRules?: Readonly<Record<string, readonly PolicyRule[]>>
 }
 
 export interface DevClusterOptions {
-  /** Undefined: 6443, or the next free one. 0: any free one. A number that is taken: the next free one, unless `portRequired`. */
+  /** Default 6443; 0: any free port. If the port is in use, the next free one, unless `portRequired`. */
   readonly port?: number
-  /** A taken port is `PRO_PORT_IN_USE`. */
+  /** True to throw `PRO_PORT_IN_USE` when the port is in use, instead of using the next one. Default false. */
   readonly portRequired?: boolean
-  /** Where the certificate authority and token are kept across restarts. Undefined: nothing is written. */
+  /** Directory for the CA and token, so that they survive restarts. Default: nothing is written. */
   readonly directory?: string
   /** Default true: garbage collection, namespace deletion, scheduling, running Pods. */
   readonly controllers?: boolean
   /** Default: one node with the label `project=test`. */
   readonly nodes?: readonly NodeOptions[]
-  /** Created besides Kubernetes' own. Default `test-mypod`. */
+  /** Namespaces to create besides the built-in ones. Default `test-mypod`. */
   readonly namespaces?: readonly string[]
   readonly users?: readonly DevClusterUser[]
-  /** Addresses of Services that webhook configurations name, by `namespace/name`: `https://127.0.0.1:9443`. */
+  /** Base URLs of Services in webhook configurations, by `namespace/name`: `https://127.0.0.1:9443`. */
   readonly services?: Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly logger: Logger
@@ -72,30 +72,30 @@ export interface DevClusterOptions {
 export interface DevCluster {
   readonly url: string
   readonly port: number
-  /** As the administrator. */
+  /** The administrator's connection. */
   readonly connection: Connection
-  /** As one of the given users. */
+  /** Returns the connection of a user in the option `users`. */
   connectionFor(userName: string): Connection
-  /** The administrator's kubeconfig. */
+  /** Returns the administrator's kubeconfig. */
   kubeconfigYaml(): string
-  /** Writes the administrator's kubeconfig, readable for its owner alone; the file appears whole. */
+  /** Writes the administrator's kubeconfig atomically, readable only by its owner. */
   writeKubeconfig(path: string): Promise<void>
-  /** Makes a Service known that webhook configurations name, by `namespace/name`. */
+  /** Adds a Service for webhook configurations, by `namespace/name`. */
   addService(name: string, address: string): void
-  /** Ends watches and connections; done within a second. */
+  /** Ends watches and connections; resolves within a second. */
   close(): Promise<void>
-  /** Forgets old states: watches and continue tokens from before get 410. */
+  /** Drops old states: older watches and continue tokens get 410. */
   compact(): void
   /** Ends all watches, as a restart of the API server would. */
   dropWatches(): void
-  /** The latest requests that were answered, oldest first. */
+  /** The latest answered requests, oldest first. */
   readonly requests: readonly RequestRecord[]
 }
 
 const defaultPort = 6443
-/** So many ports from the default one on are tried. */
+/** Maximum number of ports to try, starting with the wanted one. */
 const portAttempts = 20
-/** Requests that are remembered for tests. */
+/** Maximum number of recorded requests. */
 const maxRequests = 10_000
 
 const adminName = 'admin'
@@ -115,7 +115,8 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
     [controllerToken, { username: 'system:kube-controller-manager', groups: [masters] }],
     ...users.map((user): [string, UserInfo] => [user.token, { username: user.name, uid: user.name, groups: user.groups ?? [] }]),
   ])
-  // Milliseconds go by faster than writes: a client that outlives a restart comes with a revision from before all of these, and lists anew.
+  // Start with the time in milliseconds, which increases faster than revisions: after a restart, the resourceVersions of clients are older
+  // than the history, so that they list again.
   const store = new ObjectStore({ firstRevision: clock.now() })
   const authorizer = ruleAuthorizer(users.flatMap(grantsOf), storedRules(store))
   const accounts = serviceAccountTokens(store, clock)
@@ -205,7 +206,7 @@ export async function startDevCluster(options: DevClusterOptions): Promise<DevCl
   }
 }
 
-/** Listens on the wanted port, or on the next free one where the port is only a habit. */
+/** Listens on the wanted port, or the next free one unless it is required. */
 async function listen(
   { port = defaultPort, portRequired = false }: DevClusterOptions,
   start: (port: number) => Promise<ApiServer>,

@@ -51,7 +51,9 @@ t.test('a state file that is garbage', async (t) => {
   t.equal(await running.stop(), 0)
   t.notOk(existsSync(join(directory, '.proreus/kubeconfig')), 'nobody is sent to where nobody answers any more')
   t.notOk(existsSync(join(directory, '.proreus/dev.pid')))
-  t.strictSame(warningsOf(running.output()), ['.proreus/state.json is replaced because it is no JSON: clients need the new kubeconfig.'])
+  t.strictSame(warningsOf(running.output()), [
+    '.proreus/state.json is replaced because it is not valid JSON: clients need the new kubeconfig.',
+  ])
   t.match(JSON.parse(readFileSync(join(directory, '.proreus/state.json'), 'utf8')), {
     authority: { cert: String, key: String },
     token: String,

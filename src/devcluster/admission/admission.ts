@@ -1,11 +1,11 @@
-/** Admission control: what the registry asks before it writes. */
+/** Admission control: the checks and changes of the registry before a write. */
 import type { JsonObject } from '../../api/json.ts'
 import type { RequestContext } from '../registry/request-context.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** A write as admission sees it: after decoding and defaulting, before storing. */
+/** A write for admission: after decoding and defaulting, before storing. */
 export interface AdmissionAttributes {
   readonly info: ResourceInfo
   /** Empty for the object itself. */
@@ -22,21 +22,21 @@ export interface AdmissionAttributes {
 }
 
 export interface RequestTime {
-  /** When the time of the whole request is over; webhooks get what is left of it at most. */
+  /** Time at which the whole request times out; limits the time for webhooks. */
   readonly deadline?: number
 }
 
 export interface Admission {
   /**
-   * Calls the mutating webhooks in the API server's order and gives the object to go on with.
-   * `redefault` prunes and defaults it again after each patch. Throws `StatusError` on a denial or a failed call.
+   * Calls the mutating webhooks in the API server's order, and returns the resulting object. `redefault` prunes it and applies defaults
+   * after each patch. Throws `StatusError` on a denial or a failed call.
    */
   mutate(attributes: AdmissionAttributes, redefault: (object: JsonObject) => JsonObject): Promise<JsonObject | undefined>
   /** Calls the validating webhooks. Throws `StatusError` on a denial or a failed call. */
   validate(attributes: AdmissionAttributes): Promise<void>
 }
 
-/** Lets everything through unchanged. */
+/** Admits everything unchanged. */
 export const admitAll: Admission = {
   mutate: ({ object }) => Promise.resolve(object),
   validate: () => Promise.resolve(),

@@ -1,4 +1,4 @@
-/** Failures of a webhook call in the words of Go's HTTP client and of the API server's REST client. */
+/** Messages about failed webhook calls, as from Go's HTTP client and client-go's REST client. */
 import { isIP } from 'node:net'
 import { isObject } from '../../api/json.ts'
 import type { JsonValue } from '../../api/json.ts'
@@ -26,7 +26,7 @@ const certificateProblems: Readonly<Record<string, string>> = {
   INVALID_PURPOSE: 'certificate specifies an incompatible key usage',
 }
 
-/** What a failed connection or exchange is called; `serverName` is the name that the certificate should have had. */
+/** Returns Go's message for a failed connection or exchange; `serverName` is the name expected in the certificate. */
 export function describeNetworkError(error: unknown, serverName: string): string {
   const cause = rootOf(error)
   const { code = '', address, port } = cause
@@ -41,7 +41,7 @@ export function describeNetworkError(error: unknown, serverName: string): string
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return verification(altNameProblem(cause.cert?.subjectaltname ?? '', serverName))
   const problem = certificateProblems[code]
   if (problem !== undefined) return verification(problem)
-  // What speaks no TLS speaks HTTP, as far as anybody puts it where a webhook should be.
+  // A server that does not use TLS is assumed to use HTTP.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'http: server gave HTTP response to HTTPS client'
   if (code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') return 'tls: first record does not look like a TLS handshake'
   return messageOf(error)
@@ -71,7 +71,7 @@ function altNameProblem(alternatives: string, serverName: string): string {
     : `certificate is valid for ${names.join(', ')}, not ${serverName}`
 }
 
-const answers: Readonly<Record<number, string>> = {
+const statusMessages: Readonly<Record<number, string>> = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',
   404: 'the server could not find the requested resource',
@@ -83,23 +83,23 @@ const answers: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 }
 
-/** What a body is called that does not come to its end. */
+/** Returns Go's message for a response body that ends early. */
 export function describeReadError(error: unknown): string {
   const { code } = rootOf(error)
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' ? 'unexpected EOF' : describeNetworkError(error, '')
 }
 
-/** The REST client shows so much of an answer. */
-const maxShownAnswer = 2048
+/** Maximum length of a response in a message (k8s.io/client-go/rest: request.go). */
+const maxShownResponse = 2048
 
-/** What an answer with another code than 2xx is called. */
-export function describeAnswer(statusCode: number, contentType: string, text: string): string {
+/** Returns the message for a response with another status than 2xx. */
+export function describeResponse(statusCode: number, contentType: string, text: string): string {
   const parsed = statusIn(text)
   if (parsed !== undefined) return parsed
-  const known = answers[statusCode]
+  const known = statusMessages[statusCode]
   if (known !== undefined) return known
-  // Only text is shown.
-  const shown = contentType === '' || contentType.startsWith('text/') ? text.slice(0, maxShownAnswer).trim() : 'unknown'
+  // Only text is included.
+  const shown = contentType === '' || contentType.startsWith('text/') ? text.slice(0, maxShownResponse).trim() : 'unknown'
   if (statusCode === 406 && (shown === '' || shown === 'unknown'))
     return 'the server was unable to respond with a content type that the client supports'
   if (statusCode === 403 || statusCode === 406 || statusCode === 415) return shown
@@ -107,7 +107,7 @@ export function describeAnswer(statusCode: number, contentType: string, text: st
   return `the server responded with the status code ${statusCode} but did not return more information`
 }
 
-/** The message of a `Status`, if that is what was answered. */
+/** Returns the message of a `Status` response; undefined for any other response. */
 function statusIn(text: string): string | undefined {
   try {
     const parsed = JSON.parse(text) as JsonValue

@@ -1,4 +1,4 @@
-/** Calls webhooks over HTTPS: one keep-alive agent for each address and trust, HTTP/1.1 alone, as the API server does. */
+/** Calls webhooks over HTTPS: one keep-alive agent for each address and caBundle, with HTTP/1.1 only, as the API server does. */
 import { isIP } from 'node:net'
 import { Agent } from 'undici'
 import type { Clock } from '../../api/clock.ts'
@@ -14,21 +14,24 @@ import { CallError } from './review.ts'
 import type { ServiceResolver } from './service-resolver.ts'
 
 export interface WebhookCaller {
-  /** POSTs a review and gives the decoded answer. Throws `CallError` in the API server's words. */
+  /** POSTs a review and returns the decoded response. Throws `CallError` with the API server's message. */
   call(config: HookClientConfig, body: JsonObject, options: CallOptions): Promise<JsonValue>
   close(): Promise<void>
 }
 
 export interface CallOptions {
   readonly timeoutSeconds: number
-  /** When the time of the whole request is over. */
+  /** Time at which the whole request times out. */
   readonly deadline?: number | undefined
   readonly signal: AbortSignal
 }
 
-/** The API server keeps this many clients; a changed caBundle makes a new one. */
+/**
+ * Maximum number of cached agents, as the API server caches clients (k8s.io/apiserver/pkg/util/webhook: defaultCacheSize). A changed
+ * caBundle needs a new one.
+ */
 const maxAgents = 200
-/** Go's keep-alive pool lets a connection idle for this long. */
+/** Idle timeout of a connection, as in Go's transport. */
 const keepAliveMs = 90_000
 
 export function createWebhookCaller(options: { readonly services: ServiceResolver; readonly clock: Clock }): WebhookCaller {
@@ -38,7 +41,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
     const key = `${url.origin}\0${serverName}\0${caBundle ?? ''}`
     const known = agents.get(key)
     if (known !== undefined) {
-      // The latest used one last: the first is the one to drop.
+      // Move the agent to the end of the map, so that the least recently used one is first.
       agents.delete(key)
       agents.set(key, known)
       return known
@@ -48,11 +51,11 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
-      // Each new connection verifies the certificate anew: a resumed TLS session would not.
+      // Verify the certificate on each new connection; a resumed TLS session would skip that.
       maxCachedSessions: 0,
       connect: {
         ...trust(caBundle === undefined || caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString('utf8')),
-        // TLS has no server name for an address.
+        // TLS server names cannot be IP addresses.
         ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
       },
     })
@@ -61,7 +64,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
       const [oldest] = agents.keys()
       const dropped = agents.get(oldest!)!
       agents.delete(oldest!)
-      // Running calls end first; nobody waits for it.
+      // Closes after running calls have ended; nothing needs to wait for that.
       void dropped.close()
     }
     return agent
@@ -94,7 +97,7 @@ export function createWebhookCaller(options: { readonly services: ServiceResolve
   }
 }
 
-/** The request has no time left, whatever the failure policy of the webhook that took it. */
+/** Returns the 504 for a request without time left, which does not depend on the webhook's failure policy. */
 function requestTimedOut(): StatusError {
   return new StatusError(failure(504, 'Timeout', 'Timeout: request did not complete within the allotted timeout', {}))
 }

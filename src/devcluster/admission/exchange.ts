@@ -1,17 +1,17 @@
-/** One call of a webhook as Go's HTTP client and the API server's REST client make it: redirects, retries, and what the answer is. */
+/** One call of a webhook, as Go's HTTP client and client-go's REST client make it: redirects, retries, and decoding of the response. */
 import { isIP } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { request } from 'undici'
 import type { Clock } from '../../api/clock.ts'
 import { sleep } from '../../api/clock.ts'
 import type { JsonValue } from '../../api/json.ts'
-import type { WebhookAnswer } from './answer.ts'
-import { decodeAnswer } from './answer.ts'
+import type { WebhookResponse } from './decode-response.ts'
+import { decodeResponse } from './decode-response.ts'
 import { describeNetworkError, describeReadError } from './call-error.ts'
 import { CallError } from './review.ts'
 
 export interface Target {
-  /** What error texts show. */
+  /** The URL in error messages. */
   readonly shownUrl: string
   readonly url: string
   readonly serverName: string
@@ -24,12 +24,12 @@ export interface ExchangeContext {
   readonly clock: Clock
 }
 
-/** Go follows this many redirects. */
+/** Maximum number of redirects, as in Go. */
 const maxRedirects = 10
-/** The REST client tries again this often, where an answer says when. */
+/** Maximum number of retries of responses with Retry-After (k8s.io/client-go/rest: request.go). */
 const maxRetries = 10
 
-/** POSTs a review and gives the decoded answer. Throws `CallError`. */
+/** POSTs a review and returns the decoded response. Throws `CallError`. */
 export async function post(
   context: ExchangeContext,
   target: Target,
@@ -38,9 +38,9 @@ export async function post(
   signal: AbortSignal,
 ): Promise<JsonValue> {
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await follow(context, target, caBundle, body, signal)
-    const wait = retryAfterMs(answer)
-    if (wait === undefined || attempt === maxRetries) return decodeAnswer(answer)
+    const response = await followRedirects(context, target, caBundle, body, signal)
+    const wait = retryAfterMs(response)
+    if (wait === undefined || attempt === maxRetries) return decodeResponse(response)
     try {
       await sleep(context.clock, wait, signal)
     } catch {
@@ -49,30 +49,30 @@ export async function post(
   }
 }
 
-async function follow(
+async function followRedirects(
   context: ExchangeContext,
   start: Target,
   caBundle: string | undefined,
   body: string,
   signal: AbortSignal,
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   let target = start
   let method: 'POST' | 'GET' = 'POST'
   for (let redirects = 0; ; redirects += 1) {
-    const answer = await exchange(context, target, caBundle, method === 'POST' ? body : undefined, signal)
-    const next = redirectOf(answer, target)
-    if (next === undefined) return answer
-    if (answer.statusCode < 304) method = 'GET'
+    const response = await exchange(context, target, caBundle, method === 'POST' ? body : undefined, signal)
+    const next = redirectOf(response, target)
+    if (next === undefined) return response
+    if (response.statusCode < 304) method = 'GET'
     if (redirects + 1 >= maxRedirects) {
       const verb = method === 'POST' ? 'Post' : 'Get'
-      throw new CallError(`failed to call webhook: ${verb} "${textOf(answer.headers.location)}": stopped after ${maxRedirects} redirects`)
+      throw new CallError(`failed to call webhook: ${verb} "${textOf(response.headers.location)}": stopped after ${maxRedirects} redirects`)
     }
     target = next
   }
 }
 
-/** Where a redirect leads to; 307 and 308 repeat the POST, the others become a GET. */
-function redirectOf({ statusCode, headers }: WebhookAnswer, from: Target): Target | undefined {
+/** Returns the target of a redirect; 307 and 308 repeat the POST, the others become a GET. */
+function redirectOf({ statusCode, headers }: WebhookResponse, from: Target): Target | undefined {
   const location = textOf(headers.location)
   if (![301, 302, 303, 307, 308].includes(statusCode) || location === '' || !URL.canParse(location, from.url)) return undefined
   const url = new URL(location, from.url)
@@ -87,12 +87,12 @@ async function exchange(
   caBundle: string | undefined,
   body: string | undefined,
   signal: AbortSignal,
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)
   const problemOf = (error: unknown): unknown => (signal.aborted ? signal.reason : error)
-  let answer
+  let response
   try {
-    answer = await request(target.url, {
+    response = await request(target.url, {
       method: body === undefined ? 'GET' : 'POST',
       dispatcher: context.agentFor(new URL(target.url), target.serverName, caBundle),
       headers: {
@@ -102,7 +102,7 @@ async function exchange(
         host: target.host,
       },
       ...(body === undefined ? {} : { body }),
-      // The deadline of the call is the only one.
+      // Only the deadline of the call limits its time.
       headersTimeout: 0,
       bodyTimeout: 0,
       signal,
@@ -111,7 +111,7 @@ async function exchange(
     const verb = body === undefined ? 'Get' : 'Post'
     throw failed(`${verb} "${target.shownUrl}": ${describeNetworkError(problemOf(error), target.serverName)}`)
   }
-  const { statusCode, headers, body: stream } = answer
+  const { statusCode, headers, body: stream } = response
   try {
     return { statusCode, headers, contentType: textOf(headers['content-type']), text: await stream.text() }
   } catch (error) {
@@ -119,8 +119,8 @@ async function exchange(
   }
 }
 
-/** The REST client waits and calls again where an answer asks for it. */
-function retryAfterMs({ statusCode, headers }: WebhookAnswer): number | undefined {
+/** Returns the pause before a retry; undefined when the response is not to be retried. */
+function retryAfterMs({ statusCode, headers }: WebhookResponse): number | undefined {
   const value = textOf(headers['retry-after'])
   return (statusCode === 429 || statusCode >= 500) && /^\d+$/.test(value) ? Number(value) * 1000 : undefined
 }

@@ -1,4 +1,4 @@
-/** One webhook of a stored Mutating- or ValidatingWebhookConfiguration, with its defaults filled in. */
+/** One webhook of a stored Mutating- or ValidatingWebhookConfiguration, with defaults applied. */
 import type { JsonObject } from '../../api/json.ts'
 import type { LabelRequirement, LabelSelector } from '../../api/label-selector.ts'
 import { requirementsOf } from '../../api/label-selector.ts'
@@ -13,16 +13,16 @@ export interface HookRule {
   readonly scope?: string
 }
 
-/** `clientConfig`: where the webhook listens, and whom to trust there. */
+/** `clientConfig`: the address of the webhook, and its CA. */
 export interface HookClientConfig {
   readonly url?: string
   readonly service?: { readonly namespace: string; readonly name: string; readonly path?: string; readonly port?: number }
-  /** PEM, base64-encoded; absent: the system's certificate authorities. */
+  /** PEM, base64-encoded; the system's CAs when undefined. */
   readonly caBundle?: string
 }
 
 export interface Hook {
-  /** What tells it from all others: configuration and name. */
+  /** Unique key: name of the configuration, name and index of the webhook. */
   readonly key: string
   readonly name: string
   readonly clientConfig: HookClientConfig
@@ -38,7 +38,7 @@ export interface Hook {
   readonly reinvocationPolicy: 'Never' | 'IfNeeded'
 }
 
-/** As the API server stores it, before defaults. */
+/** The stored form, without defaults. */
 interface WebhookEntry {
   readonly name: string
   readonly clientConfig: HookClientConfig
@@ -59,7 +59,7 @@ interface WebhookConfiguration {
   readonly webhooks?: readonly WebhookEntry[]
 }
 
-/** All webhooks of these configurations in the order in which they are called: by the configuration's name, then by position. */
+/** Returns all webhooks in the order of their calls: by the configuration's name, then by index. */
 export function hooksOf(configurations: readonly JsonObject[]): readonly Hook[] {
   const sorted = (configurations as unknown as readonly WebhookConfiguration[]).toSorted((a, b) =>
     a.metadata.name < b.metadata.name ? -1 : 1,

@@ -1,4 +1,4 @@
-/** Whether a webhook's match conditions let it be called. */
+/** Evaluates the match conditions of a webhook. */
 import { evaluateMatchConditions } from '../../schema/cel/match-conditions.ts'
 import type { Decide } from '../../schema/cel/library/authorization.ts'
 import { AuthorizerValue, ResourceCheck } from '../../schema/cel/library/authorization.ts'
@@ -8,18 +8,22 @@ import type { Hook } from './hook.ts'
 import { requestOf } from './review.ts'
 import type { VersionedWrite } from './versioned-write.ts'
 
-/** @throws {StatusError} 403 when they cannot be evaluated and the failure policy is `Fail`. */
+/**
+ * Returns true when all conditions match.
+ *
+ * @throws {StatusError} 403 when they cannot be evaluated and the failure policy is `Fail`.
+ */
 export function meetsConditions(hook: Hook, write: VersionedWrite, authorizer: Authorizer): boolean {
   if (hook.matchConditions.length === 0) return true
   const { info, name, namespace = '', subresource, context } = write.attributes
-  // Rules of roles know no versions.
+  // RBAC rules do not distinguish versions.
   const decide: Decide = (question) => authorizer.authorize({ ...question, version: '*' })
   const requester = new AuthorizerValue(context.user, decide)
   const { object, oldObject, ...request } = requestOf(write)
   const mismatch = evaluateMatchConditions(hook.matchConditions, {
     object,
     oldObject,
-    // The kind is that of the rules, the resource that of the request: so the API server has it.
+    // The API server passes the kind of the matched rule, but the resource of the request.
     request: { ...request, resource: request.requestResource },
     authorizer: requester,
     requestResource: new ResourceCheck(requester, { group: info.group, resource: info.plural, subresource, namespace, name }),

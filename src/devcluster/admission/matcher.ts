@@ -1,4 +1,7 @@
-/** Which webhooks a write concerns: rules, selectors and the match policy. */
+/**
+ * Selects the webhooks to call for a write: by rules, selectors and match policy (k8s.io/apiserver/pkg/admission/plugin/webhook/generic:
+ * ShouldCallHook).
+ */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { LabelRequirement, Labels } from '../../api/label-selector.ts'
@@ -8,17 +11,17 @@ import type { ResourceInfo } from '../resources/resource-info.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import type { Hook, HookRule } from './hook.ts'
 
-/** What matching looks up besides the write itself. */
+/** The lookups that matching needs. */
 export interface MatchState {
-  /** The labels of a namespace; undefined when there is no such namespace. */
+  /** The labels of a namespace; undefined when it does not exist. */
   namespaceLabels(name: string): Labels | undefined
   /** The other served versions of a type. */
   otherVersions(info: ResourceInfo): readonly ResourceInfo[]
 }
 
-/** The version in which a hook wants to see this write, or undefined when it is not asked at all. */
+/** Returns the version of the type in which to call the hook; undefined when the hook does not match. */
 export function matchHook(hook: Hook, attributes: AdmissionAttributes, state: MatchState): ResourceInfo | undefined {
-  // A webhook that could refuse the repair of webhook configurations could lock everybody out.
+  // Webhooks are never called for webhook configurations: a broken one could prevent its own repair.
   if (attributes.info.group === 'admissionregistration.k8s.io') return undefined
   const info = matchRules(hook, attributes, state)
   if (info === undefined) return undefined
@@ -67,7 +70,7 @@ function matchesNamespace(selector: readonly LabelRequirement[], attributes: Adm
   if (selector.length === 0) return true
   const { info, namespace = '', name } = attributes
   if (isNamespaceType(info)) {
-    // A namespace is judged by its own labels: the new ones, as long as there are any.
+    // A Namespace is matched by its own new labels, or by the stored ones when it is deleted.
     const labels = attributes.object === undefined ? state.namespaceLabels(name) : labelsOf(attributes.object)
     return matchesLabels(selector, labels ?? {})
   }

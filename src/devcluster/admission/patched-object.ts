@@ -1,4 +1,4 @@
-/** What the API server makes of an object that a webhook has patched: it is read into its type again. */
+/** Decodes an object again after a webhook has patched it. */
 import { invalid } from '../../api/field-error.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -11,7 +11,7 @@ import { shapeOf } from '../types/go-shape.ts'
 import { objectMetaType } from '../types/go-types.ts'
 import { asGo } from '../types/go-value.ts'
 
-/** The object as its type knows it. Throws `StatusError` for one that cannot be read. */
+/** Returns the object without unknown fields. Throws `StatusError` for one that cannot be decoded. */
 export function readPatched(info: ResourceInfo, object: JsonObject): JsonObject {
   return info.custom ? readCustom(info, object) : readBuiltin(info, object)
 }
@@ -28,7 +28,7 @@ function readBuiltin(info: ResourceInfo, object: JsonObject): JsonObject {
   return asGo(info.goType, typed)
 }
 
-/** A custom resource keeps its kind and loses what metadata does not know; the version is that of the request in any case. */
+/** Decodes a custom resource: its kind must not change, unknown metadata is dropped, and its apiVersion becomes that of the request. */
 function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
   const { kind, metadata } = object
   if (textOr(kind, '') === '') throw internalError(`Object 'Kind' is missing in '${stringifyJson(object)}'`)
@@ -39,7 +39,7 @@ function readCustom(info: ResourceInfo, object: JsonObject): JsonObject {
   return { ...object, apiVersion: apiVersionOf(info), ...(isObject(metadata) ? { metadata: asGo(objectMetaType(), metadata) } : {}) }
 }
 
-/** The namespace of a request is that of its object, whatever a webhook says; one that it left out is filled in. */
+/** Sets a missing namespace to that of the request. Throws 400 for another one. */
 export function inNamespace(object: JsonObject, namespace: string | undefined): JsonObject {
   const metadata = isObject(object.metadata) ? object.metadata : {}
   if (namespace === undefined || metadata.namespace === namespace) return object

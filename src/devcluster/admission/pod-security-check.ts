@@ -1,4 +1,4 @@
-/** What the checks of the Pod Security Standards are made of: the fields that they read, and the API server's words. */
+/** Building blocks for the checks of the Pod Security Standards: the fields that they read, and parts of the API server's messages. */
 import { quote } from '../../api/field-error.ts'
 
 interface SecuritySettings {
@@ -31,7 +31,7 @@ export interface SecuredContainer {
   }
 }
 
-/** As much of a Pod, or of the template of one, as the checks read. */
+/** The fields of a Pod, or of a Pod template, that the checks read. */
 export interface SecuredPod {
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
   readonly spec: {
@@ -48,7 +48,7 @@ export interface SecuredPod {
   }
 }
 
-/** Why a Pod is refused, or undefined. */
+/** Returns the violation of a Pod, or undefined. */
 export type Check = (pod: SecuredPod) => Violation | undefined
 
 export interface Violation {
@@ -56,12 +56,12 @@ export interface Violation {
   readonly detail: string
 }
 
-/** A check as it has been since some minor versions of Kubernetes, oldest first. */
+/** The implementations of a check and the minor versions of Kubernetes that introduced them, oldest first. */
 export interface VersionedCheck {
-  /** Checks go in the order of their names. */
+  /** Checks run in the order of their ids. */
   readonly id: string
   readonly since: readonly (readonly [minor: number, check: Check])[]
-  /** The weaker check that this one stands in for, as soon as it applies. */
+  /** The weaker check that this one replaces. */
   readonly overrides?: string
 }
 
@@ -95,7 +95,7 @@ export function containerNames(names: readonly string[]): string {
   return `${plural(names.length, 'container')} ${quoted(names)}`
 }
 
-/** Who has set something: `pod`, `container "a"`, or both. */
+/** Returns the setters of a bad setting: `pod`, `container "a"`, or both. */
 export function settersOf(pod: SecuredPod, isBad: (settings: SecuritySettings) => boolean): string[] {
   const names = namesWhere(pod, ({ securityContext }) => securityContext !== undefined && isBad(securityContext))
   const { securityContext } = pod.spec
@@ -105,22 +105,22 @@ export function settersOf(pod: SecuredPod, isBad: (settings: SecuritySettings) =
   ]
 }
 
-/** The settings of the Pod and of each container that has some. */
+/** Returns the security contexts of the Pod and its containers. */
 export function allSettings(pod: SecuredPod): SecuritySettings[] {
   return [pod.spec, ...containersOf(pod)].flatMap(({ securityContext }) => securityContext ?? [])
 }
 
-/** Whether it has users of its own: root in it is nobody outside. */
+/** True when the Pod has a user namespace, in which root is unprivileged on the host. */
 function hasOwnUsers({ spec }: SecuredPod): boolean {
   return spec.hostUsers === false
 }
 
-/** A check that Windows Pods always pass, because the API server refuses such settings for them anyway. */
+/** Skips a check for Windows Pods, whose validation already rejects such settings. */
 export function exceptWindows(check: Check): Check {
   return (pod) => (pod.spec.os?.name === 'windows' ? undefined : check(pod))
 }
 
-/** A check that Pods with users of their own pass. */
+/** Skips a check for Pods with a user namespace (k8s.io/pod-security-admission/policy: relaxPolicyForUserNamespacePod). */
 export function exceptOwnUsers(check: Check): Check {
   return (pod) => (hasOwnUsers(pod) ? undefined : check(pod))
 }

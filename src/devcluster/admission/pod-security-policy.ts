@@ -1,4 +1,4 @@
-/** Which Pod Security Standard a namespace asks for: the labels `pod-security.kubernetes.io/…`. */
+/** The Pod Security Standard of a namespace, from its labels `pod-security.kubernetes.io/…`. */
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid } from '../../api/field-error.ts'
 import type { Labels } from '../../api/label-selector.ts'
@@ -13,7 +13,7 @@ export interface LevelVersion {
   readonly version: string
 }
 
-/** What is refused, and what is warned about. What `audit` asks for goes to the audit log, which there is none of here. */
+/** The levels to enforce and to warn about. `audit` is ignored, because there is no audit log. */
 export interface PodSecurityPolicy {
   readonly enforce: LevelVersion
   readonly warn: LevelVersion
@@ -25,14 +25,14 @@ export function textOf({ level, version }: LevelVersion): string {
   return `${level}:${version}`
 }
 
-/** Whether `a` is stricter than `b`. */
+/** True when `a` is stricter than `b`. */
 export function isStricter(a: Level, b: Level): boolean {
   return levels.indexOf(a) > levels.indexOf(b)
 }
 
 /**
- * The policy of a namespace with these labels, and what is wrong with them: an unknown level to enforce is taken for the
- * strictest one, any other for none.
+ * Returns the policy for the labels of a namespace, and errors in the labels (k8s.io/pod-security-admission/api: PolicyToEvaluate). An
+ * invalid level of `enforce` counts as `restricted`, any other invalid level as `privileged`.
  */
 export function policyOf(labels: Labels): { readonly policy: PodSecurityPolicy; readonly errors: readonly FieldError[] } {
   const errors: FieldError[] = []
@@ -50,8 +50,9 @@ export function policyOf(labels: Labels): { readonly policy: PodSecurityPolicy; 
   parsed('audit')
   const warn = parsed('warn')
   const enforced = labels[label('enforce')]
-  const followsEnforce = labels[label('warn')] === undefined && enforced !== undefined && isLevel(enforced) && enforced !== 'privileged'
-  if (!followsEnforce) return { policy: { enforce, warn }, errors }
+  const warnDefaultsToEnforce =
+    labels[label('warn')] === undefined && enforced !== undefined && isLevel(enforced) && enforced !== 'privileged'
+  if (!warnDefaultsToEnforce) return { policy: { enforce, warn }, errors }
   const version = labels[label('warn-version')] === undefined ? enforce.version : warn.version
   return { policy: { enforce, warn: { level: enforce.level, version } }, errors }
 }

@@ -1,4 +1,4 @@
-/** The Pod Security Standard `restricted`: beyond `baseline`, no root and nothing that a container does not need. */
+/** The Pod Security Standard `restricted`: `baseline`, and hardening such as running as non-root (k8s.io/pod-security-admission/policy). */
 import { isSeccompType, procMount, seccompProfile } from './pod-security-baseline.ts'
 import type { Check, VersionedCheck } from './pod-security-check.ts'
 import {

@@ -1,4 +1,7 @@
-/** The admission plugin PodSecurity: refuses Pods, and warns about templates of Pods, that their namespace does not want. */
+/**
+ * The admission plugin PodSecurity: rejects Pods that violate their namespace's policy, and warns about Pod templates
+ * (k8s.io/pod-security-admission/admission).
+ */
 import { invalidStatus } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
@@ -15,14 +18,14 @@ import type { LevelVersion } from './pod-security-policy.ts'
 import { isStricter, policyOf, textOf } from './pod-security-policy.ts'
 import { restrictedChecks } from './pod-security-restricted.ts'
 
-/** What the plugin reads from the API server. */
+/** The lookups that the plugin needs. */
 export interface PodSecurityState {
-  /** The labels of a namespace; undefined when there is no such namespace. */
+  /** The labels of a namespace; undefined when it does not exist. */
   namespaceLabels(name: string): Labels | undefined
   podsIn(namespace: string): readonly JsonObject[]
 }
 
-/** Where the templates of Pods are, by the types that have one. */
+/** Paths of Pod templates in the types that have one. */
 const templates: Readonly<Record<string, readonly string[]>> = {
   '/podtemplates': ['template'],
   '/replicationcontrollers': ['spec', 'template'],
@@ -34,13 +37,16 @@ const templates: Readonly<Record<string, readonly string[]>> = {
   'batch/cronjobs': ['spec', 'jobTemplate', 'spec', 'template'],
 }
 
-/** Subresources of Pods that cannot change what is checked. */
+/** Subresources of Pods that cannot change checked fields. */
 const harmless = new Set(['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'])
 
-/** So many Pods of a namespace are checked at most when it becomes stricter. */
+/**
+ * Maximum number of Pods that are checked when a namespace's policy changes (k8s.io/pod-security-admission/admission:
+ * defaultNamespaceMaxPodsToCheck).
+ */
 const maxChecked = 3000
 
-/** Asks `next` about what this plugin lets through. */
+/** Adds the plugin in front of `next`. */
 export function withPodSecurity(next: Admission, state: PodSecurityState): Admission {
   return {
     mutate: (attributes, redefault) => next.mutate(attributes, redefault),
@@ -86,7 +92,7 @@ function refusal({ info, name }: AdmissionAttributes, why: string): StatusError 
   )
 }
 
-/** Of what can change in a Pod, only images and containers matter. */
+/** True when an update changes images or adds ephemeral containers; other mutable fields are not checked. */
 function changesImages({ spec }: SecuredPod, { spec: old }: SecuredPod): boolean {
   const images = (containers: readonly SecuredContainer[] = []): string[] => containers.map(({ image = '' }) => image)
   const before = new Map((old.ephemeralContainers ?? []).map(({ name, image }) => [name, image]))
@@ -97,7 +103,7 @@ function changesImages({ spec }: SecuredPod, { spec: old }: SecuredPod): boolean
   )
 }
 
-/** The labels must mean something; Pods that are there already and do not fit stay, and are told. */
+/** Rejects invalid labels. Warns about existing Pods that violate a stricter policy. */
 function checkNamespace({ info, name, oldObject, context }: AdmissionAttributes, object: JsonObject, state: PodSecurityState): void {
   const { policy, errors } = policyOf(labelsOf(object))
   const before = oldObject === undefined ? undefined : policyOf(labelsOf(oldObject))
@@ -136,7 +142,7 @@ function namespaceWarnings(namespace: string, enforce: LevelVersion, pods: reado
   ]
 }
 
-/** The first Pod of each controller before the others of it: those will be alike. */
+/** Returns the first Pod of each controller before the others, because Pods of one controller are similar. */
 function onePerController(pods: readonly JsonObject[]): readonly JsonObject[] {
   const controllers = new Set<string>()
   const others: JsonObject[] = []
@@ -168,7 +174,7 @@ function securedPod({ metadata, spec }: JsonObject): SecuredPod {
   return { metadata: isObject(metadata) ? metadata : {}, spec: isObject(spec) ? spec : {} } as SecuredPod
 }
 
-/** The checks of a level as they were in a version: `baseline` first, except those that `restricted` has a stricter one for. */
+/** Returns the checks of a level in a version: those of `baseline` first, except the ones that `restricted` overrides. */
 function checksOf({ level, version }: LevelVersion): readonly Check[] {
   if (level === 'privileged') return []
   const minor = version === 'latest' ? Infinity : Number(version.slice('v1.'.length))

@@ -1,4 +1,4 @@
-/** What the API server takes over from a webhook's answer: the fields of its Go types, and nothing else. */
+/** The fields that the API server decodes from a webhook's response; all others are ignored. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import type { ObjectShape, Shape } from '../resources/resource-info.ts'
@@ -32,7 +32,7 @@ const statusShape: ObjectShape = {
   },
 }
 
-/** `admission/v1 AdmissionReview`, as far as it is an answer. */
+/** `admission/v1 AdmissionReview`, the part for responses. */
 const reviewShape: ObjectShape = {
   type: 'AdmissionReview',
   fields: {
@@ -54,12 +54,12 @@ const reviewShape: ObjectShape = {
   },
 }
 
-/** The first wrong type in an answer, as Go says it. */
+/** Returns Go's message for the first field with a wrong type; otherwise undefined. */
 export function reviewProblem(review: JsonObject): string | undefined {
   return checkShape(reviewShape, review).error
 }
 
-/** The fields of a `Status` that Go knows, without those that are empty. */
+/** Returns the known fields of a `Status`, without empty ones. */
 export function knownStatus(status: JsonObject): JsonObject {
   return known(statusShape, status) as JsonObject
 }
@@ -80,7 +80,7 @@ function isStruct(shape: Shape): shape is ObjectShape {
   return typeof shape === 'object' && 'fields' in shape
 }
 
-/** What is wrong with base64 text, as Go says it. */
+/** Returns Go's message for invalid base64; undefined for valid base64. */
 export function base64Problem(text: string): string | undefined {
   const clean = text.replace(/[\r\n]/g, '')
   const wrong = /[^A-Za-z0-9+/]/.exec(clean.replace(/={1,2}$/, ''))

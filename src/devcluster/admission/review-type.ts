@@ -1,19 +1,19 @@
-/** What a webhook answered, by its apiVersion and kind. */
+/** Checks apiVersion and kind of a webhook's response. */
 import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { noSuchKind } from '../protobuf/decode-object.ts'
 
-/** The review that is expected. */
+/** The expected type of a review. */
 export interface ExpectedReview {
   readonly kind: string
   readonly apiVersion: string
-  /** Of its group: these the API server can decode. */
+  /** The versions of the group that the API server can decode. */
   readonly knownVersions: readonly string[]
 }
 
 /**
- * What is wrong with the type of an answer: the API server knows the reviews of some versions and `Status`, and converts none of them.
- * One that says nothing of its type is decoded as what is expected.
+ * Returns the error for a response of a wrong type. The API server decodes some versions of the review, and `Status`, but cannot convert
+ * between them. A response without apiVersion or kind is decoded as the expected type.
  */
 export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: ExpectedReview): string | undefined {
   if (!isText(apiVersion) || !isText(kind)) return undefined
@@ -26,7 +26,7 @@ export function reviewTypeProblem({ apiVersion, kind }: JsonObject, expected: Ex
   return noSuchKind({ apiVersion, kind })
 }
 
-/** `group/version, Kind=Kind`, as Go prints it. */
+/** Formats `group/version, Kind=Kind`, as Go does. */
 export function describeKind({ apiVersion, kind }: JsonObject): string {
   const { group, version } = parseApiVersion(isText(apiVersion) ? apiVersion : '')
   return `${group === '' && version === '' ? '/' : apiVersionOf({ group, version })}, Kind=${isText(kind) ? kind : ''}`

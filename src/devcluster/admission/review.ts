@@ -1,4 +1,4 @@
-/** AdmissionReview: the request that is sent to a webhook, and what is checked in its response. */
+/** AdmissionReview: the request for a webhook, and the validation of its response. */
 import { randomUUID } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
@@ -11,11 +11,11 @@ import { base64Problem, knownStatus, reviewProblem } from './response-shape.ts'
 import { describeKind, reviewTypeProblem } from './review-type.ts'
 import type { VersionedWrite } from './versioned-write.ts'
 
-/** What goes wrong with a call, as opposed to a denial: the failure policy decides about it. */
+/** A failed call, as opposed to a denial; subject to the failure policy. */
 export class CallError extends Error {
   override readonly name = 'CallError'
 
-  /** The same without the words that admission puts before it. */
+  /** The message without the prefix of admission. */
   get detail(): string {
     return this.message.replace(/^failed to call webhook: /, '')
   }
@@ -31,7 +31,7 @@ export interface ReviewResponse {
   readonly allowed: boolean
   readonly status: JsonObject | undefined
   readonly warnings: readonly string[]
-  /** The decoded JSON of the patch; undefined when there is none. */
+  /** The decoded JSON of the patch; undefined without a patch. */
   readonly patch: string | undefined
   readonly patchType: string
 }
@@ -43,7 +43,7 @@ interface RequestObjects {
 
 const knownVersions = ['v1', 'v1beta1']
 
-/** The review of a write in the version that the hook's rules name. */
+/** Returns the review of a write, in the first review version that both the hook and the API server support. */
 export function reviewRequest(hook: Hook, write: VersionedWrite): ReviewRequest {
   const version = hook.admissionReviewVersions.find((candidate) => knownVersions.includes(candidate))
   if (version === undefined) {
@@ -55,10 +55,10 @@ export function reviewRequest(hook: Hook, write: VersionedWrite): ReviewRequest 
   return { uid, apiVersion, body: { kind: 'AdmissionReview', apiVersion, request: { uid, ...request, object, oldObject } } }
 }
 
-/** What a review tells of a write; without `object` or `oldObject` where there is none. */
+/** Returns the request of a review; `object` and `oldObject` are undefined when missing. */
 export function requestOf({ attributes, info, object, oldObject }: VersionedWrite): JsonObject & RequestObjects {
   const { subresource, operation, name, context } = attributes
-  // The API server names a namespace as its own namespace.
+  // For the API server, the namespace of a Namespace is its own name.
   const namespace = isNamespaceType(info) ? name : attributes.namespace
   return {
     kind: kindOf(info, subresource),
@@ -78,7 +78,7 @@ export function requestOf({ attributes, info, object, oldObject }: VersionedWrit
   }
 }
 
-/** A patch is an update or, of what is not there, a creation: so are its options. */
+/** Returns the options of a request. A PATCH has UpdateOptions, or CreateOptions when it creates the object. */
 function optionsOf({ operation, context: { options } }: AdmissionAttributes): JsonObject | null {
   if (options === undefined) return null
   if (options.kind !== 'PatchOptions') return options
@@ -104,7 +104,7 @@ function userInfoOf({ context: { user } }: AdmissionAttributes): JsonObject {
   }
 }
 
-/** Checks a response as the API server does. Throws `CallError`. */
+/** Validates a response (k8s.io/apiserver/pkg/admission/plugin/webhook/request: VerifyAdmissionResponse). Throws `CallError`. */
 export function readResponse(answer: JsonValue, request: ReviewRequest, mutating: boolean): ReviewResponse {
   const failed = (text: string): CallError => new CallError(`failed to call webhook: ${text}`)
   const invalid = (text: string): CallError => new CallError(`received invalid webhook response: ${text}`)
@@ -118,7 +118,7 @@ export function readResponse(answer: JsonValue, request: ReviewRequest, mutating
   const notBase64 = typeof response.patch === 'string' ? base64Problem(response.patch) : undefined
   if (notBase64 !== undefined) throw failed(notBase64)
   const isBeta = request.apiVersion.endsWith('/v1beta1')
-  // The beta API was lax here, and webhooks rely on it.
+  // v1beta1 did not require these fields, and webhooks rely on that.
   if (!isBeta) {
     if (response.uid !== request.uid) {
       throw invalid(`expected response.uid=${quote(request.uid)}, got ${quote(typeof response.uid === 'string' ? response.uid : '')}`)

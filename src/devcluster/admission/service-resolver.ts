@@ -1,4 +1,4 @@
-/** Where the Services that webhook configurations name can be reached from this process. */
+/** Resolves the Services of webhook configurations to addresses that this process can reach. */
 import { CallError } from './review.ts'
 
 export interface ServiceReference {
@@ -8,13 +8,13 @@ export interface ServiceReference {
 }
 
 export interface ServiceResolver {
-  /** The base address (`https://127.0.0.1:9443`) behind a Service. Throws `CallError` when there is none. */
+  /** Returns the base URL (`https://127.0.0.1:9443`) of a Service. Throws `CallError` when it has no address. */
   resolve(service: ServiceReference): string
 }
 
 /**
- * Services by `namespace/name`, or `namespace/name:port` where a Service has several.
- * `exists` tells whether there is such a Service, for the words about one that leads nowhere.
+ * Resolves Services by `namespace/name`, or `namespace/name:port` for a Service with several ports. `exists` distinguishes a missing
+ * Service from one without an address in the error message.
  */
 export function mappedServices(
   services: () => Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Services behind which there are EndpointSlices: the API server goes to one of their addresses itself. */
+/** Services with EndpointSlices, to whose addresses the API server connects directly. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { at, listAt, numberAt, textAt } from '../resources/columns.ts'
@@ -7,7 +7,7 @@ import type { ServiceReference } from './service-resolver.ts'
 
 const slices = 'discovery.k8s.io/endpointslices'
 
-/** The address behind a stored Service (`https://10.0.0.1:9443`), or undefined when no endpoint of it is ready. */
+/** Returns the URL of a stored Service (`https://10.0.0.1:9443`); undefined without a ready endpoint. */
 export function endpointOf(store: ObjectStore, { namespace, name, port }: ServiceReference): string | undefined {
   const service = store.get('/services', { namespace, name })
   const servicePort = listAt(service, 'spec', 'ports').find((one) => numberAt(one, 'port') === port)

@@ -1,7 +1,7 @@
-/** What webhook admission needs to know, read from the store. */
+/** The state that admission plugins need, read from the store. */
 import type { JsonObject } from '../../api/json.ts'
 import type { Labels } from '../../api/label-selector.ts'
-import { followType } from '../follow.ts'
+import { watchType } from '../watch-type.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import { labelsOf } from './matcher.ts'
@@ -13,7 +13,7 @@ const storageKeys = {
   validating: 'admissionregistration.k8s.io/validatingwebhookconfigurations',
 } as const
 
-/** What the plugin PodSecurity needs to know. */
+/** Returns the state for the plugin PodSecurity. */
 export function storedPods(store: ObjectStore): PodSecurityState {
   return {
     namespaceLabels: (name) => namespaceLabels(store, name),
@@ -39,10 +39,10 @@ export function storedWebhooks(store: ObjectStore, catalog: Catalog): WebhookSta
   }
 }
 
-/** All objects of a type: the same array until one of them changes. */
+/** Returns a function for all objects of a type; the array is cached until one of them changes. */
 function currentObjects(store: ObjectStore, storageKey: string): () => readonly JsonObject[] {
   let known: readonly JsonObject[] | undefined
-  followType(store, storageKey, () => (known = undefined))
+  watchType(store, storageKey, () => (known = undefined))
   return () => {
     if (known === undefined) {
       const { keys, get } = store.snapshot(storageKey)

@@ -1,4 +1,4 @@
-/** A write as webhooks are asked about it: in the version that their rules name. */
+/** A write in the version of a webhook's rules. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { StatusError, internalError } from '../registry/status-error.ts'
@@ -8,13 +8,16 @@ import type { AdmissionAttributes } from './admission.ts'
 
 export interface VersionedWrite {
   readonly attributes: AdmissionAttributes
-  /** The version of the rules. */
+  /** The type in the version of the rules. */
   readonly info: ResourceInfo
   readonly object: JsonObject | undefined
   readonly oldObject: JsonObject | undefined
 }
 
-/** The write in any version of its type, each converted once. Throws a `StatusError` 500 when a conversion webhook does not do it. */
+/**
+ * Returns a function that converts the write to other versions of its type, each once. Throws a `StatusError` 500 when the conversion
+ * webhook fails.
+ */
 export function versionsOf(attributes: AdmissionAttributes): (info: ResourceInfo) => Promise<VersionedWrite> {
   const known = new Map<ResourceInfo, Promise<VersionedWrite>>()
   const convert = async (info: ResourceInfo): Promise<VersionedWrite> => {
@@ -28,7 +31,7 @@ export function versionsOf(attributes: AdmissionAttributes): (info: ResourceInfo
   }
 }
 
-/** What a webhook made of the object, in the version of the request; `redefault` belongs to that one. */
+/** Converts a patched object back to the version of the request. `redefault` applies the defaults of that version. */
 export async function fromVersion(
   patched: JsonObject,
   { info, attributes }: VersionedWrite,
@@ -39,14 +42,17 @@ export async function fromVersion(
   return (await inVersion(info.schema?.default(patched) ?? patched, attributes.info, info))!
 }
 
-/** The object as a webhook reads it: encoded, in the version of its rules. */
+/** Returns the object as a webhook receives it: encoded, in the version of its rules. */
 async function asSent(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   const encoded =
-    object === undefined || from.goType === undefined || from.strategy.tellsEmptyLists !== true ? object : asGo(from.goType, object)
+    object === undefined || from.goType === undefined || from.strategy.distinguishesEmptyLists !== true ? object : asGo(from.goType, object)
   return inVersion(encoded, info, from)
 }
 
-/** The object in another version of its type: conversion strategy None rewrites the apiVersion alone. A Scale has none of these versions. */
+/**
+ * Converts an object to another version of its type: conversion strategy None changes only the apiVersion. Objects of another type, such as
+ * a Scale, are not converted.
+ */
 async function inVersion(object: JsonObject | undefined, info: ResourceInfo, from: ResourceInfo): Promise<JsonObject | undefined> {
   if (object === undefined || info.version === from.version || object.apiVersion !== apiVersionOf(from)) return object
   const apiVersion = apiVersionOf(info)

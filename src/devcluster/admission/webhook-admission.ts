@@ -1,4 +1,4 @@
-/** Admission by the stored webhook configurations: mutating webhooks one after the other, validating ones all at once. */
+/** Admission by the stored webhook configurations: mutating webhooks one after the other, validating ones in parallel. */
 import { quote } from '../../api/field-error.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -25,9 +25,9 @@ import { CallError, readResponse, reviewRequest } from './review.ts'
 import type { VersionedWrite } from './versioned-write.ts'
 import { fromVersion, versionsOf } from './versioned-write.ts'
 
-/** What the webhook admission reads from the API server. */
+/** The state that webhook admission needs. */
 export interface WebhookState extends MatchState {
-  /** The stored configurations; the same array as long as nothing changed. */
+  /** The stored configurations; the same array until one changes. */
   configurations(kind: 'mutating' | 'validating'): readonly JsonObject[]
 }
 
@@ -42,7 +42,7 @@ export function createWebhookAdmission(options: {
   const { state, caller, authorizer, logger } = options
   const hooks = { mutating: memoized(hooksOf), validating: memoized(hooksOf) }
 
-  /** The write as a hook wants to see it, or undefined when it is not to be called. */
+  /** Returns the write in the hook's version; undefined when the hook is not called. */
   async function writeFor(hook: Hook, attributes: AdmissionAttributes, inVersion: Versions): Promise<VersionedWrite | undefined> {
     const info = matchHook(hook, attributes, state)
     if (info === undefined) return undefined
@@ -50,7 +50,10 @@ export function createWebhookAdmission(options: {
     return meetsConditions(hook, write, authorizer) ? write : undefined
   }
 
-  /** One call, checked; denied calls and refused dry runs throw `StatusError`, failed ones `CallError`. */
+  /**
+   * Calls a hook and validates the response. Throws `StatusError` for a denial or an unsupported dry run, and `CallError` for a failed
+   * call.
+   */
   async function call(hook: Hook, write: VersionedWrite, mutating: boolean): Promise<ReviewResponse> {
     const { attributes } = write
     if (attributes.context.dryRun && hook.sideEffects !== 'None' && hook.sideEffects !== 'NoneOnDryRun') {
@@ -66,7 +69,7 @@ export function createWebhookAdmission(options: {
     return response
   }
 
-  /** A failed call under `failurePolicy: Ignore` is as if there were no webhook; under `Fail` it is the answer. */
+  /** Ignores a failed call under `failurePolicy: Ignore`; throws 500 under `Fail`. */
   function failOpenOrThrow(hook: Hook, error: unknown): void {
     if (!(error instanceof CallError)) throw error
     const text = `failed calling webhook ${quote(hook.name)}: ${error.message}`
@@ -74,7 +77,7 @@ export function createWebhookAdmission(options: {
     logger.warn({ webhook: hook.name }, `failing open: ${text}`)
   }
 
-  /** What a hook makes of the object; undefined when it leaves it alone. */
+  /** Calls a mutating hook; undefined when it returns no patch. */
   async function mutateOnce(
     hook: Hook,
     write: VersionedWrite,
@@ -83,7 +86,7 @@ export function createWebhookAdmission(options: {
     const response = await call(hook, write, true)
     const patched = applyPatch(hook, response, write.object, write.attributes.subresource === '' ? write.info : undefined)
     if (patched === undefined) return undefined
-    // What defaults take back was a change all the same.
+    // A patch counts as a change even if defaulting reverts it.
     return { object: await fromVersion(patched, write, redefault), changed: !jsonEqual(write.object!, patched) }
   }
 
@@ -93,7 +96,7 @@ export function createWebhookAdmission(options: {
       let inVersion = versionsOf(attributes)
       /** Called hooks with `reinvocationPolicy: IfNeeded`. */
       let invoked: Hook[] = []
-      /** Those of them after which another hook changed the object: the second round calls these alone. */
+      /** Hooks after which another one changed the object; only these are called in the second round. */
       const outdated = new Set<Hook>()
       for (const round of [0, 1]) {
         for (const hook of hooks.mutating(state.configurations('mutating'))) {
@@ -113,7 +116,7 @@ export function createWebhookAdmission(options: {
           } catch (error) {
             failOpenOrThrow(hook, error)
           }
-          // One whose call failed may have something to say all the same, next time.
+          // Hooks whose call has failed are reinvoked, too.
           if (hook.reinvocationPolicy === 'IfNeeded') invoked.push(hook)
         }
         if (outdated.size === 0) break
@@ -130,7 +133,7 @@ export function createWebhookAdmission(options: {
         const write = await writeFor(hook, attributes, inVersion)
         if (write !== undefined) calls.push({ hook, write })
       }
-      // All are awaited; the first error in the order of arrival is the answer.
+      // Waits for all calls. The first error to arrive is the response.
       await Promise.all(
         calls.map(({ hook, write }) =>
           call(hook, write, false)
@@ -154,7 +157,7 @@ function memoized<Input extends object, Output>(compute: (input: Input) => Outpu
   }
 }
 
-/** The object with the response's patch applied, read as its type where that is known; undefined when the response changes nothing. */
+/** Applies the response's patch, and decodes the result as `info` if defined; undefined when the response changes nothing. */
 function applyPatch(
   hook: Hook,
   { patch, patchType }: ReviewResponse,
@@ -174,11 +177,11 @@ function applyPatch(
   } catch (error) {
     throw internalError(messageOf(error))
   }
-  if (!isObject(patched)) throw internalError('the patched object is no JSON object')
+  if (!isObject(patched)) throw internalError('the patched object is not a JSON object')
   return info === undefined ? patched : readPatched(info, patched)
 }
 
-/** The operations of a patch, none for `null`. Throws `CallError` for what is no JSON patch. */
+/** Returns the operations of a patch, none for `null`. Throws `CallError` for an invalid JSON patch. */
 function operationsOf(patch: string): readonly JsonValue[] {
   const undecodable = (detail: string): CallError => new CallError(`received undecodable patch in webhook response: ${detail}`)
   const { error } = scanJson(patch)
@@ -186,12 +189,15 @@ function operationsOf(patch: string): readonly JsonValue[] {
   const operations = parseJson(patch)
   if (operations === null) return []
   if (!Array.isArray(operations)) throw undecodable(`json: cannot unmarshal ${goKindOf(operations)} into Go value of type jsonpatch.Patch`)
-  const odd = operations.find((operation) => operation !== null && !isObject(operation))
-  if (odd !== undefined) throw undecodable(`json: cannot unmarshal ${goKindOf(odd)} into Go value of type jsonpatch.Operation`)
+  const nonObject = operations.find((operation) => operation !== null && !isObject(operation))
+  if (nonObject !== undefined) throw undecodable(`json: cannot unmarshal ${goKindOf(nonObject)} into Go value of type jsonpatch.Operation`)
   return operations
 }
 
-/** The answer for a denied write: the webhook's own status, with its name before the message. */
+/**
+ * Returns the error for a denied write: the webhook's own status, with the webhook's name before the message
+ * (k8s.io/apiserver/pkg/admission/plugin/webhook/errors).
+ */
 function denial(hook: Hook, status: JsonObject = {}): Status {
   const denied = `admission webhook ${quote(hook.name)} denied the request`
   const { metadata, message, reason, details, code } = status
@@ -201,7 +207,7 @@ function denial(hook: Hook, status: JsonObject = {}): Status {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: isObject(metadata) ? metadata : {},
-    // Neither a status of success nor a code below 400: a denial must not look like a success.
+    // A denial never has status Success or a code below 400, which clients would take for a success.
     status: (status.status === 'Success' ? undefined : (text(status.status) as Status['status'])) ?? 'Failure',
     message: explanation === undefined ? `${denied} without explanation` : `${denied}: ${explanation}`,
     ...(text(reason) === undefined ? {} : { reason: text(reason)! }),

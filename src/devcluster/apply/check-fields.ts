@@ -1,4 +1,7 @@
-/** Whether an applied configuration fits the schema of its type: what does not cannot be owned, whatever `fieldValidation` says. */
+/**
+ * Validates an applied configuration against the schema of its type. Unknown fields cannot be owned, so they are rejected regardless of
+ * `fieldValidation`.
+ */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { AppliedType } from './server-side-apply.ts'

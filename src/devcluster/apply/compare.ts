@@ -1,4 +1,4 @@
-/** Which fields an object has, and which of them differ between two states of it (structured-merge-diff `typed/compare.go`). */
+/** Compares two states of an object by field (structured-merge-diff/typed: compare.go). */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
 import type { FieldSet } from './field-set.ts'
@@ -6,11 +6,12 @@ import { emptySet, fieldSet, leafSet } from './field-set.ts'
 import type { Typing } from './typing.ts'
 import { itemsByElement } from './typing.ts'
 
-/** A value's parts, each with its path element and typing; undefined for what is owned as a whole. */
+/** A field or item, with its typing. */
 interface Part {
   readonly value: JsonValue
   readonly typing: Typing
 }
+/** Returns the parts of a value by path element; undefined for a leaf or an atomic value. */
 function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<string, Part> | undefined {
   if (isObject(value)) {
     if (typing.atomicMap) return undefined
@@ -26,11 +27,14 @@ function partsOf(value: JsonValue | undefined, typing: Typing): ReadonlyMap<stri
   return new Map([...items].map(([element, part]) => [element, { value: part, typing: item }]))
 }
 
-/** The fields that an applied configuration claims: leaves, entries of maps and items of lists, but not what holds them. */
+/**
+ * Returns the fields of an applied configuration: leaves, entries of maps and items of lists, but not the structs and lists that contain
+ * them.
+ */
 export function appliedFields(value: JsonValue, typing: Typing): FieldSet {
   const parts = partsOf(value, typing)
   if (parts === undefined) return leafSet
-  // That there is a list claims nothing, as long as nothing is in it.
+  // An empty list contributes no field.
   if (parts.size === 0) return Array.isArray(value) ? emptySet : leafSet
   return fieldSet(
     false,
@@ -50,7 +54,7 @@ export interface Comparison {
 
 const nothing: Comparison = { changed: emptySet, removed: emptySet }
 
-/** What must change in `before` to get `after`. */
+/** Returns the fields that differ between `before` and `after`. */
 export function compare(before: JsonObject, after: JsonObject, typing: Typing): Comparison {
   return compareValues(before, after, typing)
 }
@@ -67,11 +71,11 @@ function compareValues(before: JsonValue | undefined, after: JsonValue | undefin
     changed.push([element, below.changed])
     removed.push([element, below.removed])
   }
-  // What was null was there: who fills it does not come to own it as such.
+  // A null value was present before, so that setting it does not count as adding the field.
   return { changed: fieldSet(before === undefined, changed), removed: fieldSet(after === undefined, removed) }
 }
 
-/** Whether a value is owned as a whole; what is not there, or null, is whatever the other one is. */
+/** True for a value that is compared as a whole. A missing or null value is compared like the other side. */
 function isLeaf(value: JsonValue | undefined, parts: ReadonlyMap<string, Part> | undefined): boolean {
   return value !== undefined && value !== null && parts === undefined
 }

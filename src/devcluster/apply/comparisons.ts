@@ -1,4 +1,4 @@
-/** What a write changes, as the managers of other versions see it. */
+/** Compares two states of an object in the versions of its managers. */
 import type { JsonObject } from '../../api/json.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
@@ -10,7 +10,7 @@ import { trackedPart } from './owned-part.ts'
 import type { Typing } from './typing.ts'
 import { typingOf } from './typing.ts'
 
-/** Comparisons of two states of an object, made once for each version in which somebody owns something. */
+/** Comparisons of two states, cached by version. */
 export class Comparisons {
   readonly #info: AppliedType
   readonly #live: JsonObject | undefined
@@ -19,7 +19,7 @@ export class Comparisons {
   readonly #view: VersionView | undefined
   readonly #known = new Map<string, Comparison>()
 
-  /** @param view of other versions; without one, fields are the same in all of them. */
+  /** @param view converts to other versions; without it, fields are the same in all versions */
   constructor(info: AppliedType, live: JsonObject | undefined, object: JsonObject, writer: Writer, view: VersionView | undefined) {
     this.#info = info
     this.#live = live
@@ -28,7 +28,7 @@ export class Comparisons {
     this.#view = view
   }
 
-  /** In the version of a manager; undefined when there is no such version any more. */
+  /** Returns the comparison in the version of a manager; undefined when that version no longer exists. */
   of({ apiVersion }: Pick<ManagerEntry, 'apiVersion'>): Comparison | undefined {
     const view = this.#view
     const version = view === undefined ? this.#writer.apiVersion : apiVersion
@@ -45,7 +45,7 @@ export class Comparisons {
   }
 }
 
-/** The typing of an object in a version of its type; undefined when there is no such version. */
+/** Returns the typing of a version of the type; undefined when that version does not exist. */
 export function versionTyping(info: AppliedType, apiVersion: string, writer: Pick<Writer, 'apiVersion'>): Typing | undefined {
   if (apiVersion === writer.apiVersion || info.schemaOf === undefined) return typingOf(info)
   const schema = info.schemaOf(parseApiVersion(apiVersion).version)

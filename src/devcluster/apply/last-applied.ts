@@ -1,6 +1,6 @@
 /**
- * From client-side to server-side apply: what kubectl noted in its annotation it may take over without a conflict
- * (apimachinery `managedfields/internal/lastappliedmanager.go` and `lastappliedupdater.go`).
+ * Migration from client-side to server-side apply: kubectl can take ownership of fields in its annotation without a conflict
+ * (k8s.io/apimachinery/pkg/util/managedfields/internal: lastappliedmanager.go, lastappliedupdater.go).
  */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson, isObject } from '../../api/json.ts'
@@ -12,14 +12,14 @@ import { difference, emptySet } from './field-set.ts'
 import { ownedPart, trackedPart } from './owned-part.ts'
 import type { Typing } from './typing.ts'
 
-/** The one manager for whom the annotation counts. */
+/** The only manager for which the annotation is used. */
 export const lastAppliedManager = 'kubectl'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
-/** The API server's limit for all annotations of an object. */
+/** Maximum size of all annotations of an object. */
 const maxAnnotations = 256 * 1024
 
-/** The fields of the annotation's configuration that are still as it says. */
+/** Returns the fields of the annotation's configuration whose values have not changed. */
 export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: Typing): FieldSet {
   const text = annotationsOf(live)[annotation]
   if (typeof text !== 'string') return emptySet
@@ -36,7 +36,7 @@ export function lastAppliedFields(info: AppliedType, live: JsonObject, typing: T
   return difference(difference(fields, changed), removed)
 }
 
-/** The object with the annotation brought up to date, where there is one, so that client-side apply goes on from here. */
+/** Updates the annotation, if the live object has it, so that client-side apply can be used again. */
 export function withLastApplied(object: JsonObject, live: JsonObject, config: JsonObject): JsonObject {
   if (annotationsOf(live)[annotation] === undefined) return object
   const { [annotation]: _annotation, ...annotations } = annotationsOf(config)

@@ -1,4 +1,4 @@
-/** `metadata.managedFields`: which manager wrote which fields, with which operation, in which version, through which subresource. */
+/** `metadata.managedFields`: the fields of each manager, by operation, version and subresource. */
 import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
@@ -8,7 +8,7 @@ import { Comparisons } from './comparisons.ts'
 import type { FieldSet } from './field-set.ts'
 import { difference, emptySet, fromFieldsV1, isEmptySet, toFieldsV1, union } from './field-set.ts'
 
-/** One entry. Manager, operation, apiVersion (of updates) and subresource together identify it. */
+/** An entry, identified by manager, operation, apiVersion (for updates) and subresource. */
 export interface ManagerEntry {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -18,7 +18,7 @@ export interface ManagerEntry {
   readonly fields: FieldSet
 }
 
-/** Who writes, for one request. */
+/** The manager of one request. */
 export interface Writer {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
@@ -27,13 +27,13 @@ export interface Writer {
   readonly now: number
 }
 
-/** Who applies is the same in every version. */
+/** True for the same manager. The apiVersion of an applier is not part of its identity. */
 export function sameManager(a: Omit<ManagerEntry, 'fields' | 'time'>, b: Omit<ManagerEntry, 'fields' | 'time'>): boolean {
   const isSameVersion = a.operation === 'Apply' || a.apiVersion === b.apiVersion
   return a.manager === b.manager && a.operation === b.operation && isSameVersion && a.subresource === b.subresource
 }
 
-/** Of entries that are the same manager's, the last one counts. */
+/** Parses managedFields. The last of several entries with the same identity counts. */
 export function readManagers(managedFields: JsonValue | undefined): ManagerEntry[] {
   if (!Array.isArray(managedFields)) return []
   const entries = managedFields.filter(isObject).map((entry): ManagerEntry => ({
@@ -47,7 +47,7 @@ export function readManagers(managedFields: JsonValue | undefined): ManagerEntry
   return entries.filter((entry, index) => !entries.slice(index + 1).some((later) => sameManager(entry, later)))
 }
 
-/** The JSON form, in the API server's order; managers that own nothing are left out. */
+/** Returns the JSON form in the API server's order; managers without fields are dropped. */
 export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
   const order = (entry: ManagerEntry): string =>
     [entry.operation, entry.time ?? '', entry.manager, entry.apiVersion, entry.subresource].join('\0')
@@ -66,8 +66,8 @@ export function writeManagers(managers: readonly ManagerEntry[]): JsonObject[] {
 }
 
 /**
- * The managers after an update from `live` (undefined: a create) to `object`:
- * the writer owns what it changed, and nobody owns what is gone. With a `view`, each manager is judged in its own version.
+ * Returns the managers after an update from `live` (undefined: a create) to `object`: the writer owns the changed fields, and removed
+ * fields have no owner. With a `view`, the fields of each manager are compared in the manager's version.
  */
 export function managersAfterUpdate(
   info: AppliedType,
@@ -77,7 +77,8 @@ export function managersAfterUpdate(
   view?: VersionView,
 ): ManagerEntry[] {
   const managers = managersOf(live, object, writer.subresource !== '')
-  // The API server does not begin to track an object whose managers are not known, but by an apply.
+  // Like the API server, do not start tracking an object without managedFields, except with an apply
+  // (k8s.io/apimachinery/pkg/util/managedfields/internal: skipnonapplied.go).
   if (live !== undefined && managers.length === 0) return []
   const comparisons = new Comparisons(info, live, object, writer, view)
   const { changed } = comparisons.of(writer)!
@@ -92,10 +93,10 @@ export function managersAfterUpdate(
   return capped([...entries, { ...writer, time, fields: union(own?.fields ?? emptySet, changed) }])
 }
 
-/** As many managers that write by updates are kept apart. */
+/** Maximum number of managers with operation Update (k8s.io/apimachinery/pkg/util/managedfields/internal: capmanagers.go). */
 const maxUpdateManagers = 10
 
-/** Where there are more, those who wrote longest ago become one. */
+/** Merges the oldest managers with operation Update into one when there are too many. */
 function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
   if (updaters.length <= maxUpdateManagers) return [...managers]
@@ -113,7 +114,7 @@ function capped(managers: readonly ManagerEntry[]): ManagerEntry[] {
   return [...managers.filter((entry) => entry !== first && entry !== second), ancient]
 }
 
-/** The managers that a written object itself carries, or those of the live object where it carries none. */
+/** Returns the managers of the written object, or those of the live object if the written one does not have managedFields. */
 function managersOf(live: JsonObject | undefined, object: JsonObject, subresource: boolean): ManagerEntry[] {
   const written = isObject(object.metadata) ? object.metadata.managedFields : undefined
   if (!subresource && Array.isArray(written)) {
@@ -124,7 +125,7 @@ function managersOf(live: JsonObject | undefined, object: JsonObject, subresourc
   return readManagers(isObject(live?.metadata) ? live.metadata.managedFields : undefined)
 }
 
-/** `[]` or `[{}]`: forget who wrote what. */
+/** True for `[]` and `[{}]`, which reset managedFields. */
 function isReset(written: readonly JsonValue[]): boolean {
   return written.length === 0 || (written.length === 1 && isObject(written[0]) && Object.keys(written[0]).length === 0)
 }

@@ -1,10 +1,10 @@
-/** Merging an applied configuration into an object. */
+/** Merges an applied configuration into an object. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { Typing } from './typing.ts'
 import { itemsByElement } from './typing.ts'
 
-/** `live` with every field of `config` laid over it. */
+/** Returns `live` with all fields of `config` merged in. */
 export function mergeConfig(live: JsonValue | undefined, config: JsonValue, typing: Typing): JsonValue {
   if (isObject(config) && isObject(live) && !typing.atomicMap) {
     const merged: JsonObject = { ...live }
@@ -28,8 +28,8 @@ function mergeLists(live: JsonValue[], config: JsonValue[], typing: Typing): Jso
 }
 
 /**
- * The order of a merged list: the applier's items in the applier's order, and the others where they were among the items
- * that both have. An item of the applier alone comes before the live ones that follow (structured-merge-diff `typed/merge.go`).
+ * Returns the order of a merged list: items of the applier in the applier's order, others at their place between shared items. An item that
+ * only the applier has comes before the next live ones (structured-merge-diff/typed: merge.go).
  */
 function mergedOrder(live: readonly string[], applied: readonly string[]): string[] {
   const [inLive, inApplied] = [new Set(live), new Set(applied)]
@@ -49,7 +49,7 @@ function mergedOrder(live: readonly string[], applied: readonly string[]): strin
       l += 1
       r += 1
     } else if (mine !== undefined && theirs !== undefined && inApplied.has(mine) && shared[0] !== undefined && shared[0] !== mine) {
-      // Both have it, but it is not its turn.
+      // Both have this item, but another shared item comes first.
       l += 1
     } else if (mine !== undefined && !inApplied.has(mine)) {
       order.push(mine)

@@ -4,7 +4,7 @@ import { isObject } from '../../api/json.ts'
 import type { AppliedType } from './server-side-apply.ts'
 import { asGo } from '../types/go-value.ts'
 
-/** Metadata that the server itself writes, and that nobody owns. */
+/** System metadata without managers (k8s.io/apimachinery/pkg/util/managedfields/internal: stripmeta.go). */
 const untrackedMetadata = new Set([
   'name',
   'namespace',
@@ -18,7 +18,7 @@ const untrackedMetadata = new Set([
   'managedFields',
 ])
 
-/** The part of a configuration that a write through this subresource can own. */
+/** Returns the part of a configuration that a write through the subresource can own. */
 export function ownedPart(info: AppliedType, config: JsonObject, subresource: string): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status, ...rest } = config
   const kept = Object.fromEntries(Object.entries(isObject(metadata) ? metadata : {}).filter(([key]) => !untrackedMetadata.has(key)))
@@ -27,7 +27,9 @@ export function ownedPart(info: AppliedType, config: JsonObject, subresource: st
   return { ...rest, metadata: kept, ...(Object.hasOwn(info.subresources, 'status') ? {} : ownStatus) }
 }
 
-/** The same of a whole object; of none at all it is what Go has always, which nobody comes to own as such. */
+/**
+ * Returns the same part of a whole object. For a missing object, it has the fields that Go never omits, so that a create does not own them.
+ */
 export function trackedPart(info: AppliedType, object: JsonObject = {}, subresource: string): JsonObject {
   return ownedPart(info, info.goType === undefined ? object : asGo(info.goType, object), subresource)
 }

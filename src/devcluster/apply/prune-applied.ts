@@ -1,4 +1,4 @@
-/** Takes out of an object what its applier applied before and applies no longer, whichever the versions in which that was said. */
+/** Removes fields from an object that its applier applied before and no longer applies, possibly in different versions. */
 import type { JsonObject } from '../../api/json.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
 import type { AppliedType } from './server-side-apply.ts'
@@ -9,7 +9,7 @@ import { difference, emptySet, fieldSet, intersection, isEmptySet, leafSet, unio
 import { removeFields, withNamedFields } from './remove-fields.ts'
 import type { Typing } from './typing.ts'
 
-/** What somebody owns, in the version in which it is said. */
+/** The fields of a manager, and their version. */
 interface Owned {
   readonly apiVersion: string
   readonly fields: FieldSet
@@ -18,25 +18,28 @@ interface Owned {
 export interface Pruning {
   readonly info: AppliedType
   readonly merged: JsonObject
-  /** What the applier owned before, and now. */
+  /** The fields of the applier before and after. */
   readonly last: Owned
   readonly next: Owned
   readonly others: readonly Owned[]
-  /** Without one, fields are the same in all versions. */
+  /** Converts to other versions; without it, fields are the same in all versions. */
   readonly view: VersionView | undefined
 }
 
-/** Every configuration names its object: its applier has a part in the metadata, of which nobody owns the name. */
+/**
+ * Each configuration contains `metadata.name`, so that the applier counts as an owner of `metadata`, although the name itself has no
+ * manager.
+ */
 const identity = fieldSet(false, [['f:metadata', fieldSet(false, [['f:name', leafSet]])]])
 
-/** In the version of `next`, as `merged` is (structured-merge-diff `merge/update.go`: prune). */
+/** Returns the pruned object in the version of `next` (structured-merge-diff/merge: update.go, prune). */
 export function pruneApplied({ info, merged, last, next, others, view }: Pruning): JsonObject {
   const isSameVersion = view === undefined || last.apiVersion === next.apiVersion
   if (isSameVersion && isEmptySet(difference(last.fields, next.fields))) return merged
   const inVersion = (object: JsonObject, version: string): JsonObject => view?.(object, version) ?? object
   const typingIn = (version: string): Typing | undefined => versionTyping(info, version, next)
   const typing = typingIn(last.apiVersion)
-  // What was applied in a version that is no more, nobody knows.
+  // Fields of a version that no longer exists are unknown, so nothing is pruned.
   if (typing === undefined) return merged
   const before = inVersion(merged, last.apiVersion)
   const dropped = withNamedFields(last.fields, typing)
@@ -45,12 +48,12 @@ export function pruneApplied({ info, merged, last, next, others, view }: Pruning
     const here = typingIn(version)
     if (here !== undefined) pruned = addBackOwned(inVersion(merged, version), inVersion(pruned, version), fields, here)
   }
-  // What its applier never owned goes only with something above it that the applier did own.
+  // Fields that the applier did not own are removed only together with an owned parent.
   const gone = difference(fieldsOf(before, typing), fieldsOf(inVersion(pruned, last.apiVersion), typing))
   return inVersion(removeFields(before, intersection(gone, dropped), typing) as JsonObject, next.apiVersion)
 }
 
-/** What anybody owns, by the versions in which that is said: the one of `last` first, as other versions may need its fields to be converted. */
+/** Returns all owned fields by version; that of `last` first, because conversion to other versions may need its fields. */
 function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | undefined): ReadonlyMap<string, FieldSet> {
   const owned = new Map<string, FieldSet>()
   const versionOf = ({ apiVersion }: Owned): string => (view === undefined ? last.apiVersion : apiVersion)
@@ -60,7 +63,7 @@ function ownedByVersion(all: readonly Owned[], last: Owned, view: VersionView | 
   return owned
 }
 
-/** The whole object without what is gone from the pruned one and belongs to nobody. */
+/** Returns the object without the fields that were pruned and have no other owner. */
 function addBackOwned(whole: JsonObject, pruned: JsonObject, owned: FieldSet, typing: Typing): JsonObject {
   const kept = union(fieldsOf(pruned, typing), withNamedFields(owned, typing))
   return removeFields(whole, difference(fieldsOf(whole, typing), kept), typing) as JsonObject

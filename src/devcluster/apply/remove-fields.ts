@@ -1,11 +1,11 @@
-/** Taking fields out of an object by the set of their paths (structured-merge-diff `typed/remove.go`). */
+/** Removes a set of fields from an object (structured-merge-diff/typed: remove.go). */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, setOwn } from '../../api/json.ts'
 import type { FieldSet } from './field-set.ts'
 import type { Typing } from './typing.ts'
 import { elementOf } from './typing.ts'
 
-/** The value without the fields of the set, each of which goes with all that is below it. Null: nothing is left. */
+/** Returns the value without the fields of the set, and all below them; null when nothing remains. */
 export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing): JsonValue {
   if (isObject(value)) {
     if (typing.atomicMap) return null
@@ -29,8 +29,8 @@ export function removeFields(value: JsonValue, fields: FieldSet, typing: Typing)
 }
 
 /**
- * The set with every named field on the way to one of its members: who owns a field of a struct has a part in the struct, but not in the
- * entry of a map or the item of a list (structured-merge-diff `fieldpath/set.go`: EnsureNamedFieldsAreMembers).
+ * Adds to the set each named field on the way to a member: the owner of a field in a struct also owns the struct, but the owner of a field
+ * in a map entry or list item does not own that (structured-merge-diff/fieldpath: set.go, EnsureNamedFieldsAreMembers).
  */
 export function withNamedFields({ member, children }: FieldSet, typing: Typing): FieldSet {
   const named = [...children].map(([element, child]) => {

@@ -1,4 +1,4 @@
-/** Who owns the number of replicas: the scale subresource has a field of its own for it, and the managers of that are those of the object. */
+/** Managers of replicas: maps those of a Scale's `spec.replicas` to those of the scaled object's replicas field, and back. */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { StructType } from '../types/go-types.ts'
@@ -12,7 +12,7 @@ import type { AppliedType } from './server-side-apply.ts'
 const gvk = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 const apiVersion = 'autoscaling/v1'
 
-/** In Go a number of zero is left out; here it is a number, so that who scales to zero changes what others own. */
+/** Makes `spec.replicas` present even when 0, which Go omits, so that scaling to 0 is a change of the field. */
 function withZero(type: StructType): StructType {
   const spec = type.fields.get('spec')
   const replicas = spec?.type.kind === 'struct' ? spec.type.fields.get('replicas') : undefined
@@ -23,13 +23,15 @@ function withZero(type: StructType): StructType {
 
 const goType = kindType(gvk)
 
-/** A Scale as managers see it; that there is a spec is a claim, as in a custom resource. */
+/** The type of a Scale for field managers; an empty spec can be owned, as in a custom resource. */
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
 
-/** Where a version of a type has the number: undefined where there is no such version, null where it has no scale subresource. */
+/**
+ * Returns the path of replicas in a version of the type; undefined when the version does not exist, null when it has no scale subresource.
+ */
 export type ReplicasPath = (apiVersion: string) => readonly string[] | null | undefined
 
-/** The Scale with those of the object's managers who own the number. */
+/** Returns the Scale with the object's managers of replicas. */
 export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn: ReplicasPath): JsonObject {
   const entries = managersOf(object).flatMap((entry) => {
     const path = pathIn(entry.apiVersion)
@@ -39,8 +41,8 @@ export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn:
 }
 
 /**
- * The object with its managers as they are after a write that left `scale` with its own (apimachinery `managedfields`: ScaleHandler):
- * who has lost the number there loses it here.
+ * Returns the object with its managers after a write to `scale` (k8s.io/apimachinery/pkg/util/managedfields: ScaleHandler): managers that
+ * no longer own replicas of the Scale lose the object's field.
  *
  * @param version the apiVersion of the request
  */
@@ -51,7 +53,7 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
     const path = pathIn(entry.apiVersion)
     if (path === undefined) return []
     if (path === null || !owns(entry, setOf(path))) return [entry]
-    // An updater is another one in another version: it comes back below, with the number alone.
+    // A manager with operation Update in another version is a different one; it is added below, with replicas only.
     const own = [...left].find((one) => sameManager(one, entry))
     if (own === undefined) return [{ ...entry, fields: difference(entry.fields, setOf(path)) }]
     left.delete(own)
@@ -60,7 +62,7 @@ export function withObjectManagers(object: JsonObject, scale: JsonObject, versio
   const fields = setOf(pathIn(version) ?? [])
   const scaling = [...left]
     .filter((entry) => owns(entry, setOf(['spec', 'replicas'])))
-    // No time is noted for who comes to the number in this way.
+    // Managers that are added in this way have no time.
     .map((entry) => ({ ...entry, apiVersion: version, fields, time: before.find((one) => sameManager(one, entry))?.time }))
   return withManagers(object, [...kept, ...scaling])
 }

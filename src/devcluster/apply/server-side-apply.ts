@@ -1,4 +1,4 @@
-/** Server-side apply: a configuration becomes part of an object, and its fields become the applier's. */
+/** Server-side apply: merges a configuration into an object, and makes the applier the owner of its fields. */
 import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
@@ -19,25 +19,25 @@ import { pruneApplied } from './prune-applied.ts'
 import type { Typing } from './typing.ts'
 import { elementOf, typingOf } from './typing.ts'
 
-/** What must be known of a type to apply to its objects. */
+/** The properties of a type that apply needs. */
 export type AppliedType = Pick<ResourceInfo, 'group' | 'kind' | 'custom' | 'subresources' | 'goType' | 'schema' | 'schemaOf'>
 
 export interface ApplyRequest {
   readonly info: AppliedType
-  /** The object as it is, in the version of `info`; undefined: it will be created. */
+  /** The current object in the version of `info`; undefined when it will be created. */
   readonly live: JsonObject | undefined
   readonly config: JsonObject
-  /** The configuration as it was sent: what error texts name. */
+  /** The configuration as it was sent, for error messages. */
   readonly named: JsonObject
   readonly force: boolean
   readonly writer: Writer
-  /** Of other versions, in which other managers own fields; without one, fields are the same in all of them. */
+  /** Converts to other versions, in which managers may own fields; without it, fields are the same in all versions. */
   readonly view?: VersionView | undefined
 }
 
 /**
- * The live object with the configuration applied and `managedFields` brought up to date.
- * Throws a 409 `StatusError` when another manager owns a field that would change, unless forced.
+ * Returns the live object with the configuration applied and `managedFields` updated. Throws a 409 `StatusError` when another manager owns
+ * a field that would change, unless forced.
  */
 export function applyConfiguration({ info, live, config, named, force, writer, view }: ApplyRequest): JsonObject {
   const typing = typingOf(info)
@@ -70,7 +70,7 @@ export function applyConfiguration({ info, live, config, named, force, writer, v
     return { ...entry, fields: difference(entry.fields, union(changed, removed)) }
   })
 
-  // Only who changes something is noted with a time.
+  // The time is updated only when something has changed.
   const { changed, removed } = changes.of(writer)!
   const time = isEmptySet(changed) && isEmptySet(removed) ? own?.time : formatTime(writer.now)
   const managedFields = writeManagers([...kept, { ...writer, time, fields: claimed }])
@@ -79,7 +79,7 @@ export function applyConfiguration({ info, live, config, named, force, writer, v
   return live !== undefined && writer.manager === lastAppliedManager ? withLastApplied(tracked, live, named) : tracked
 }
 
-/** The fields that a configuration claims; that it has metadata, or an empty built-in spec or status, claims nothing. */
+/** Returns the fields of a configuration. Empty metadata, and an empty spec or status of a built-in type, are not owned. */
 function claimedFields(info: AppliedType, wanted: JsonObject, typing: Typing): FieldSet {
   const claimsNothing = info.custom ? ['metadata'] : ['metadata', 'spec', 'status']
   const given = Object.fromEntries(
@@ -92,7 +92,8 @@ function claimedFields(info: AppliedType, wanted: JsonObject, typing: Typing): F
 function managersBefore(info: AppliedType, live: JsonObject, typing: Typing, { subresource }: Writer): ManagerEntry[] {
   const managers = readManagers(isObject(live.metadata) ? live.metadata.managedFields : undefined)
   if (managers.length > 0) return managers
-  // Somebody wrote this object, and was not recorded.
+  // The writers before the first apply are unknown, and become one manager (k8s.io/apimachinery/pkg/util/managedfields/internal:
+  // skipnonapplied.go).
   const apiVersion = typeof live.apiVersion === 'string' ? live.apiVersion : ''
   const { changed } = compare(trackedPart(info, undefined, subresource), trackedPart(info, live, subresource), typing)
   return [{ manager: 'before-first-apply', operation: 'Update', apiVersion, subresource, time: undefined, fields: changed }]
@@ -124,7 +125,7 @@ function formatManager(entry: ManagerEntry): string {
   return entry.operation === 'Apply' ? name : `${name} using ${entry.apiVersion}`
 }
 
-/** A configuration must say of each list item which one it is, and say it once. */
+/** Throws for list items without keys, and for duplicate items. */
 function checkLists(info: AppliedType, config: JsonObject, named: JsonObject, typing: Typing): void {
   const check = (value: JsonValue, type: Typing, path: string): void => {
     if (isObject(value)) {
@@ -148,12 +149,12 @@ function checkLists(info: AppliedType, config: JsonObject, named: JsonObject, ty
   check(config, typing, '')
 }
 
-/** 500, as the API server answers a configuration that does not fit the type's schema. */
+/** Returns the 500 for a configuration that does not match the type's schema. */
 export function typedPatchError(info: Pick<ResourceInfo, 'group' | 'kind'>, named: JsonObject, detail: string): Error {
   return bareError(`failed to create typed patch object (${namedIn(info, named)}): ${detail}`)
 }
 
-/** A configuration by its name and type, as errors write them. */
+/** Formats name and type of a configuration for error messages. */
 export function namedIn(info: Pick<ResourceInfo, 'group' | 'kind'>, named: JsonObject): string {
   const { namespace, name } = isObject(named.metadata) ? named.metadata : {}
   const version = typeof named.apiVersion === 'string' ? named.apiVersion : ''

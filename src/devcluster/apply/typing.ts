@@ -1,4 +1,4 @@
-/** What server-side apply must know of a value's type: whether maps and lists merge, and what identifies an item. */
+/** The properties of types that server-side apply needs: which maps and lists merge, and the keys of list items. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { canonicalJson, getOwn, isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
@@ -10,17 +10,17 @@ export interface Typing {
   readonly type: 'map' | 'list' | 'string' | 'boolean' | 'number' | 'any'
   readonly atomicMap: boolean
   readonly list: 'atomic' | 'set' | 'map'
-  /** What identifies an item of a list map. */
+  /** The keys of items in a list map. */
   readonly keys: readonly string[]
-  /** Values of keys that an item leaves out. */
+  /** Default values of missing keys. */
   readonly keyDefaults: Readonly<Record<string, JsonValue>>
-  /** What a name in a map is: a field of the type, an entry like every other one, or nothing that the type knows. */
+  /** Returns whether a name is a field of the type, an entry of a map, or unknown. */
   has(name: string): 'field' | 'entry' | 'unknown'
   field(name: string): Typing
   item(): Typing
 }
 
-/** The typing of a whole object: from the CRD's schema, or from the Go type. */
+/** Returns the typing of an object: from the CRD's schema, or from the Go type. */
 export function typingOf({ goType, schema }: Pick<ResourceInfo, 'goType' | 'schema'>): Typing {
   return goType === undefined ? rootTyping(schema?.schema) : goTyping(goType)
 }
@@ -84,7 +84,7 @@ function rootTyping(schema: StructuralSchema | undefined): Typing {
   return withMeta(schemaTyping(schema), ['apiVersion', 'kind', 'metadata'])
 }
 
-/** An object within an object has what every object has. */
+/** Adds apiVersion, kind and metadata to the typing of an object or embedded object. */
 function withMeta(typing: Typing, fields: readonly string[]): Typing {
   const text: Typing = { ...anything, type: 'string' }
   return {
@@ -130,8 +130,8 @@ function schemaDefaults(items: StructuralSchema | undefined, keys: readonly stri
 }
 
 /**
- * The items of a list by what identifies them, in order.
- * Undefined when the list is atomic, or when its items cannot be told apart and it must be treated so.
+ * Returns the items of a list by path element, in order; undefined when the list is atomic, or must be treated so because of missing or
+ * duplicate keys.
  */
 export function itemsByElement(list: readonly JsonValue[], typing: Typing): ReadonlyMap<string, JsonValue> | undefined {
   if (typing.list === 'atomic') return undefined
@@ -144,7 +144,7 @@ export function itemsByElement(list: readonly JsonValue[], typing: Typing): Read
   return items
 }
 
-/** The path element of an item, undefined when it has none of its keys. */
+/** Returns the path element of an item; undefined when all of its keys are missing. */
 export function elementOf(item: JsonValue, typing: Typing): string | undefined {
   if (typing.list === 'set') return isObject(item) || Array.isArray(item) ? undefined : `v:${canonicalJson(item)}`
   if (!isObject(item)) return undefined

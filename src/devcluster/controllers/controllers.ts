@@ -1,4 +1,4 @@
-/** The controllers of the embedded cluster: what kube-controller-manager, the scheduler and a kubelet would do. */
+/** The controllers of the embedded cluster, in place of kube-controller-manager, kube-scheduler and the kubelets. */
 import type { Clock } from '../../api/clock.ts'
 import { Cache } from '../../cache/cache.ts'
 import type { Client } from '../../client/client.ts'
@@ -18,14 +18,14 @@ import type { TypeSource } from './type-source.ts'
 export interface ControllersOptions {
   readonly client: Client
   readonly source: TypeSource
-  /** The certificate authority of the API server, PEM. */
+  /** The CA of the API server, PEM. */
   readonly ca: string
   readonly nodes: readonly NodeOptions[]
   readonly logger: Logger
   readonly clock: Clock
 }
 
-/** Runs all controllers until the signal aborts; resolves when they have ended. */
+/** Runs all controllers until the signal is aborted; resolves when they have ended. */
 export async function runControllers(options: ControllersOptions, signal: AbortSignal): Promise<void> {
   const { client, source, clock } = options
   const logger = quiet(options.logger)
@@ -34,7 +34,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   const eventsOf = (component: string, instance = ''): EventRecorder => createEventRecorder(client, { component, instance, logger, clock })
   const start = (definition: ControllerDefinition, component: string, instance = ''): Promise<void> => {
     const events = eventsOf(component, instance)
-    // What runs when the cluster stops has nobody left to work for.
+    // Reconciles that still run when the cluster stops need no grace period.
     return definition.start({ client, cache, logger, metrics, clock, events, graceMs: 0 }, signal)
   }
   await Promise.all([
@@ -47,7 +47,7 @@ export async function runControllers(options: ControllersOptions, signal: AbortS
   ])
 }
 
-/** What the simulated control plane does all day is of interest to its developers alone; its errors are not. */
+/** Reduces logging to errors, unless the level is `debug`. */
 function quiet(logger: Logger): Logger {
   if (logger.isLevelEnabled('debug') || !logger.isLevelEnabled('error')) return logger
   return logger.child({}, { level: 'error' })

@@ -1,4 +1,4 @@
-/** Who depends on whom: all objects of all types, by informers that come and go with the types. */
+/** The graph of owners and dependents, built from informers for all types. */
 import type { Clock, Timer } from '../../api/clock.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { groupResourceOf, parseApiVersion } from '../../api/group-version-kind.ts'
@@ -10,7 +10,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { ReadonlyObject } from './owners.ts'
 import type { TypeSource } from './type-source.ts'
 
-/** An object, and the type under which it is read and written. */
+/** An object and its type. */
 export interface GraphObject {
   readonly type: ResourceType
   readonly object: ReadonlyObject
@@ -21,11 +21,11 @@ export interface DependencyGraphOptions {
   readonly source: TypeSource
   readonly logger: Logger
   readonly clock: Clock
-  /** Called for each object that may have become somebody's business. */
+  /** Called for each object that may have to be garbage-collected. */
   readonly changed: (type: ResourceType, key: ObjectKey) => void
 }
 
-interface Followed {
+interface WatchedType {
   readonly informer: Informer
   readonly stop: AbortController
   readonly ended: Promise<void>
@@ -35,16 +35,16 @@ interface Followed {
 
 const byOwner: Index = { name: 'owner', keysOf: ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) }
 const byUid: Index = { name: 'uid', keysOf: ({ metadata }) => metadata.uid }
-/** A type that is no longer served is followed a little longer, for its last deletions are still on their way. */
+/** Time that an informer outlives its type, to receive the type's last deletions. */
 const leaveAfterMs = 1_000
-/** Deleted owners that are remembered; as many as Kubernetes remembers. */
-const maxGone = 500
+/** Maximum number of cached deleted owners, as in Kubernetes. */
+const maxDeletedOwners = 500
 
 export class DependencyGraph {
   readonly #options: DependencyGraphOptions
-  readonly #followed = new Map<string, Followed>()
+  readonly #watched = new Map<string, WatchedType>()
   /** Uids of deleted objects that had dependents, the oldest first. */
-  readonly #gone = new Set<string>()
+  readonly #deletedOwners = new Set<string>()
   #stopListening: () => void = () => undefined
   #ended = false
 
@@ -52,76 +52,76 @@ export class DependencyGraph {
     this.#options = options
   }
 
-  /** Follows all types until the signal aborts. */
+  /** Watches all types until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const follow = (): void => this.#follow()
-    this.#stopListening = this.#options.source.onChange(follow)
-    follow()
+    const watchTypes = (): void => this.#watchTypes()
+    this.#stopListening = this.#options.source.onChange(watchTypes)
+    watchTypes()
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve()
       else signal.addEventListener('abort', () => resolve(), { once: true })
     })
     this.#ended = true
     this.#stopListening()
-    for (const { stop, leaving } of this.#followed.values()) {
+    for (const { stop, leaving } of this.#watched.values()) {
       leaving?.cancel()
       stop.abort()
     }
-    await Promise.all([...this.#followed.values()].map(({ ended }) => ended))
+    await Promise.all([...this.#watched.values()].map(({ ended }) => ended))
   }
 
-  /** Whether every type has been listed: before that, "no dependents" means nothing. */
+  /** True when all types are listed; before that, dependents may be missing. */
   get synced(): boolean {
-    return [...this.#followed.values()].every(({ informer }) => informer.synced)
+    return [...this.#watched.values()].every(({ informer }) => informer.synced)
   }
 
   get(type: ResourceType, key: ObjectKey): ReadonlyObject | undefined {
-    return this.#followed.get(idOf(type))?.informer.store.get(key)
+    return this.#watched.get(idOf(type))?.informer.store.get(key)
   }
 
-  /** Whether an object of this uid had dependents and was deleted. */
+  /** True when an object with this uid had dependents and was deleted. */
   isGone(uid: string): boolean {
-    return this.#gone.has(uid)
+    return this.#deletedOwners.has(uid)
   }
 
-  /** The object of a type that has this uid, in whatever namespace. */
+  /** Returns the object of a type with this uid, in any namespace. */
   find(type: ResourceType, uid: string): ReadonlyObject | undefined {
-    return this.#followed.get(idOf(type))?.informer.store.list({ index: [byUid, uid] })[0]
+    return this.#watched.get(idOf(type))?.informer.store.list({ index: [byUid, uid] })[0]
   }
 
-  /** The objects that name this uid as an owner. */
+  /** Returns the dependents of the object with this uid. */
   dependentsOf(uid: string): readonly GraphObject[] {
-    return [...this.#followed.values()].flatMap(({ informer }) =>
+    return [...this.#watched.values()].flatMap(({ informer }) =>
       informer.store.list({ index: [byOwner, uid] }).map((object) => ({ type: informer.type, object })),
     )
   }
 
-  #follow(): void {
+  #watchTypes(): void {
     if (this.#ended) return
     const wanted = new Map(this.#options.source.types().map((type) => [idOf(type), type]))
-    for (const [id, followed] of this.#followed) {
+    for (const [id, watched] of this.#watched) {
       if (!wanted.has(id)) {
-        followed.leaving ??= this.#options.clock.after(leaveAfterMs, () => this.#leave(id))
-      } else if (followed.leaving !== undefined) {
-        followed.leaving.cancel()
-        followed.leaving = undefined
+        watched.leaving ??= this.#options.clock.after(leaveAfterMs, () => this.#leave(id))
+      } else if (watched.leaving !== undefined) {
+        watched.leaving.cancel()
+        watched.leaving = undefined
       }
     }
-    for (const [id, type] of wanted) if (!this.#followed.has(id)) this.#followed.set(id, this.#start(type))
+    for (const [id, type] of wanted) if (!this.#watched.has(id)) this.#watched.set(id, this.#start(type))
   }
 
   #leave(id: string): void {
-    this.#followed.get(id)?.stop.abort()
-    this.#followed.delete(id)
+    this.#watched.get(id)?.stop.abort()
+    this.#watched.delete(id)
   }
 
-  /** Remembers a deleted owner and has its dependents looked at. */
-  #lost(uid: string): void {
+  /** Records a deleted owner, and reports its dependents. */
+  #ownerDeleted(uid: string): void {
     const dependents = this.dependentsOf(uid)
     if (dependents.length === 0) return
-    this.#gone.add(uid)
-    const [oldest] = this.#gone
-    if (this.#gone.size > maxGone && oldest !== undefined) this.#gone.delete(oldest)
+    this.#deletedOwners.add(uid)
+    const [oldest] = this.#deletedOwners
+    if (this.#deletedOwners.size > maxDeletedOwners && oldest !== undefined) this.#deletedOwners.delete(oldest)
     for (const { type, object } of dependents) this.#options.changed(type, object.metadata)
   }
 
@@ -132,9 +132,9 @@ export class DependencyGraph {
     }
   }
 
-  #start(type: ResourceType): Followed {
+  #start(type: ResourceType): WatchedType {
     const { client, clock, changed } = this.#options
-    // A type that goes away, or that is not there yet, is no news to anybody here.
+    // Warnings are expected while a type is added or removed.
     const logger = this.#options.logger.child({ resource: groupResourceOf(type) }, { level: 'error' })
     const informer = new Informer({ client, clock, type, logger })
     informer.addIndex(byOwner)
@@ -143,11 +143,11 @@ export class DependencyGraph {
       added: ({ metadata }) => changed(type, metadata),
       updated: ({ metadata }, { metadata: before }) => {
         changed(type, metadata)
-        // An owner may have waited for what the object no longer keeps it from.
+        // A terminating owner may have waited for this dependent, which no longer references or blocks it.
         if (metadata.ownerReferences !== before.ownerReferences) this.#ownersChanged(before)
       },
       deleted: ({ metadata }) => {
-        this.#lost(metadata.uid)
+        this.#ownerDeleted(metadata.uid)
         this.#ownersChanged(metadata)
       },
     })

@@ -1,4 +1,7 @@
-/** Deletes what has lost its owners, and keeps the promises of foreground and orphaning deletion. */
+/**
+ * Garbage collection: deletes objects without owners, and completes foreground and orphaning deletion
+ * (k8s.io/kubernetes/pkg/controller/garbagecollector).
+ */
 import type { Clock } from '../../api/clock.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
@@ -24,10 +27,10 @@ export interface GarbageCollectorOptions {
 }
 
 const workers = 4
-/** Reports of foreign owners that are remembered. */
+/** Maximum number of cached reports. */
 const maxReported = 500
 
-/** Runs until the signal aborts; resolves when the last worker has ended. */
+/** Runs until the signal is aborted; resolves when the last worker has ended. */
 export async function runGarbageCollector(options: GarbageCollectorOptions, signal: AbortSignal): Promise<void> {
   const { client, source, logger, clock } = options
   const queue = new WorkQueue<string>({ clock })
@@ -50,8 +53,8 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
         queue.forget(item)
       } catch (error) {
         if (!signal.aborted) {
-          // A conflict is no failure: the newer state is on its way.
-          if (!isConflict(error)) logger.warn(`${item} could not be collected, trying again: ${messageOf(error)}`)
+          // A conflict is expected: the newer state is about to arrive.
+          if (!isConflict(error)) logger.warn(`${item} could not be garbage-collected, retrying: ${messageOf(error)}`)
           queue.addRateLimited(item)
         }
       }
@@ -64,7 +67,7 @@ export async function runGarbageCollector(options: GarbageCollectorOptions, sign
   await Promise.all([graph.run(signal), ...Array.from({ length: workers }, work)])
 }
 
-/** The dependents are not known yet: the object has to wait. */
+/** Thrown when dependents may be missing, to requeue the object. */
 class NotSynced extends Error {
   override readonly message = 'not all types have been listed yet'
 }
@@ -75,7 +78,7 @@ class Collector {
   readonly #graph: DependencyGraph
   readonly #signal: AbortSignal
   readonly #events: EventRecorder
-  /** References that were reported, the oldest first: each is told once. */
+  /** Reported references, the oldest first; each is reported once. */
   readonly #reported = new Set<string>()
 
   constructor({ client, source, events }: GarbageCollectorOptions, graph: DependencyGraph, signal: AbortSignal) {
@@ -91,11 +94,14 @@ class Collector {
     if (object === undefined) return
     if (isOrphaning(object)) await this.#orphan(type, object)
     else if (isWaitingForDependents(object)) await this.#deleteDependents(type, object)
-    else if (!isBeingDeleted(object) && (object.metadata.ownerReferences?.length ?? 0) > 0) await this.#judge(type, object)
+    else if (!isBeingDeleted(object) && (object.metadata.ownerReferences?.length ?? 0) > 0) await this.#attemptToDelete(type, object)
   }
 
-  /** Keeps what has an owner left, deletes what has none. */
-  async #judge(type: ResourceType, object: ReadonlyObject): Promise<void> {
+  /**
+   * Deletes an object without owners; otherwise removes references to missing owners (k8s.io/kubernetes/pkg/controller/garbagecollector:
+   * attemptToDeleteItem).
+   */
+  async #attemptToDelete(type: ResourceType, object: ReadonlyObject): Promise<void> {
     const sources = { client: this.#client, source: this.#source, isGone: (uid: string) => this.#graph.isGone(uid) }
     const { solid, waiting, absent, unknown } = await findOwners(object, sources, this.#signal)
     for (const reference of [...absent, ...unknown]) this.#reportForeign(object, reference)
@@ -103,17 +109,17 @@ class Collector {
       if (waiting.length + absent.length > 0) await this.#dropReferences(type, object, [...waiting, ...absent])
       return
     }
-    // As long as nobody knows about one owner, the object is kept.
+    // Keep the object while one of its owners is unknown.
     if (unknown.length > 0) return
     const dependents = waiting.length > 0 ? this.#graph.dependentsOf(object.metadata.uid) : []
     if (dependents.length === 0) return this.#delete(type, object, policyOf(object))
-    // Who waits for an object that will wait for it would wait forever: the object lets its owners go first.
+    // When a dependent is in foreground deletion, too, the references may form a cycle that would never end: unblock the owners first.
     const circle = dependents.some((dependent) => isWaitingForDependents(dependent.object))
     const current = circle ? await this.#unblockOwners(type, object) : object
     if (current !== undefined) await this.#delete(type, current, 'Foreground')
   }
 
-  /** Says that an owner is in another namespace, where a reference cannot reach it. */
+  /** Records an event when an owner is in another namespace, which is invalid. */
   #reportForeign(object: ReadonlyObject, { apiVersion, kind, name, uid }: Reference): void {
     const type = this.#source.byKind(parseApiVersion(apiVersion).group, kind)
     const owner = type === undefined ? undefined : this.#graph.find(type, uid)
@@ -134,17 +140,17 @@ class Collector {
     { metadata }: ReadonlyObject,
     propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
   ): Promise<void> {
-    // Whoever changed the object meanwhile may have given it another owner.
+    // Precondition, because the object may have a new owner since.
     const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
     await ignoringMissing(this.#client.delete(type, metadata, { propagationPolicy, preconditions, signal: this.#signal }))
   }
 
-  /** Foreground: the dependents go first; those that block the owner are waited for. */
+  /** Foreground deletion: deletes the dependents, and waits for those that block the owner. */
   async #deleteDependents(type: ResourceType, owner: ReadonlyObject): Promise<void> {
     if (!this.#graph.synced) throw new NotSynced()
     const dependents = this.#graph.dependentsOf(owner.metadata.uid)
     for (const { type: dependentType, object } of dependents) {
-      if (!isBeingDeleted(object)) await this.#judge(dependentType, object)
+      if (!isBeingDeleted(object)) await this.#attemptToDelete(dependentType, object)
     }
     const blocks = ({ object }: { readonly object: ReadonlyObject }): boolean =>
       object.metadata.ownerReferences?.some(({ uid, blockOwnerDeletion }) => uid === owner.metadata.uid && blockOwnerDeletion === true) ===
@@ -167,7 +173,7 @@ class Collector {
     await this.#patchMetadata(type, metadata, { ownerReferences: left.length === 0 ? null : left })
   }
 
-  /** Makes no owner wait for the object. Gives it as it is then; undefined when it is gone. */
+  /** Sets blockOwnerDeletion to false in all references. Returns the updated object; undefined when it is deleted. */
   async #unblockOwners(type: ResourceType, { metadata }: ReadonlyObject): Promise<ReadonlyObject | undefined> {
     const ownerReferences = metadata.ownerReferences?.map((reference) => ({ ...reference, blockOwnerDeletion: false })) ?? []
     return this.#patchMetadata(type, metadata, { ownerReferences })
@@ -188,7 +194,7 @@ class Collector {
   }
 }
 
-/** What the object itself asks for by its finalizers. */
+/** Returns the propagation policy of the object's finalizers. */
 function policyOf({ metadata }: ReadonlyObject): 'Background' | 'Foreground' | 'Orphan' {
   if (metadata.finalizers?.includes(orphanFinalizer) === true) return 'Orphan'
   return metadata.finalizers?.includes(foregroundFinalizer) === true ? 'Foreground' : 'Background'

@@ -1,4 +1,4 @@
-/** A simulated kubelet for all nodes of the cluster: assigned Pods run, with an address and ready, until they are deleted. */
+/** A simulated kubelet for all nodes: scheduled Pods run and are ready until they are deleted. */
 import { pod as podType } from '../../api/builtin.ts'
 import { formatKey } from '../../api/object.ts'
 import { isConflict, isNotFound } from '../../client/api-error.ts'
@@ -11,13 +11,13 @@ import { PodAddresses } from './pod-addresses.ts'
 import { runningStatus } from './pod-status.ts'
 import type { ReadonlyPod } from './scheduling.ts'
 
-/** How long simulated containers take to stop, if the Pod allows that much. */
+/** Time that simulated containers take to stop, limited by the Pod's grace period. */
 const stopMs = 100
 
 export function kubelet(nodes: readonly NodeOptions[]): ControllerDefinition {
   const addresses = new PodAddresses()
   const hostIPs = new Map(nodes.map(({ name }, index) => [name, nodeAddress(index)]))
-  /** By namespace and name: the Pod whose address is to be released when it is gone, and when its containers have stopped. */
+  /** Pods by namespace and name: the uid, for which the address is allocated, and the time at which the containers stop. */
   const running = new Map<string, { readonly uid: string; stoppedAt?: number }>()
 
   return defineController(podType, {
@@ -63,7 +63,7 @@ async function run(
   try {
     await client.patchStatus(podType, pod.metadata, { status, metadata: { resourceVersion: pod.metadata.resourceVersion } }, { signal })
   } catch (error) {
-    // The cache is behind: the newer state comes by itself.
+    // The cache is stale; the newer state triggers another reconcile.
     if (isNotFound(error) || isConflict(error)) return
     throw error
   }
@@ -75,7 +75,7 @@ async function run(
   }
 }
 
-/** What a kubelet does when the containers have stopped: it confirms the deletion. Finalizers may still hold the object. */
+/** Confirms the deletion after the containers have stopped. Finalizers may still block it. */
 async function remove({ metadata }: ReadonlyPod, { client, signal }: ReconcileContext): Promise<void> {
   if (metadata.deletionGracePeriodSeconds === 0) return
   try {

@@ -1,16 +1,16 @@
-/** What a namespace that is being deleted says about its content. */
+/** Conditions of a terminating namespace. */
 import type { Condition, ConditionInput } from '../../api/conditions.ts'
 import { mergeConditions } from '../../api/conditions.ts'
 import type { ResourceType } from '../../api/group-version-kind.ts'
 
-/** The objects of a type that are left. */
+/** The remaining objects of a type. */
 export interface Remainder {
   readonly type: ResourceType
-  /** Those of each object. */
+  /** The finalizers of each object. */
   readonly finalizers: readonly (readonly string[])[]
 }
 
-/** In the order in which the namespace controller of Kubernetes writes them. */
+/** The order in which Kubernetes' namespace controller writes the conditions. */
 const order = [
   'NamespaceDeletionDiscoveryFailure',
   'NamespaceDeletionGroupVersionParsingFailure',

@@ -1,4 +1,4 @@
-/** Empties namespaces that are being deleted, says what is left in them, and then lets them go. */
+/** Deletes the content of terminating namespaces, updates their conditions, and removes their finalizer. */
 import type { Condition } from '../../api/conditions.ts'
 import type { Namespace } from '../../api/builtin.ts'
 import { namespace as namespaceType } from '../../api/builtin.ts'
@@ -16,11 +16,11 @@ import { namespaceConditions } from './namespace-conditions.ts'
 import type { TypeSource } from './type-source.ts'
 
 const finalizer = 'kubernetes'
-/** How soon a namespace is looked at again whose content takes its time: Pods with a grace period, objects with finalizers. */
+/** Requeue interval of a namespace with remaining content: Pods with a grace period, objects with finalizers. */
 const retryMs = 200
 /**
- * How long a namespace is left as it is: who deletes it together with what is in it, as `kubectl delete -k` does, then still finds
- * the latter. Kubernetes waits 5 s.
+ * Delay before the content is deleted, so that a client that deletes both the namespace and its content, such as `kubectl delete -k`, still
+ * finds the content. Kubernetes waits 5 s (k8s.io/kubernetes/pkg/controller/namespace: namespaceDeletionGracePeriod).
  */
 const graceMs = 2_000
 
@@ -44,7 +44,7 @@ export function namespaceController(source: TypeSource): ControllerDefinition {
   })
 }
 
-/** Deletes all objects of a type; gives what is left of them. */
+/** Deletes all objects of a type; returns the remaining ones. */
 async function deleteContent(type: ResourceType, namespace: string, { client, signal }: ReconcileContext): Promise<Remainder | undefined> {
   const path = resourcePath(type, { namespace })
   try {
@@ -55,13 +55,13 @@ async function deleteContent(type: ResourceType, namespace: string, { client, si
     const { items } = await client.list(type, { namespace, signal })
     return items.length === 0 ? undefined : { type, finalizers: items.map(({ metadata }) => metadata.finalizers ?? []) }
   } catch (error) {
-    // The type has just gone away, and its objects with it; or it cannot be deleted at all.
+    // The type is no longer served, so its objects are gone; or it does not support the verb.
     if (isNotFound(error) || (isApiError(error) && error.statusCode === 405)) return undefined
     throw error
   }
 }
 
-/** Writes the conditions, when they say something new. */
+/** Updates the conditions if they have changed. */
 async function report(
   { metadata, status }: DeepReadonly<Namespace>,
   remainders: readonly Remainder[],

@@ -1,4 +1,4 @@
-/** The simulated nodes: what a kubelet would register and report about its machine. */
+/** The simulated nodes: the Node objects and their status. */
 import { node as nodeType } from '../../api/builtin.ts'
 import type { Node } from '../../api/builtin.ts'
 import { formatTime } from '../../api/conditions.ts'
@@ -13,12 +13,12 @@ export interface NodeOptions {
 
 export const defaultNodes: readonly NodeOptions[] = [{ name: 'proreus-node', labels: { project: 'test' } }]
 
-/** The address of a simulated node; nothing listens there. */
+/** Returns the address of a simulated node, at which nothing listens. */
 export function nodeAddress(index: number): string {
   return `10.0.${index >> 8}.${(index & 0xff) + 1}`
 }
 
-/** Creates the nodes that are not there yet, and reports all as ready. */
+/** Creates missing nodes, and sets the status of all to ready. */
 export async function registerNodes(
   client: Client,
   nodes: readonly NodeOptions[],
@@ -28,7 +28,7 @@ export async function registerNodes(
     nodes.map(async (node, index) => {
       const status = nodeStatus(node.name, nodeAddress(index), options)
       try {
-        // Ready from the start: a node that is not gets a taint that keeps Pods away.
+        // Created with the condition Ready, because a node without it gets a taint that prevents scheduling.
         await client.create(nodeType, { ...nodeObject(node), status } as ObjectInput<Node>)
       } catch (error) {
         if (!isAlreadyExists(error)) throw error

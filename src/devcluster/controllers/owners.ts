@@ -1,4 +1,4 @@
-/** What has become of the owners that an object names. */
+/** Looks up the owners of an object. */
 import { parseApiVersion } from '../../api/group-version-kind.ts'
 import type { DeepReadonly } from '../../api/json.ts'
 import type { KubernetesObject, OwnerReference } from '../../api/object.ts'
@@ -13,34 +13,34 @@ export const foregroundFinalizer = 'foregroundDeletion'
 export const orphanFinalizer = 'orphan'
 
 export interface Owners {
-  /** They are there. */
+  /** Existing owners. */
   readonly solid: readonly Reference[]
-  /** They are being deleted and wait for their dependents. */
+  /** Owners in foreground deletion, which wait for their dependents. */
   readonly waiting: readonly Reference[]
-  /** They are gone, or never were in this namespace. */
+  /** Missing owners, deleted or never created in this namespace. */
   readonly absent: readonly Reference[]
-  /** Nobody can tell: their type is not served. */
+  /** Owners that cannot be looked up, because their type is not served. */
   readonly unknown: readonly Reference[]
 }
 
-/** Where owners are looked up. */
+/** The sources for the lookup of owners. */
 export interface OwnerSources {
   readonly client: Client
   readonly source: TypeSource
-  /** Whether the owner of this uid was seen to be deleted: the only witness when its type is no longer served. */
+  /** Returns whether the deletion of the owner was observed; the only evidence when its type is no longer served. */
   readonly isGone: (uid: string) => boolean
 }
 
 /**
- * Looks the owners up with the API server itself, for what is deleted on a mistaken belief does not come back.
- * A name that now belongs to another object counts as absent; so does an owner in another namespace, which a reference cannot name.
+ * Looks up owners with live requests instead of the cache, because a deletion based on stale data cannot be undone. An owner whose name now
+ * belongs to another object is absent, and so is one in another namespace, because references are within a namespace.
  */
 export async function findOwners(object: ReadonlyObject, { client, source, isGone }: OwnerSources, signal: AbortSignal): Promise<Owners> {
   const owners = { solid: [] as Reference[], waiting: [] as Reference[], absent: [] as Reference[], unknown: [] as Reference[] }
   const { namespace, ownerReferences = [] } = object.metadata
   for (const reference of ownerReferences) {
     const type = source.byKind(parseApiVersion(reference.apiVersion).group, reference.kind)
-    // A cluster-scoped object that names a namespaced owner says nothing about which one: Kubernetes leaves it alone, too.
+    // A cluster-scoped object cannot reference a namespaced owner; Kubernetes keeps such an object, too.
     if (type === undefined || (type.namespaced && namespace === undefined)) {
       const list = type === undefined && isGone(reference.uid) ? owners.absent : owners.unknown
       list.push(reference)

@@ -1,6 +1,6 @@
-/** Addresses for simulated Pods: unique within 10.244.0.0/16, the lowest free one first. */
+/** Addresses for simulated Pods: unique in 10.244.0.0/16, the lowest free one first. */
 
-/** 10.244.0.1 is the node's own end of the network. */
+/** 10.244.0.1 is the address of the node. */
 const first = 2
 const last = 0xfffe
 
@@ -9,7 +9,7 @@ export class PodAddresses {
   readonly #taken = new Set<number>()
   #next = first
 
-  /** The address of a Pod, the same one for each call. `known` is what its status already says. */
+  /** Returns the address of a Pod, always the same one. `known` is the address in its status. */
   addressOf(uid: string, known?: string): string {
     const before = this.#byOwner.get(uid)
     if (before !== undefined) return format(before)

@@ -1,4 +1,4 @@
-/** What a kubelet reports about a Pod whose containers all run. */
+/** The status of a Pod whose containers all run. */
 import { createHash } from 'node:crypto'
 import { formatTime } from '../../api/conditions.ts'
 import type { ReadonlyPod } from './scheduling.ts'
@@ -16,7 +16,7 @@ interface RunningContainer {
   readonly startedAt: string
 }
 
-/** The running state of a Pod; undefined when its status already says so. */
+/** Returns the running status of a Pod; undefined when its status is up to date. */
 export function runningStatus(pod: ReadonlyPod, place: PodPlace): object | undefined {
   const { spec, status } = pod
   const time = formatTime(place.now)
@@ -25,7 +25,7 @@ export function runningStatus(pod: ReadonlyPod, place: PodPlace): object | undef
     const before = known.get(name)
     const startedAt = before?.state?.running?.startedAt
     if (before === undefined || startedAt === undefined) return { name, image, restartCount: before?.restartCount ?? 0, startedAt: time }
-    // An image that was changed in place restarts its container.
+    // A container with a changed image is restarted.
     return before.image === image
       ? { name, image, restartCount: before.restartCount, startedAt }
       : { name, image, restartCount: before.restartCount + 1, startedAt: time }

@@ -1,4 +1,4 @@
-/** Binds Pods that have no node yet to one on which they fit. */
+/** Binds unscheduled Pods to a node that fits. */
 import { node as nodeType, pod as podType } from '../../api/builtin.ts'
 import { formatTime } from '../../api/conditions.ts'
 import type { ObjectKey } from '../../api/object.ts'
@@ -13,7 +13,7 @@ import { placePod } from './scheduling.ts'
 
 const schedulerName = 'default-scheduler'
 
-/** `cache` must be the one that the controller is started with. */
+/** @param cache the cache that the controller is started with */
 export function scheduler(cache: Cache): ControllerDefinition {
   return defineController(podType, {
     name: 'scheduler',
@@ -54,7 +54,7 @@ async function bind(pod: ReadonlyPod, node: string, { client, events, signal }: 
   try {
     await client.raw(objectPath(podType, { name, namespace }, 'binding'), { method: 'POST', body, contentType: 'application/json', signal })
   } catch (error) {
-    // Gone, or bound by somebody else: either way there is nothing left to do here.
+    // Deleted, or already bound: nothing remains to do.
     if (isNotFound(error) || isConflict(error)) return
     throw error
   }
@@ -67,7 +67,7 @@ async function reportProblem(pod: ReadonlyPod, message: string, { client, events
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
   const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : formatTime(clock.now())
   const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastProbeTime: null, lastTransitionTime }
-  // The Go type writes times that are not known as null, which the type of the models does not allow.
+  // Unknown times are null in JSON, which the TypeScript type does not allow.
   const status: object = { conditions: [...others, condition] }
   try {
     await client.patchStatus(podType, pod.metadata, { status }, { signal })

@@ -1,4 +1,4 @@
-/** Which node a Pod fits on: readiness, node selector, required node affinity, taints. */
+/** Selects a node for a Pod: by readiness, node selector, required node affinity and taints. */
 import type { Node, Pod } from '../../api/builtin.ts'
 import type { DeepReadonly } from '../../api/json.ts'
 import { matchesLabels } from '../../api/label-selector.ts'
@@ -9,7 +9,7 @@ export type ReadonlyNode = DeepReadonly<Node>
 
 export type Placement = { readonly node: string } | { readonly problem: string }
 
-/** The node with the fewest Pods of those on which the Pod fits, or why it fits on none. */
+/** Returns the fitting node with the fewest Pods, or the reason why none fits. */
 export function placePod(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], podsOn: (node: string) => number): Placement {
   if (nodes.length === 0) return { problem: 'no nodes available to schedule pods' }
   const reasons = new Map<string, number>()
@@ -29,7 +29,7 @@ export function placePod(pod: ReadonlyPod, nodes: readonly ReadonlyNode[], podsO
   }
 }
 
-/** Why a Pod does not fit on a node, in the scheduler's words. */
+/** Returns the scheduler's message when a Pod does not fit on a node. */
 function misfit(pod: ReadonlyPod, node: ReadonlyNode): string | undefined {
   const { spec } = pod
   if (node.spec?.unschedulable === true) return 'node(s) were unschedulable'

@@ -1,4 +1,4 @@
-/** Gives each namespace what Pods expect to find in it: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`. */
+/** Creates the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt` in each namespace. */
 import { configMap, namespace as namespaceType, serviceAccount } from '../../api/builtin.ts'
 import { isAlreadyExists, isForbidden, isNotFound } from '../../client/api-error.ts'
 import type { ControllerDefinition } from '../../controller/builder.ts'
@@ -10,7 +10,7 @@ const rootCaDescription =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or ' +
   'kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
-/** `ca`: the certificate authority of the API server, PEM. */
+/** @param ca CA of the API server, PEM */
 export function serviceAccountController(ca: string): ControllerDefinition {
   const namespaceOf = (wanted: string) => (object: { readonly metadata: { readonly name: string; readonly namespace?: string } }) =>
     object.metadata.name === wanted && object.metadata.namespace !== undefined ? [{ name: object.metadata.namespace }] : []
@@ -40,7 +40,7 @@ export function serviceAccountController(ca: string): ControllerDefinition {
   })
 }
 
-/** It is there already and the cache does not know yet; or the namespace is going away. */
+/** Ignores that the object already exists, and that the namespace is terminating or deleted. */
 function ignoreRaces(error: unknown): void {
   if (!isAlreadyExists(error) && !isNotFound(error) && !isForbidden(error)) throw error
 }

@@ -1,16 +1,16 @@
-/** Which types there are, for controllers that look after all of them. */
+/** The served types, for controllers that process all of them. */
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { resourceType } from '../../api/group-version-kind.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 
-/** A cluster's types, each in its preferred version. */
+/** The types of a cluster, each in its preferred version. */
 export interface TypeSource {
-  /** Those that can be listed, watched and deleted. */
+  /** Returns the types that support list, watch and delete. */
   types(): readonly ResourceType[]
-  /** The type of this group and kind in any of its versions; undefined when it is not served. */
+  /** Returns the type of this group and kind in its preferred version; undefined when it is not served. */
   byKind(group: string, kind: string): ResourceType | undefined
-  /** Calls `listener` after each change; returns the function that ends it. */
+  /** Calls `listener` after each change; returns a function to unsubscribe. */
   onChange(listener: () => void): () => void
 }
 
@@ -27,7 +27,7 @@ export function catalogTypes(catalog: Catalog): TypeSource {
   }
 }
 
-/** One row for what is stored once; the table lists the preferred version first. */
+/** Returns one type per storage key; the catalog lists the preferred version first. */
 function preferred(rows: readonly ResourceInfo[]): readonly ResourceType[] {
   const byStorage = new Map<string, ResourceType>()
   for (const { storageKey, verbs, group, version, kind, plural, namespaced } of rows) {

@@ -1,9 +1,9 @@
-/** Computations that look at an object in several of its versions, where only a webhook can tell what it is in another one. */
+/** Runs computations that need an object in several versions when a webhook converts it. */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson } from '../../api/json.ts'
 import type { Converter } from './converter.ts'
 
-/** The object in another version of its type. */
+/** Returns the object in another version of its type. */
 export type VersionView = (object: JsonObject, apiVersion: string) => JsonObject
 
 class Unconverted extends Error {
@@ -19,8 +19,8 @@ class Unconverted extends Error {
 }
 
 /**
- * Computes again and again until all conversions that the computation asks for are there: so it can be written without waiting,
- * as for types that need no webhook. It must be pure.
+ * Runs a computation again after each missing conversion until all are cached, so that the computation can be synchronous, as for types
+ * without a webhook. It must be pure.
  */
 export async function acrossVersions<Result>(converter: Converter, compute: (view: VersionView) => Result): Promise<Result> {
   const known = new Map<string, JsonObject>()

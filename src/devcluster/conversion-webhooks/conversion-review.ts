@@ -1,4 +1,4 @@
-/** ConversionReview: the request that is sent to a conversion webhook, and what is checked in its response. */
+/** ConversionReview: the request for a conversion webhook, and the validation of its response. */
 import { randomUUID } from 'node:crypto'
 import { quote } from '../../api/field-error.ts'
 import { parseApiVersion } from '../../api/group-version-kind.ts'
@@ -16,29 +16,33 @@ const knownVersions = ['v1', 'v1beta1']
 
 export interface ConversionRequest {
   readonly uid: string
-  /** Of the review. */
+  /** The apiVersion of the review. */
   readonly apiVersion: string
   readonly body: JsonObject
 }
 
-/** Why an object could not be converted, in the API server's words. */
+/** A failed conversion, with the API server's message. */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError'
 }
 
-/** @throws {ConversionError} when none of the versions of reviews is known. */
+/** @throws {ConversionError} when no version of the review is supported. */
 export function conversionRequest(object: JsonObject, desiredAPIVersion: string, reviewVersions: readonly string[]): ConversionRequest {
   const version = reviewVersions.find((candidate) => knownVersions.includes(candidate))
   if (version === undefined) throw new ConversionError('no supported conversion review versions')
   const uid = randomUUID()
   const apiVersion = `${group}/${version}`
   const request = { uid, desiredAPIVersion, objects: [object] }
-  // So Go writes a response that is not there yet.
+  // Go's encoding of an empty response.
   const response = { uid: '', convertedObjects: null, result: { metadata: {} } }
   return { uid, apiVersion, body: { kind: 'ConversionReview', apiVersion, request, response } }
 }
 
-/** The one converted object of an answer, checked. @throws {ConversionError} */
+/**
+ * Returns the converted object of a valid response (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: validateConvertedObject).
+ *
+ * @throws {ConversionError} when the response is invalid.
+ */
 export function readConversion(answer: JsonValue, request: ConversionRequest, object: JsonObject, desiredAPIVersion: string): JsonObject {
   const refuse = (detail: string): ConversionError => new ConversionError(`conversion webhook for ${describeKind(object)} ${detail}`)
   const objects = convertedObjects(answer, request, (detail) => refuse(`failed: ${detail}`))
@@ -58,7 +62,7 @@ export function readConversion(answer: JsonValue, request: ConversionRequest, ob
   return { ...converted, metadata: result.metadata }
 }
 
-/** Fields of metadata, and what messages call them. */
+/** Immutable metadata, and its names in messages. */
 const unchangeable = { name: 'name', namespace: 'namespace', uid: 'UID' } as const
 
 function convertedObjects(
@@ -69,7 +73,7 @@ function convertedObjects(
   const review = isObject(answer) ? answer : {}
   const otherType = reviewTypeProblem(review, { kind: 'ConversionReview', apiVersion: request.apiVersion, knownVersions })
   if (otherType !== undefined) throw failed(otherType)
-  // The older version of reviews looks the same, and was not checked as strictly.
+  // v1beta1 has the same fields, but is validated less strictly.
   const isBeta = parseApiVersion(request.apiVersion).version === 'v1beta1'
   const { error } = checkShape(shapeOf(kindType({ group, version: 'v1', kind: 'ConversionReview' })!), review)
   if (error !== undefined) throw failed(error.replace(/\[\]any$/, '[]runtime.RawExtension'))

@@ -1,4 +1,7 @@
-/** The metadata of a converted object: that of the original, with the labels and annotations that the webhook made. */
+/**
+ * Metadata of a converted object: that of the original, with labels and annotations from the webhook
+ * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: restoreObjectMeta).
+ */
 import type { FieldError } from '../../api/field-error.ts'
 import { formatFieldError, invalid, tooLong } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -6,10 +9,10 @@ import { isObject } from '../../api/json.ts'
 import { labelValue, qualifiedName } from '../../api/names.ts'
 import { goTypeName } from '../types/go-text.ts'
 
-/** The API server's limit for all annotations of an object. */
+/** Maximum size of all annotations of an object. */
 const maxAnnotationBytes = 256 * 1024
 
-/** The metadata, or why the webhook's is refused. */
+/** Returns the metadata, or the error in the webhook's response. */
 export function convertedMetadata(
   original: JsonObject,
   converted: JsonObject,
@@ -34,10 +37,11 @@ export function convertedMetadata(
 function problemOf(field: 'labels' | 'annotations', value: JsonValue, before: JsonValue | undefined): string | undefined {
   if (!isObject(value)) return `invalid metadata.${field} of type ${goTypeName(value)} in converted object`
   const entries = Object.entries(value) as [string, JsonValue][]
-  const odd = entries.find(([, text]) => typeof text !== 'string')
-  if (odd !== undefined) return `metadata.${field}[${odd[0]}] must be a string, but is ${goTypeName(odd[1])} in converted object`
+  const nonString = entries.find(([, text]) => typeof text !== 'string')
+  if (nonString !== undefined)
+    return `metadata.${field}[${nonString[0]}] must be a string, but is ${goTypeName(nonString[1])} in converted object`
   const old = isObject(before) ? before : {}
-  // What was there before was good enough once.
+  // Unchanged labels or annotations are not validated again.
   if (entries.length === Object.keys(old).length && entries.every(([key, text]) => old[key] === text)) return undefined
   const errors = (field === 'labels' ? labelErrors : annotationErrors)(entries as [string, string][])
   if (errors.length === 0) return undefined
@@ -54,7 +58,7 @@ function labelErrors(labels: readonly [string, string][]): FieldError[] {
 }
 
 function annotationErrors(annotations: readonly [string, string][]): FieldError[] {
-  // As the API server calls it here.
+  // The path in the API server's message.
   const path = 'metadata.annotation'
   const bytes = annotations.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   return [

@@ -1,4 +1,4 @@
-/** Converts custom resources between their versions by the conversion webhook of their definition. */
+/** Converts custom resources between versions with the conversion webhook of their definition. */
 import type { JsonObject } from '../../api/json.ts'
 import type { WebhookCaller } from '../admission/caller.ts'
 import type { HookClientConfig } from '../admission/hook.ts'
@@ -9,14 +9,14 @@ import { bareError } from '../registry/status-error.ts'
 import { ConversionError, conversionRequest, readConversion } from './conversion-review.ts'
 
 export interface Converter {
-  /** The object in another version of its type; at once when it is in that version. Throws a `StatusError` 500. */
+  /** Converts an object; returns the same object when it already has the version. Throws a `StatusError` 500. */
   convert(object: JsonObject, apiVersion: string): Promise<JsonObject>
 }
 
-/** How long the API server waits for a conversion. */
+/** The API server's timeout for a conversion. */
 const timeoutSeconds = 30
 
-/** Undefined for a definition whose conversion strategy is `None`. Calls end with the signal. */
+/** Returns the converter of a definition; undefined for conversion strategy `None`. The signal aborts running calls. */
 export function webhookConverter({ spec }: Definition, caller: WebhookCaller, signal: AbortSignal): Converter | undefined {
   if (spec.conversion?.strategy !== 'Webhook') return undefined
   const { clientConfig = {}, conversionReviewVersions = [] } = (spec.conversion.webhook ?? {}) as {

@@ -1,22 +1,25 @@
-/** Which names a definition may use: those that no other definition of its group has taken before. */
+/**
+ * Accepts the names of a definition that no other definition of its group uses (k8s.io/apiextensions-apiserver/pkg/controller/status:
+ * NamingConditionController).
+ */
 import { jsonEqual } from '../../api/json.ts'
 import type { JsonValue } from '../../api/json.ts'
 import type { Definition, DefinitionNames } from './definition.ts'
 
 export interface NameConflict {
-  /** `PluralConflict`, `KindConflict`, …: the reason of the condition. */
+  /** The reason of the condition: `PluralConflict`, `KindConflict`, …. */
   readonly reason: string
   readonly message: string
 }
 
 export interface AcceptedNames {
-  /** The names that the definition is served under: what it wants, and for what others have, what it had. */
+  /** The names under which the definition is served: the requested ones, and the previous ones instead of those already in use. */
   readonly names: DefinitionNames
-  /** The last thing that is taken by somebody else. */
+  /** The last conflict found. */
   readonly conflict: NameConflict | undefined
 }
 
-/** Compares the names that a definition wants with those that others of the same group use. */
+/** Compares the requested names with the accepted names of other definitions in the group. */
 export function acceptNames(definition: Definition, others: readonly Definition[]): AcceptedNames {
   const wanted = definition.spec.names
   const before: DefinitionNames = definition.status?.acceptedNames ?? { kind: '', plural: '' }

@@ -12,7 +12,7 @@ import { validateDefinition } from './validate-definition.ts'
 
 export const definitionsKey = 'apiextensions.k8s.io/customresourcedefinitions'
 
-/** The row; `clock` dates the conditions that a deletion sets. */
+/** Returns the row; `clock` is for the conditions that a deletion sets. */
 export function customResourceDefinitions(clock: Clock): ResourceInfo {
   return builtinResource({
     group: 'apiextensions.k8s.io',
@@ -24,7 +24,7 @@ export function customResourceDefinitions(clock: Clock): ResourceInfo {
     status: true,
     strategy: {
       generation: true,
-      tellsEmptyLists: true,
+      distinguishesEmptyLists: true,
       default: withDefaults,
       prepareForCreate(object) {
         const storedVersions = storageVersions(object).slice(0, 1)
@@ -61,13 +61,16 @@ function withDefaults(given: JsonObject): JsonObject {
     conversion: isObject(spec.conversion) ? withPort(spec.conversion) : (spec.conversion ?? { strategy: 'None' }),
   }
   const named = jsonEqual(spec, defaulted) ? object : { ...object, spec: defaulted }
-  // Where nothing is said to be stored, what would be stored is.
+  // storedVersions defaults to the storage version.
   const { storedVersions } = isObject(object.status) ? object.status : {}
   if (Array.isArray(storedVersions) && storedVersions.length > 0) return named
   return { ...named, status: { ...(isObject(object.status) ? object.status : {}), storedVersions: storageVersions(named).slice(0, 1) } }
 }
 
-/** What is no value of a custom resource is read into floats and the like: bounds beyond 2^53 are not exact. */
+/**
+ * Converts integers beyond 2^53 to floats, except in values of custom resources (`default`, `enum`, `example`): bounds such as `maximum`
+ * are floats in Go.
+ */
 function withFloats<Value extends JsonValue>(value: Value): Value {
   if (Array.isArray(value)) return value.map(withFloats) as JsonValue as Value
   if (typeof value === 'bigint') return Number(value) as JsonValue as Value
@@ -81,7 +84,7 @@ function withFloats<Value extends JsonValue>(value: Value): Value {
 
 const exactFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
-/** The Service of a conversion webhook listens on 443 unless it says something else. */
+/** Applies the default port 443 to the Service of a conversion webhook. */
 function withPort(conversion: JsonObject): JsonObject {
   return changeObjectField(conversion, 'webhook', (webhook) =>
     changeObjectField(webhook, 'clientConfig', (client) =>
@@ -94,7 +97,7 @@ function storageVersions(object: JsonObject): string[] {
   return (asDefinition(object).spec.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name)
 }
 
-/** A new storage version is remembered in the status, for what is stored in it must stay readable. */
+/** Adds a new storage version to status.storedVersions, because objects stored in the old one must remain readable. */
 function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
   const status: JsonObject = isObject(old.status) ? old.status : {}
   const stored: readonly string[] = asDefinition(old).status?.storedVersions ?? []
@@ -102,12 +105,15 @@ function rememberingVersions(object: JsonObject, old: JsonObject): JsonObject {
   return added.length === 0 ? object : { ...object, status: { ...status, storedVersions: [...stored, ...added] } }
 }
 
-/** Definitions are marked by a code of their own in the API server: it counts no generation and notes no grace period. */
+/**
+ * Removes the grace period, and resets the generation: the API server's DELETE of definitions does not set them
+ * (k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition: REST.Delete).
+ */
 function withoutGrace({ deletionGracePeriodSeconds: _grace, ...metadata }: JsonObject): JsonObject {
   return typeof metadata.generation === 'number' ? { ...metadata, generation: metadata.generation - 1 } : metadata
 }
 
-/** What the API server does to a definition that is deleted while it is there: its custom resources go first. */
+/** Marks a definition for deletion: adds the condition Terminating, and the finalizer that first deletes its custom resources. */
 function terminating(object: JsonObject, now: number): JsonObject {
   const definition = asDefinition(object)
   const finalizers = definition.metadata.finalizers ?? []

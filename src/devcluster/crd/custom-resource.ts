@@ -1,4 +1,4 @@
-/** From a CustomResourceDefinition to the rows of the table under which its custom resources are served. */
+/** Converts a CustomResourceDefinition to rows of the catalog, one for each served version. */
 import { isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
 import { compileSchema } from '../../schema/compile.ts'
@@ -12,13 +12,13 @@ import { compileJsonPath } from './json-path.ts'
 import { printerColumns, selectableValue } from './printer-columns.ts'
 import { scaleSubresource, validateScale } from './scale.ts'
 
-/** One row for each served version; none as long as the definition is not established. */
+/** Returns a row for each served version; none until the definition is established. */
 export function customResources(definition: Definition, converter?: Converter): readonly ResourceInfo[] {
   if (!isConditionTrue(definition, 'Established')) return []
   return definition.spec.versions.filter(({ served }) => served).map((version) => customResource(definition, version, converter))
 }
 
-/** The row of the stored version, whether it is served or not. */
+/** Returns the row of the storage version, even if it is not served. */
 export function storedResource(definition: Definition, converter?: Converter): ResourceInfo {
   const { versions } = definition.spec
   return customResource(definition, versions.find(({ storage }) => storage) ?? versions[0]!, converter)
@@ -73,12 +73,12 @@ function customResource(definition: Definition, version: DefinitionVersion, conv
   }
 }
 
-/** Where the custom resources of a definition are stored. */
+/** Returns the storage key of a definition's custom resources. */
 export function storageKeyOf({ spec }: Definition): string {
   return `${spec.group}/${spec.names.plural}`
 }
 
-/** In the order in which discovery lists them. */
+/** In the order of discovery. */
 const customVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
@@ -93,7 +93,10 @@ function subresourcesOf(
   }
 }
 
-/** The definition's own words, or the API server's, with the newest version to use instead. */
+/**
+ * Returns the definition's own warning, or the default one, which recommends the newest version that is not deprecated
+ * (k8s.io/apiextensions-apiserver/pkg/apiserver: customresource_handler.go).
+ */
 function deprecationWarning({ spec }: Definition, version: DefinitionVersion): string {
   if (version.deprecationWarning !== undefined) return version.deprecationWarning
   const named = ({ name }: DefinitionVersion): string => `${spec.group}/${name} ${spec.names.kind}`

@@ -1,6 +1,6 @@
 /**
- * Keeps the table in step with the stored CustomResourceDefinitions: accepts their names, establishes them, serves their versions,
- * and cleans up after those that are deleted. It works on the store itself, as the API server does, and needs no client.
+ * Reconciles the stored CustomResourceDefinitions: accepts their names, establishes them, serves their versions, and deletes the custom
+ * resources of deleted ones. Like the API server's own controllers, it uses the store directly instead of a client.
  */
 import type { Clock } from '../../api/clock.ts'
 import { sleep } from '../../api/clock.ts'
@@ -12,7 +12,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { WebhookCaller } from '../admission/caller.ts'
 import type { Converter } from '../conversion-webhooks/converter.ts'
 import { webhookConverter } from '../conversion-webhooks/converter.ts'
-import { followType } from '../follow.ts'
+import { watchType } from '../watch-type.ts'
 import type { Registry } from '../registry/registry.ts'
 import { StatusError } from '../registry/status-error.ts'
 import type { Catalog } from '../resources/catalog.ts'
@@ -29,29 +29,29 @@ export interface DefinitionControllerOptions {
   readonly store: ObjectStore
   readonly registry: Registry
   readonly catalog: Catalog
-  /** Of conversion webhooks. */
+  /** For conversion webhooks. */
   readonly caller: WebhookCaller
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** How long a failed step waits before it is tried again. */
+/** Pause before a failed reconcile is retried. */
 const retryMs = 500
 
-/** Runs until the signal aborts; resolves when the last step has ended. */
+/** Runs until the signal is aborted; resolves when the last reconcile has ended. */
 export async function runDefinitionController(options: DefinitionControllerOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, logger } = options
   const waiting = new Set<string>(store.snapshot(definitionsKey).keys)
-  /** By the names of definitions that wait for their custom resources to go: what ends that. */
+  /** Functions to unsubscribe from the custom resources of terminating definitions, by the definition's name. */
   const cleanups = new Map<string, () => void>()
-  /** What went wrong last, so that it is said once. */
+  /** The last error of each definition, so that it is logged once. */
   const problems = new Map<string, string>()
   let wake = Promise.withResolvers<void>()
   const enqueue = (name: string): void => {
     waiting.add(name)
     wake.resolve()
   }
-  const stopListening = followType(store, definitionsKey, ({ key }) => enqueue(key))
+  const stopListening = watchType(store, definitionsKey, ({ key }) => enqueue(key))
   const onAbort = (): void => wake.resolve()
   signal.addEventListener('abort', onAbort, { once: true })
   const served = new ServedRows(options.catalog, (definition) => webhookConverter(definition, options.caller, signal))
@@ -61,7 +61,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
     if (!cleanups.has(name))
       cleanups.set(
         name,
-        followType(store, storageKeyOf(definition), () => enqueue(name)),
+        watchType(store, storageKeyOf(definition), () => enqueue(name)),
       )
   }
 
@@ -71,7 +71,7 @@ export async function runDefinitionController(options: DefinitionControllerOptio
       served.remove(name)
       cleanups.get(name)?.()
       cleanups.delete(name)
-      // Its names are free: somebody may have been waiting for them.
+      // Its names are free now, so that definitions with name conflicts can be accepted.
       for (const other of store.snapshot(definitionsKey).keys) enqueue(other)
       return
     }
@@ -91,11 +91,11 @@ export async function runDefinitionController(options: DefinitionControllerOptio
           problems.delete(name)
         } catch (error) {
           if (signal.aborted) break
-          // Somebody else was faster: the newer state comes by itself.
+          // After a conflict the newer state is already queued.
           if (error instanceof StatusError && error.status.reason === 'Conflict') continue
           const problem = messageOf(error)
           if (problems.get(name) !== problem)
-            logger.error({ err: error }, `the definition ${name} is not served as it should be: ${problem}`)
+            logger.error({ err: error }, `CustomResourceDefinition ${name} could not be reconciled, retrying: ${problem}`)
           problems.set(name, problem)
           void sleep(clock, retryMs, signal).then(
             () => enqueue(name),
@@ -115,10 +115,10 @@ export async function runDefinitionController(options: DefinitionControllerOptio
   }
 }
 
-/** The rows of the table that belong to definitions. */
+/** The rows of definitions in the catalog. */
 class ServedRows {
   readonly #catalog: Catalog
-  /** By the definition's name: what its rows were made from, and their versions. */
+  /** The properties that the rows depend on, and the rows, by the definition's name. */
   readonly #shown = new Map<string, { readonly from: string; readonly rows: readonly ResourceInfo[] }>()
 
   readonly #converterOf: (definition: Definition) => Converter | undefined
@@ -148,7 +148,7 @@ class ServedRows {
   }
 }
 
-/** Whether the custom resources go before the definition does. */
+/** True when the custom resources must be deleted before the definition. */
 function isCleanedUp({ metadata }: Definition): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(cleanupFinalizer) === true
 }
@@ -160,7 +160,7 @@ const deletionInProgress = {
   message: 'CustomResource deletion is in progress',
 } as const
 
-/** Sets NamesAccepted and Established, and gives the definition as it then is. */
+/** Sets the conditions NamesAccepted and Established, and returns the updated definition. */
 async function updateStatus(
   { store, registry, catalog, clock }: DefinitionControllerOptions,
   object: JsonObject,
@@ -179,7 +179,7 @@ async function updateStatus(
       : { type: 'NamesAccepted', status: 'False', ...conflict },
     now,
   )
-  // Once established a definition stays so: its custom resources must remain reachable.
+  // An established definition remains so, because its custom resources must remain reachable.
   if (!isConditionTrue(definition, 'Established')) {
     const message = conflict === undefined ? 'the initial names have been accepted' : 'not all names are accepted'
     const [status, reason] = conflict === undefined ? (['True', 'InitialNamesAccepted'] as const) : (['False', 'NotAccepted'] as const)
@@ -200,7 +200,7 @@ async function updateStatus(
   return asDefinition(updated)
 }
 
-/** Deletes the custom resources; when none is left, lets the definition go. */
+/** Deletes the custom resources; removes the finalizer when none remain. */
 async function cleanUp(
   { store, registry, catalog, caller }: DefinitionControllerOptions,
   definition: Definition,

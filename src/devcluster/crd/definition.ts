@@ -1,4 +1,4 @@
-/** A CustomResourceDefinition as this API server reads it, and its conditions. */
+/** The type CustomResourceDefinition, and functions for its conditions. */
 import type { Condition } from '../../api/conditions.ts'
 import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -43,7 +43,7 @@ export interface DefinitionVersion {
 
 export type DefinitionCondition = Omit<Condition, 'observedGeneration'>
 
-/** `apiextensions.k8s.io/v1 CustomResourceDefinition`: the fields that matter here. */
+/** `apiextensions.k8s.io/v1 CustomResourceDefinition`: the fields that are used here. */
 export interface Definition {
   readonly metadata: ObjectMeta
   readonly spec: {
@@ -61,10 +61,10 @@ export interface Definition {
   }
 }
 
-/** The finalizer that holds a deleted definition until its custom resources are gone. */
+/** The finalizer of a deleted definition until its custom resources are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
-/** A stored definition, typed; the row's `shape` and `validate` have vouched for it. */
+/** Types a stored definition, which was validated when it was written. */
 export function asDefinition(object: JsonObject): Definition {
   return object as unknown as Definition
 }
@@ -78,8 +78,8 @@ export function isConditionTrue(definition: Definition, type: string): boolean {
 }
 
 /**
- * The conditions with `change` in them. Unlike the API conventions' own list these keep the order in which they
- * appeared, as the API server writes them.
+ * Returns the conditions with `change` applied. Conditions keep their order, as in the API server
+ * (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions: SetCRDCondition).
  */
 export function withCondition(
   conditions: readonly DefinitionCondition[] | null | undefined,

@@ -1,4 +1,4 @@
-/** Simple JSON paths, as printer columns, scale subresources and selectable fields of a CRD write them. */
+/** Simple JSON paths for printer columns, scale subresources and selectable fields of a CRD. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual } from '../../api/json.ts'
 
@@ -10,21 +10,21 @@ type Step =
 
 type Operator = '==' | '!=' | '<' | '<=' | '>' | '>='
 
-/** A compiled path: gives all values that it leads to, none where a field is missing. */
+/** Returns all matching values; none when a field is missing. */
 export type JsonPath = (object: JsonObject) => readonly JsonValue[]
 
 /**
- * Compiles `.spec.size`, `.spec.containers[0].image`, `.spec.hosts[*]`, `.metadata.annotations.example\.com/a`
- * and `.status.conditions[?(@.type=="Ready")].status`. `['a.b']` is `.a.b`: a dot is escaped within quotes, too.
+ * Compiles `.spec.size`, `.spec.containers[0].image`, `.spec.hosts[*]`, `.metadata.annotations.example\.com/a` and
+ * `.status.conditions[?(@.type=="Ready")].status`. `['a.b']` means `.a.b`: a dot must be escaped even in quotes.
  *
- * @throws {SyntaxError} for anything else.
+ * @throws {SyntaxError} for any other syntax.
  */
 export function compileJsonPath(text: string): JsonPath {
   const steps = parsePath(text)
   return (object) => walk([object], steps)
 }
 
-/** The field names of a path that has nothing but names, e.g. `.spec.replicas`; undefined for other paths. */
+/** Returns the field names of a path without indices and filters, e.g. `.spec.replicas`; undefined for other paths. */
 export function plainFields(text: string): readonly string[] | undefined {
   let steps: readonly Step[]
   try {
@@ -37,7 +37,7 @@ export function plainFields(text: string): readonly string[] | undefined {
 }
 
 const fieldStep = /\.((?:\\.|[^\s.[\]\\'"])+)/y
-/** A comma would make a union of it (k8s.io/client-go `util/jsonpath`: parseArray). */
+/** Excludes commas, which would make it a union (k8s.io/client-go/util/jsonpath: parseArray). */
 const quotedStep = /\['([^',]*)'\]/y
 const indexStep = /\[(-?\d+)\]/y
 const allStep = /\[\*\]|\.\*/y
@@ -84,13 +84,13 @@ function unescape(text: string): string {
 function walk(values: readonly JsonValue[], steps: readonly Step[]): readonly JsonValue[] {
   let current = values
   for (const step of steps) {
-    current = current.flatMap((value) => follow(value, step))
+    current = current.flatMap((value) => applyStep(value, step))
     if (current.length === 0) break
   }
   return current
 }
 
-function follow(value: JsonValue, step: Step): readonly JsonValue[] {
+function applyStep(value: JsonValue, step: Step): readonly JsonValue[] {
   switch (step.kind) {
     case 'field': {
       const child = isObject(value) ? getOwn(value, step.name) : undefined

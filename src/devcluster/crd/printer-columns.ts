@@ -7,7 +7,7 @@ import type { DefinitionColumn } from './definition.ts'
 import type { JsonPath } from './json-path.ts'
 import { compileJsonPath } from './json-path.ts'
 
-/** `Name`, then what the definition asks for; `Age` alone when it asks for nothing. */
+/** Returns `Name` and the columns of the definition, or `Name` and `Age` without them. */
 export function printerColumns(columns: readonly DefinitionColumn[] | undefined): readonly Column[] {
   if (columns === undefined || columns.length === 0) return genericColumns
   return [nameColumn, ...columns.map(columnOf)]
@@ -26,7 +26,7 @@ function columnOf({ name, type, jsonPath, format, description, priority }: Defin
   }
 }
 
-/** A definition is accepted with a path that cannot be parsed: its column is empty. */
+/** Definitions with an invalid path are accepted, and the column is empty. */
 function pathOrNothing(text: string): JsonPath {
   try {
     return compileJsonPath(text)
@@ -35,7 +35,10 @@ function pathOrNothing(text: string): JsonPath {
   }
 }
 
-/** A value as the API server puts it into a cell: null where it does not fit the column's type. */
+/**
+ * Converts a value to a cell; null when it does not match the column's type
+ * (k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor: cellForJSONValue).
+ */
 function cellOf(value: JsonValue | undefined, type: Column['type'], now: number): JsonValue {
   if (value === undefined || value === null) return null
   switch (type) {
@@ -52,7 +55,7 @@ function cellOf(value: JsonValue | undefined, type: Column['type'], now: number)
   }
 }
 
-/** The value of a selectable field: what field selectors are compared with. */
+/** Returns the value of a selectable field for comparison with field selectors. */
 export function selectableValue(path: JsonPath, object: JsonObject): string {
   const value = path(object)[0]
   return value === undefined || value === null || typeof value === 'object' ? '' : String(value)

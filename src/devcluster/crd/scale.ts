@@ -27,7 +27,7 @@ export function scaleSubresource(
     replicasPath: (apiVersion) => replicasPathIn(spec, apiVersion),
     read(object, { writing = false } = {}) {
       const replicas = valueAt(object, specFields)
-      // A write may bring the number that is not there yet.
+      // A write may set replicas for the first time.
       if (typeof replicas !== 'number' && !writing) throw missingReplicas(specReplicasPath)
       const selector = selectorFields === undefined ? undefined : valueAt(object, selectorFields)
       const observed = valueAt(object, statusFields)
@@ -35,7 +35,7 @@ export function scaleSubresource(
         kind: 'Scale',
         apiVersion: 'autoscaling/v1',
         metadata: scaleMetadata(object),
-        // Go leaves out a zero here, and not below.
+        // Go omits a 0 here, but not in the status.
         spec: typeof replicas === 'number' && replicas !== 0 ? { replicas } : {},
         status: { replicas: typeof observed === 'number' ? observed : 0, ...(typeof selector === 'string' ? { selector } : {}) },
       }
@@ -54,7 +54,7 @@ function replicasPathIn({ group, versions }: Definition['spec'], apiVersion: str
   return scale === undefined ? null : (plainFields(scale.specReplicasPath) ?? null)
 }
 
-/** What the scale subresource demands of every write of the object, or of its status. */
+/** Validates the fields of the scale subresource in each write of the object or its status. */
 export function validateScale(scale: DefinitionScale, object: JsonObject, subresource: string): FieldError[] {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
   const number = (path: string): FieldError[] => {
@@ -75,7 +75,7 @@ function replicasErrors(path: string, replicas: JsonValue): FieldError[] {
   return replicas > maxReplicas ? [invalid(path, replicas, `should be less than or equal to ${maxReplicas}`)] : []
 }
 
-/** A value by its path, with the words of Go's accessors for one of another type. */
+/** Returns a value by path, or Go's message when it has the wrong type. */
 function lookup(object: JsonObject, path: string, type: 'int64' | 'string'): { value?: JsonValue; problem?: string } {
   let value: JsonValue | undefined = object
   for (const field of plainFields(path) ?? []) {
@@ -92,7 +92,7 @@ function accessorProblem(path: string, value: JsonValue, expected: string): stri
   return `${path} accessor error: ${goText(value)} is of the type ${goTypeName(value)}, expected ${expected}`
 }
 
-/** The API server's own words; its answer has no better code than 500 either. */
+/** Returns the API server's error, which is a 500. */
 function missingReplicas(path: string): StatusError {
   return internalError(`the spec replicas field ${JSON.stringify(path)} does not exist`)
 }
@@ -108,7 +108,10 @@ function valueAt(object: JsonObject, fields: readonly string[]): JsonValue | und
   return value
 }
 
-/** A null stands in the way as every other value does that is no object (apimachinery `unstructured`: SetNestedField). */
+/**
+ * Sets a value. Fails when a field on the path is not an object, even if it is null (k8s.io/apimachinery/pkg/apis/meta/v1/unstructured:
+ * SetNestedField).
+ */
 function withValueAt(object: JsonObject, [field, ...rest]: readonly string[], value: JsonValue, at = ''): JsonObject {
   if (field === undefined) return object
   const copy = { ...object }

@@ -1,4 +1,4 @@
-/** The request context of what the API server itself writes. */
+/** The request context for writes of the API server itself. */
 import type { RequestContext } from '../registry/request-context.ts'
 
 export function systemContext(signal: AbortSignal): RequestContext {

@@ -1,4 +1,4 @@
-/** What is wrong with a CustomResourceDefinition, in the words of apiextensions' own validation. */
+/** Validation of CustomResourceDefinitions (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation). */
 import type { FieldError } from '../../api/field-error.ts'
 import { duplicate, forbidden, invalid, notSupported, required, tooMany } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -15,7 +15,7 @@ const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 const approvalAnnotation = 'api-approved.kubernetes.io'
 
-/** All errors of a definition that is to be created, or to replace `old`. */
+/** Returns all errors of a new definition, or of one that replaces `old`. */
 export function validateDefinition(definition: Definition, old?: Definition): FieldError[] {
   const { spec } = definition
   const errors = [
@@ -85,7 +85,10 @@ function named(path: string, name: string | undefined, mixedCase?: string): Fiel
   return problems.length === 0 ? [] : [invalid(path, name, `${mixedCase ?? ''}${problems.join(',')}`)]
 }
 
-/** The parts of a version that the API server keeps once for all versions, and names so in its errors, where all versions agree. */
+/**
+ * Parts of a version that the internal type has once for all versions when they are equal in all of them; errors then have the path of the
+ * internal field.
+ */
 const shareable = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
 
 type Shared = ReadonlySet<(typeof shareable)[number]>
@@ -108,7 +111,7 @@ function validateVersions(given: readonly DefinitionVersion[] | null | undefined
   return errors
 }
 
-/** A version as the API server quotes it in errors: its internal form. */
+/** Returns the internal form of a version, which the API server quotes in errors. */
 function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject {
   const own = (part: (typeof shareable)[number]): JsonValue => (shared.has(part) ? null : ((version[part] ?? null) as JsonValue))
   return {
@@ -126,7 +129,7 @@ function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject
 
 function validateVersion(version: DefinitionVersion, index: number, shared: Shared): FieldError[] {
   const path = `spec.versions[${index}]`
-  /** Where a part's errors are told: once, at the top, when it is shared. */
+  /** The path for errors of a part. Errors of a shared part are reported once. */
   const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
     shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`
   return [
@@ -143,7 +146,7 @@ function validateVersionName(name: string, index: number): FieldError[] {
   const problems = dns1035Label(name)
   if (problems.length === 0) return []
   const error = invalid(`spec.versions[${index}].name`, name, problems.join(','))
-  // The first version's name stands in an older field, too.
+  // The name of the first version is also in the deprecated field `spec.version`.
   return index === 0 && name !== '' ? [{ ...error, path: 'spec.version' }, error] : [error]
 }
 
@@ -207,13 +210,16 @@ function validateColumn({ name, type, format, jsonPath }: DefinitionColumn, path
   ]
 }
 
-/** Of a path nothing but its beginning is looked at. */
+/** Checks only the beginning of a path, like the API server. */
 function simplePath(path: string, value: string | undefined): FieldError[] {
   if (!value) return [required(path)]
   return value.startsWith('.') ? [] : [invalid(path, value, 'must be a simple json path starting with .')]
 }
 
-/** Each selectable field costs one evaluation per object and event: the API server's own limit. */
+/**
+ * Maximum number of selectable fields (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation: MaxSelectableFields); each is
+ * evaluated for each object and event.
+ */
 const maxSelectableFields = 8
 
 function validateSelectableFields(version: DefinitionVersion, path: string | undefined): FieldError[] {
@@ -270,7 +276,7 @@ function enumerated(path: string, value: string | undefined, values: readonly st
   return values.includes(value) ? [] : [notSupported(path, value, values)]
 }
 
-/** What may not change once the names are accepted and the definition serves. */
+/** Returns errors for changed immutable fields; scope and kind are immutable once the definition is established. */
 function validateChange({ spec }: Definition, old: Definition): FieldError[] {
   const established = isConditionTrue(old, 'Established')
   const immutable = (path: string, value: string, before: string): FieldError[] =>
@@ -299,7 +305,7 @@ function validateStoredVersions({ spec, status }: Definition): FieldError[] {
           ),
         ],
   )
-  // The last one counts where several claim to be it.
+  // If several versions have `storage: true`, the last one counts.
   const current = (spec.versions ?? []).findLast(({ storage }) => storage)?.name
   if (current !== undefined && !stored.includes(current)) errors.push(invalid(path, stored, `must have the storage version ${current}`))
   return errors

@@ -1,4 +1,4 @@
-/** Who asks: bearer tokens, nobody in particular, and impersonation by those who may. */
+/** Authentication: bearer tokens, the anonymous user, and impersonation. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { quote } from '../../api/field-error.ts'
@@ -10,38 +10,38 @@ import { forbiddenError } from './authorizer.ts'
 
 const authenticated = 'system:authenticated'
 
-/** For whom tokens are meant that this API server accepts. */
+/** The audience of tokens for this API server. */
 export const serverAudience = 'https://kubernetes.default.svc'
 
-/** Whom a token stands for. */
+/** The user of a token, and the audiences it is valid for. */
 export interface Authentication {
   readonly user: UserInfo
-  /** Of the audiences that were asked for, those for whom the token is meant: at least one. */
+  /** The requested audiences that the token is meant for; never empty. */
   readonly audiences: readonly string[]
 }
 
-/** Why a token that is known is not valid, in the API server's words. */
+/** The API server's reason why a known token is invalid. */
 export interface TokenRefusal {
   readonly refusal: string
 }
 
-/** Whom a token stands for before one of these audiences, by default this API server; undefined: nobody knows the token. */
+/** Authenticates a token for one of the audiences, by default this API server's; undefined for an unknown token. */
 export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
 
-/** Those who ask, as far as the token is meant for them; undefined: for none of them. */
-export function commonAudiences(asked: readonly string[], meant: readonly string[]): readonly string[] | undefined {
-  const common = asked.filter((audience) => meant.includes(audience))
+/** Returns the audiences in both lists; undefined when the lists are disjoint. */
+export function commonAudiences(requested: readonly string[], accepted: readonly string[]): readonly string[] | undefined {
+  const common = requested.filter((audience) => accepted.includes(audience))
   return common.length === 0 ? undefined : common
 }
 
-/** Looks tokens up in constant time: every token is compared, by digest, whatever was sent. */
+/** Returns an authenticator for fixed tokens. It compares the digest of every token, so that its time does not depend on the input. */
 export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
   const known = [...tokens].map(([token, user]) => ({ digest: digestOf(token), user: withGroups(user, authenticated) }))
-  return (token, asked = [serverAudience]) => {
+  return (token, requested = [serverAudience]) => {
     const digest = digestOf(token)
     let user: UserInfo | undefined
     for (const entry of known) if (timingSafeEqual(entry.digest, digest)) user = entry.user
-    const audiences = commonAudiences(asked, [serverAudience])
+    const audiences = commonAudiences(requested, [serverAudience])
     return user === undefined || audiences === undefined ? undefined : { user, audiences }
   }
 }
@@ -49,9 +49,9 @@ export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): Token
 const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
 
 /**
- * The user of a request, before impersonation. Who shows no token is somebody, too: RBAC says what that one may do.
+ * Returns the user of a request, before impersonation. A request without a token is anonymous, and subject to RBAC like any other.
  *
- * @throws {StatusError} 401 for a token that is not valid.
+ * @throws {StatusError} 401 for an invalid token.
  */
 export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenticator): UserInfo {
   const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
@@ -61,13 +61,14 @@ export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenti
   return authentication.user
 }
 
-/** What a request is for, as far as a refusal to impersonate tells it. */
+/** The attributes of a request, for the error about a forbidden impersonation. */
 type Target = Omit<AuthorizationAttributes, 'user'>
 
 /**
- * As whom the requester asks.
+ * Returns the impersonated user, or the requester without impersonation headers (k8s.io/apiserver/pkg/endpoints/filters/impersonation:
+ * WithConstrainedImpersonation).
  *
- * @throws {StatusError} 400 when that is nobody by name, 403 when the requester may not.
+ * @throws {StatusError} 400 without a user name, 403 when the requester may not impersonate the user.
  */
 export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, authorizer: Authorizer, target: Target): UserInfo {
   const username = single(headers['impersonate-user'])
@@ -75,7 +76,7 @@ export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, a
   const uid = single(headers['impersonate-uid'])
   const extra = extraOf(headers)
   const account = serviceAccountIn(username)
-  const asked = [
+  const impersonated = [
     ...(username === ''
       ? []
       : [account === undefined ? { resource: 'users', name: username } : { resource: 'serviceaccounts', ...account }]),
@@ -85,10 +86,10 @@ export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, a
       values.map((name) => ({ resource: 'userextras', name, group: 'authentication.k8s.io', subresource: key })),
     ),
   ]
-  if (asked.length === 0) return requester
+  if (impersonated.length === 0) return requester
   if (username === '') throw badRequest(`requested ${goUser(uid, groups, extra)} without impersonating a user name`)
   const general = { user: requester, verb: 'impersonate', group: '', version: '', subresource: '', namespace: '' }
-  if (!asked.every((subject) => authorizer.authorize({ ...general, ...subject }).allowed)) {
+  if (!impersonated.every((subject) => authorizer.authorize({ ...general, ...subject }).allowed)) {
     const mode = account !== undefined ? 'serviceaccount' : username.startsWith('system:node:') ? 'arbitrary-node' : 'user-info'
     throw forbiddenError({ ...target, user: requester, verb: `impersonate-on:${mode}:${target.verb}` })
   }
@@ -106,7 +107,7 @@ function serviceAccountIn(username: string): { namespace: string; name: string }
   return namespace === undefined || name === undefined ? undefined : { namespace, name }
 }
 
-/** A user without a name, as Go prints it. */
+/** Formats a user without a name, as Go prints it. */
 function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<string, readonly string[]>>): string {
   const texts = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`
   const fields = Object.entries(extra).map(([key, values]) => `${quote(key)}:${texts(values)}`)
@@ -115,12 +116,12 @@ function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<s
   return `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${printedGroups}, Extra:${printedExtra}}`
 }
 
-/** The user that a ServiceAccount is. */
+/** Returns the user name of a ServiceAccount. */
 export function serviceAccountName(namespace: string, name: string): string {
   return `system:serviceaccount:${namespace}:${name}`
 }
 
-/** The groups that the ServiceAccounts of a namespace are in. */
+/** Returns the groups of the ServiceAccounts of a namespace. */
 export function serviceAccountGroups(namespace: string): readonly string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }
@@ -133,7 +134,7 @@ function extraOf(headers: IncomingHttpHeaders): Record<string, string[]> {
   return Object.fromEntries(entries)
 }
 
-/** A key whose percent-encoding is broken stands for itself. */
+/** Decodes a key; one with invalid percent-encoding is used as it is. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key)

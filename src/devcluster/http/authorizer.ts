@@ -1,4 +1,4 @@
-/** Who may do what: rules for users and groups, and the API server's words for a refusal. */
+/** Authorization by rules for users and groups, and the API server's message for a forbidden request. */
 import { groupResourceOf } from '../../api/group-version-kind.ts'
 import { quote } from '../../api/field-error.ts'
 import type { PolicyRule } from '../../api/policy-rule.ts'
@@ -6,7 +6,7 @@ import { failure } from '../../api/status.ts'
 import type { UserInfo } from '../registry/request-context.ts'
 import { StatusError } from '../registry/status-error.ts'
 
-/** What somebody wants to do; `path` is set, and `resource` empty, where it is no resource. */
+/** The attributes of a request. For a non-resource request `path` is set, and `resource` is empty. */
 export interface AuthorizationAttributes {
   readonly user: UserInfo
   readonly verb: string
@@ -20,28 +20,28 @@ export interface AuthorizationAttributes {
 }
 
 export interface Authorizer {
-  /** The reason of a refusal is what is wrong with the roles, where something is. */
+  /** The reason for a denial is a problem with the user's roles, if there is one. */
   authorize(attributes: AuthorizationAttributes): { allowed: boolean; reason: string }
-  /** All rules of a user in a namespace, for `kubectl auth can-i --list`; `error` as in refusals. */
+  /** Returns all rules of a user in a namespace, for `kubectl auth can-i --list`; `error` is the reason as in a denial. */
   rulesOf?(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string }
 }
 
-/** Rules for one user or one group, in one namespace or, without it, everywhere. */
+/** Rules for a user or a group, in one namespace or, without it, in all. */
 export interface Grant {
   readonly user?: string
   readonly group?: string
   readonly namespace?: string
   readonly rules: readonly PolicyRule[]
-  /** Where it comes from, for who asks why something is allowed. */
+  /** The binding that grants the rules, for the reason of an allowed request. */
   readonly source?: string
-  /** Why it has no rules: the role is not there. */
+  /** Set, with empty rules, when the role is missing. */
   readonly problem?: string
 }
 
-/** The group that may do everything. */
+/** The group with all permissions. */
 export const masters = 'system:masters'
 
-/** An authorizer that knows the given rules and the stored ones, and that `system:masters` may do everything. */
+/** Returns an authorizer that allows requests by `grants`, by the stored rules, and all requests of `system:masters`. */
 export function ruleAuthorizer(grants: readonly Grant[] = [], stored: () => readonly Grant[] = () => []): Authorizer {
   const grantsOf = (user: UserInfo, namespace: string): readonly Grant[] =>
     [...grants, ...stored()].filter(
@@ -83,7 +83,7 @@ function ruleAllows(rule: PolicyRule, { verb, group, resource, subresource, name
   )
 }
 
-/** A URL ends with `*` where it stands for all that begin so. */
+/** A URL that ends with `*` matches all paths with this prefix. */
 function ruleAllowsPath({ verbs, nonResourceURLs = [] }: PolicyRule, { verb, path = '' }: AuthorizationAttributes): boolean {
   const matches = (url: string): boolean => url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1)))
   return includes(verbs, verb) && nonResourceURLs.some(matches)
@@ -93,7 +93,7 @@ function includes(allowed: readonly string[], value: string): boolean {
   return allowed.includes('*') || allowed.includes(value)
 }
 
-/** The 403 for somebody who may not. */
+/** Returns the 403 for a denied request (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: ForbiddenStatusError). */
 export function forbiddenError(attributes: AuthorizationAttributes, reason = ''): StatusError {
   const { user, verb, group, resource, subresource, namespace, name, path } = attributes
   const why = reason === '' ? '' : `: ${reason}`

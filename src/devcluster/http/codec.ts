@@ -1,4 +1,4 @@
-/** Request bodies: reading them within limits, and decoding JSON, YAML and protobuf without losing what Kubernetes wants to know. */
+/** Request bodies: reads them with a size limit, and decodes JSON, YAML and protobuf together with the duplicate keys. */
 import type { IncomingMessage } from 'node:http'
 import { Lexer, LineCounter, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from 'yaml'
 import { messageOf } from '../../api/errors.ts'
@@ -13,21 +13,21 @@ import { ProtobufError } from '../protobuf/wire-reader.ts'
 import { StatusError, badRequest, unsupportedMediaType } from '../registry/status-error.ts'
 import { maxDepth, scanJson } from './duplicate-keys.ts'
 
-/** The API server's limit for a request (k8s.io/apiserver `pkg/server/config.go`, MaxRequestBodyBytes). */
+/** The API server's limit for a request (k8s.io/apiserver/pkg/server: config.go, MaxRequestBodyBytes). */
 const maxBodyBytes = 3 * 1024 * 1024
 
 const protobufType = 'application/vnd.kubernetes.protobuf'
 
-/** What may be sent where an object is expected. */
+/** Media types for objects. */
 const objectTypes = ['application/json', 'application/yaml', protobufType]
 
-/** A body as plain JSON; `duplicates` are the keys that stood twice: their paths in JSON, texts with their lines in YAML. */
+/** A body as plain JSON. `duplicates` describe its duplicate keys: by path in JSON, by a text with the line in YAML. */
 export interface DecodedBody {
   readonly value: JsonValue
   readonly duplicates: readonly string[]
 }
 
-/** Reads the whole body. Throws 413 as soon as it is known to be too long. */
+/** Reads the whole body. Throws 413 as soon as it exceeds the limit. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const tooLarge = (): StatusError =>
     new StatusError(failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`))
@@ -35,7 +35,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
-    // Without destroying the request, or the answer would go with it.
+    // Destroying the request would also close the socket before the response is sent.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length
       if (size > maxBodyBytes) throw tooLarge()
@@ -43,29 +43,29 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
     }
   } catch (error) {
     if (error instanceof StatusError) throw error
-    throw badRequest(`the request ended before its body did: ${messageOf(error)}`)
+    throw badRequest(`the request body is incomplete: ${messageOf(error)}`)
   }
   return Buffer.concat(chunks, size)
 }
 
-/** The media type of a `Content-Type` header, without parameters. A missing one is JSON. */
+/** Returns the media type of a `Content-Type` header, without parameters; JSON when the header is missing. */
 export function mediaTypeOf(header: string | undefined): string {
   const type = header?.split(';')[0]?.trim().toLowerCase() ?? ''
   return type === '' ? 'application/json' : type
 }
 
-/** The type of which a body should be. */
+/** The expected type of a body. */
 export interface ExpectedType extends TypeMeta {
-  /** Protobuf carries Kubernetes' own types alone. */
+  /** True for a custom resource, which cannot be sent as protobuf. */
   readonly custom?: boolean
-  /** Whether integers beyond 2^53 keep all their digits: what a type of Kubernetes' own is read into has no place for them. */
+  /** True when integers beyond 2^53 keep all their digits. The Go types of built-in types have no such integers. */
   readonly exact?: boolean
 }
 
 /**
  * Decodes an object's body.
  *
- * @throws {StatusError} 400 for what cannot be read, 413 for YAML that takes too long, 415 for another media type.
+ * @throws {StatusError} 400 for an invalid body, 413 for YAML with too many tokens, 415 for an unsupported media type.
  */
 export function decodeObject(body: Buffer, contentType: string | undefined, expected: ExpectedType): DecodedBody {
   const { kind, custom = false, exact = false } = expected
@@ -76,7 +76,7 @@ export function decodeObject(body: Buffer, contentType: string | undefined, expe
   return decodeJson(body, (text) => unrecognized(kind, `couldn't get version/kind; json parse error: ${text}`, body), exact)
 }
 
-/** Decodes options of a write; what is wrong with them is told without more words, whatever they are sent in. */
+/** Decodes the options of a write. Errors have the same message in all media types, without a summary of the body. */
 export function decodeOptions(body: Buffer, contentType: string | undefined, expected: TypeMeta): DecodedBody {
   const type = mediaTypeOf(contentType)
   if (type === 'application/json') return decodeJson(body, (text) => badRequest(`couldn't get version/kind; json parse error: ${text}`))
@@ -100,7 +100,7 @@ function decodeProtobuf(body: Buffer, expected: TypeMeta, refuse: (text: string)
   }
 }
 
-/** Decodes JSON; `refuse` makes the error of the words of Go's decoder. */
+/** Decodes JSON; `refuse` makes the error for a message of Go's decoder. */
 export function decodeJson(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   const { duplicates, error } = scanJson(text)
@@ -112,7 +112,7 @@ function parse(text: string, exact: boolean): JsonValue {
   return exact ? parseJson(text) : (JSON.parse(text) as JsonValue)
 }
 
-/** Decodes YAML, of which JSON is a part: what looks like JSON is read as such, whose errors and duplicates are exact. */
+/** Decodes YAML, which includes JSON. A body that starts like JSON is parsed as JSON, if it is valid and has no duplicate keys. */
 export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, exact = false): DecodedBody {
   const text = body.toString('utf8')
   if (/^\s*\{/.test(text)) {
@@ -121,7 +121,7 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
   }
   checkTokens(text)
   try {
-    // 1.1 is what Kubernetes reads (`yes` is true); times stay strings there. Duplicate keys are for fieldValidation to judge.
+    // Kubernetes reads YAML 1.1 (`yes` is true), but keeps timestamps as strings. Duplicate keys are left to fieldValidation.
     const lines = new LineCounter()
     const document = parseDocument(text, {
       lineCounter: lines,
@@ -130,12 +130,12 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
       intAsBigInt: exact,
       customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
     })
-    // Of several documents the API server reads the first.
+    // The API server decodes the first of several documents.
     const problem = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
     if (problem !== undefined) throw problem
     const duplicates = new Set<string>()
     findDuplicates(document.contents, lines, duplicates, 0)
-    // Through JSON: what is left is plain data, whatever YAML can say.
+    // Convert through JSON, so that only plain data remains.
     return { value: parse(stringifyJson(document.toJS() ?? null)!, exact), duplicates: [...duplicates] }
   } catch (error) {
     if (error instanceof StatusError) throw error
@@ -143,26 +143,26 @@ export function decodeYaml(body: Buffer, refuse: (text: string) => StatusError, 
   }
 }
 
-/** YAML takes the library microseconds for each token, JSON nothing to speak of: so many are a second, and the longest CRDs have fewer. */
+/** Maximum number of YAML tokens. The parser needs microseconds for each, a second for this number; the longest CRDs have fewer. */
 const maxYamlTokens = 250_000
 
 function checkTokens(text: string): void {
-  // No character is more than two tokens: itself, and a mark of the lexer's own.
+  // A character makes at most two tokens: itself, and a marker of the lexer.
   if (text.length <= maxYamlTokens / 2) return
   let left = maxYamlTokens
   for (const _token of new Lexer().lex(text)) {
     left -= 1
     if (left < 0) {
-      const message = `Request entity too large: limit of YAML is ${maxYamlTokens} tokens; send it as JSON in which no key stands twice`
+      const message = `Request entity too large: limit of YAML is ${maxYamlTokens} tokens; send it as JSON without duplicate keys`
       throw new StatusError(failure(413, 'RequestEntityTooLarge', message))
     }
   }
 }
 
-/** Adds a text for each key that stands twice in a map, as the API server's YAML decoder has it. */
+/** Adds a text for each duplicate key in a map, in the format of the API server's YAML decoder. */
 function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<string>, depth: number): void {
   if (depth > maxDepth) throw new RangeError('exceeded max depth')
-  // An alias repeats what is looked at where it was anchored.
+  // The target of an alias is checked at its anchor.
   if (isAlias(node)) return
   if (isSeq(node)) {
     for (const item of node.items) findDuplicates(item, lines, duplicates, depth + 1)
@@ -181,17 +181,17 @@ function findDuplicates(node: unknown, lines: LineCounter, duplicates: Set<strin
   }
 }
 
-/** 415 in the API server's words. */
+/** Returns the API server's 415. */
 export function unknownMediaType(accepted: readonly string[]): StatusError {
   return unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`)
 }
 
-/** 400 for a body that is no object of the kind. */
+/** Returns the 400 for a body that is not an object of the kind (k8s.io/apiserver/pkg/endpoints/handlers: transformDecodeError). */
 export function unrecognized(kind: string, problem: string, body: Buffer): StatusError {
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${problem} (${summaryOf(body)})`)
 }
 
-/** The beginning of a body as the API server quotes it: hexadecimal unless it looks like JSON. */
+/** Quotes the beginning of a body: hexadecimal unless it looks like JSON (k8s.io/apiserver/pkg/endpoints/handlers: summarizeData). */
 function summaryOf(body: Buffer): string {
   if (body.length === 0) return '<empty>'
   const start = body.subarray(0, 30)

@@ -1,17 +1,17 @@
-/** Discovery: which groups, versions and types there are, in the legacy documents and in the aggregated ones. */
+/** Discovery of groups, versions and types: the legacy documents and the aggregated ones. */
 import { createHash } from 'node:crypto'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ResourceInfo, SubresourceInfo } from '../resources/resource-info.ts'
 
-/** A document with its entity tag. */
+/** A document with its ETag. */
 export interface Document {
   readonly text: string
   readonly etag: string
 }
 
-/** Where two types have the same name, kubectl takes the first: Kubernetes' own groups in the order that its API server gives them. */
+/** The API server's order of groups. It matters to kubectl, which uses the first of several types with the same name. */
 const groupOrder = [
   '',
   'apps',
@@ -31,7 +31,7 @@ const groupOrder = [
   'discovery.k8s.io',
 ]
 
-/** Documents made from the catalog; the aggregated ones are kept until the catalog changes. */
+/** Makes the documents from the catalog; the aggregated ones are cached until the catalog changes. */
 export class Discovery {
   readonly #catalog: Catalog
   readonly #documents = new Map<boolean, Document>()
@@ -41,7 +41,7 @@ export class Discovery {
     this.#catalog = catalog
   }
 
-  /** `/api` with the address under which the client reached the server. */
+  /** Returns `/api`; `address` is the address at which the client has reached the server. */
   coreVersions(address: string): JsonObject {
     const versions = this.#groups().find(({ name }) => name === '')?.versions ?? []
     return {
@@ -75,7 +75,7 @@ export class Discovery {
     }
   }
 
-  /** `/api` (`core`) and `/apis` as one document with everything below them. */
+  /** Returns `/api` (`core`) or `/apis` with all groups, versions and types in one document. */
   aggregated(core: boolean): Document {
     return this.#document(core, () => ({
       kind: 'APIGroupDiscoveryList',
@@ -168,13 +168,13 @@ function aggregatedResource(info: ResourceInfo): JsonObject {
   }
 }
 
-/** Those of Kubernetes' own types are sorted. */
+/** The API server sorts the subresources of built-in types. */
 function subresourcesOf({ custom, subresources }: ResourceInfo): [string, SubresourceInfo][] {
   const entries = Object.entries(subresources)
   return custom ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** Kubernetes' own types leave out group and version where they are those of the document's place. */
+/** In entries of built-in types, group and version are empty where they are those of the document's group version. */
 function responseKind(info: ResourceInfo, { kind, group, version }: Pick<SubresourceInfo, 'kind' | 'group' | 'version'>): JsonObject {
   const place = info.custom ? info : { group: '', version: '' }
   return { group: group ?? place.group, version: version ?? place.version, kind }
@@ -187,7 +187,10 @@ function names({ shortNames, categories }: ResourceInfo): JsonObject {
   }
 }
 
-/** Tells clients whether two versions are stored alike (k8s.io/apiserver `pkg/storageversion`); one type may be in two groups. */
+/**
+ * Lets clients detect that two versions have the same storage version (k8s.io/apiserver/pkg/endpoints/discovery: StorageVersionHash). A
+ * type in several groups is stored in one of them.
+ */
 function storageVersionHash({ storageKey, storageVersion, kind }: Pick<ResourceInfo, 'storageKey' | 'storageVersion' | 'kind'>): string {
   const [group] = storageKey.split('/')
   return createHash('sha256').update(`${group}/${storageVersion}/${kind}`).digest().subarray(0, 8).toString('base64')

@@ -1,19 +1,15 @@
 /**
- * Reads JSON text only for what `JSON.parse` does not tell: keys that stand twice in an object, how deep it is nested,
- * and, where it is not JSON at all, the words of Go's decoder.
+ * Scans JSON text for what `JSON.parse` does not report: duplicate keys, nesting that is too deep, and the error message of Go's decoder.
  */
 
-/** The result of a scan; an `error` is in the words of Go's `encoding/json`. */
+/** The result of a scan; `error` is a message of Go's `encoding/json`. */
 export interface JsonScan {
   /** Paths such as `spec.containers[0].name`, in document order, each once. */
   readonly duplicates: readonly string[]
   readonly error?: string
 }
 
-/**
- * How deeply objects may be nested. Go's decoder stops at 10 000; here walks over objects recurse,
- * and no object that a person wrote comes near this.
- */
+/** Maximum depth of objects. Go's decoder allows 10 000, but code here recurses over objects; no object written by hand comes near 500. */
 export const maxDepth = 500
 
 const whitespace = /[ \t\r\n]*/y
@@ -104,7 +100,7 @@ class Scanner {
     }
   }
 
-  /** The key or value as text; a loop, because a regular expression would keep state for each character of a long string. */
+  /** Returns a key or string; a loop, because a regular expression would keep state for each character of a long string. */
   #string(): string {
     const start = this.#at
     let escaped = false

@@ -1,4 +1,4 @@
-/** The way of every request: who asks, whether they may, what for; and how whatever goes wrong becomes an answer. */
+/** Handles every request: authentication, authorization, routing, and error responses. */
 import { messageOf } from '../../api/errors.ts'
 import type { Status } from '../../api/status.ts'
 import type { UserInfo } from '../registry/request-context.ts'
@@ -18,17 +18,17 @@ import type { ResourceRequest, Services } from './services.ts'
 import { watchObjects } from './watch.ts'
 import { createObject, deleteObject, deleteObjects, patchObject, updateObject } from './write.ts'
 
-/** What is known of a request when it has been answered. */
+/** The record of an answered request. */
 export interface RequestRecord {
   /** When it was received, in milliseconds since 1970. */
   readonly at: number
   readonly verb: string
   readonly user: string
   readonly path: string
-  /** What follows the `?`, as it was sent; empty without one. */
+  /** The part after the `?`, as it was sent; empty without a query. */
   readonly query: string
   readonly code: number
-  /** Audit annotations, those of webhooks under `NAME OF THE WEBHOOK/KEY`; a real API server's alone. */
+  /** Audit annotations, those of webhooks with the key `NAME OF THE WEBHOOK/KEY`; only from a real API server. */
   readonly annotations?: Readonly<Record<string, string>>
 }
 
@@ -47,7 +47,7 @@ const handlers: Readonly<Record<Verb, Handler>> = {
   deletecollection: deleteObjects,
 }
 
-/** Answers a request. Never throws: the answer to an error is a `Status`. */
+/** Handles a request. Never throws: it responds to an error with a `Status`. */
 export async function handle(exchange: Exchange, tokens: TokenAuthenticator, services: Services): Promise<RequestRecord> {
   const at = Date.now()
   let verb = exchange.method.toLowerCase()
@@ -84,7 +84,7 @@ function attributesOf({ verb, group, version, resource, subresource, namespace, 
   return { verb, group, version, resource, subresource, namespace, name, ...(isResource ? {} : { path }) }
 }
 
-/** Throws unless the user may do what the request is for. */
+/** Throws 403 unless the user is allowed to make the request. */
 function authorize(attributes: AuthorizationAttributes, { authorizer }: Services): void {
   const { allowed, reason } = authorizer.authorize(attributes)
   if (!allowed) throw forbiddenError(attributes, reason)
@@ -99,13 +99,13 @@ async function dispatch(exchange: Exchange, target: RequestInfo, user: UserInfo,
     throw unknownResource()
   }
   if (info.deprecationWarning !== undefined) exchange.warnings.add(info.deprecationWarning)
-  // The API server passes on what its handler of custom resources has no path for, and nobody else has one.
+  // The API server's handler of custom resources has no route for deleting a collection in all namespaces, so that the 404 is plain text.
   if (info.custom && target.verb === 'deletecollection' && info.namespaced && target.namespace === '') return notFoundText(exchange)
   if (isPodLog(target)) return getPodLog(exchange, { info, target, user }, services)
   return handlers[verbOn(info, target)](exchange, { info, target, user }, services)
 }
 
-/** The verb, when the type has a path of this form and takes it there. */
+/** Returns the verb if the type supports it on a path of this form; throws 404 or 405 otherwise. */
 function verbOn(info: ResourceInfo, { verb, namespace, name, subresource, rest }: RequestInfo): Verb {
   const onCollection = verb === 'list' || verb === 'watch' || verb === 'deletecollection' || (verb === 'create' && name === '')
   const isNamespaces = info.group === '' && info.plural === 'namespaces'
@@ -118,9 +118,9 @@ function verbOn(info: ResourceInfo, { verb, namespace, name, subresource, rest }
     if (offered === undefined) throw info.custom ? notFound(info, name) : unknownResource()
     return allowedVerb(verb, offered.verbs)
   }
-  // Without a namespace a namespaced type can be read; what it creates or empties must be in one.
+  // Lists and watches work in all namespaces; a create or deletecollection needs one.
   if (info.namespaced && namespace === '' && (verb === 'create' || verb === 'deletecollection')) throw methodNotAllowed()
-  // Objects are created in their collection; PUT and PATCH are for one object.
+  // POST creates objects in a collection; PUT and PATCH change one object.
   if ((verb === 'create') !== (name === '') && !onCollection) throw methodNotAllowed()
   return allowedVerb(verb, info.verbs)
 }
@@ -142,16 +142,16 @@ async function respondError(exchange: Exchange, error: unknown, { logger }: Serv
     status = internalError(messageOf(error)).status
   }
   if (response.headersSent) {
-    // Half an answer cannot be taken back; the broken connection says so.
+    // The status code is already sent; only a broken connection shows the client that the response is incomplete.
     response.destroy()
     return
   }
-  // What is left of a body that is too long is not read: the connection cannot be used again.
+  // The rest of a body that is too large is not read, so that the connection cannot be reused.
   const headers = status.code === 413 ? { Connection: 'close' } : {}
   try {
     await respondStatus(exchange, status, headers)
   } catch (failed) {
-    logger.error({ err: failed, path: exchange.path }, 'an answer could not be sent')
+    logger.error({ err: failed, path: exchange.path }, 'a response could not be sent')
     response.destroy()
   }
 }

@@ -1,10 +1,10 @@
-/** Objects as JSON text, made once for each object: a watch event goes to many watchers, an object into many lists. */
+/** JSON text of objects, cached because a watch event goes to many watchers and an object into many lists. */
 import { isObject, stringifyJson } from '../../api/json.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Status } from '../../api/status.ts'
 
 export class JsonText {
-  /** Only frozen objects are remembered; nobody can change them behind the text. */
+  /** Caches frozen objects only, because others can change. */
   readonly #texts = new WeakMap<object, string>()
   readonly #items = new WeakMap<object, JsonObject>()
 
@@ -16,7 +16,7 @@ export class JsonText {
     return text
   }
 
-  /** An object as it stands in a list of one of Kubernetes' own types: only the list says what the items are. */
+  /** Returns an object without apiVersion and kind, as in lists of built-in types. */
   asItem(object: JsonObject): JsonObject {
     const known = this.#items.get(object)
     if (known !== undefined) return known
@@ -25,12 +25,12 @@ export class JsonText {
     return item
   }
 
-  /** A line of a watch stream. */
+  /** Returns a line of a watch stream. */
   event(type: string, object: JsonObject | Status): string {
     return `{"type":${JSON.stringify(type)},"object":${this.of(object)}}\n`
   }
 
-  /** A list is put together from the texts of its items. */
+  /** Builds a list from the cached texts of its items. */
   #list(list: JsonObject & { items: unknown[] }): string {
     const items = (): string => `[${list.items.map((item) => (isObject(item) ? this.of(item) : stringifyJson(item))).join(',')}]`
     const fields = Object.entries(list).filter(([, value]) => value !== undefined)

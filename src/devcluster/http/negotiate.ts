@@ -1,10 +1,10 @@
-/** Which form of an answer a client wants: the `Accept` header. */
+/** Content negotiation by the `Accept` header. */
 import { failure } from '../../api/status.ts'
 import { StatusError } from '../registry/status-error.ts'
 
 export type Encoding = 'json' | 'yaml'
 
-/** The forms in which an object, a list or a watch event can be sent. */
+/** The form of an object, list or watch event in a response. */
 export type Form = { readonly encoding: Encoding } & (
   | { readonly as: 'object' }
   | { readonly as: 'table'; readonly version: 'v1' | 'v1beta1' }
@@ -16,7 +16,7 @@ export interface MediaRange {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** The media types of an `Accept` header, the preferred first; a missing header accepts anything. */
+/** Parses an `Accept` header into media types, the preferred first; a missing header accepts all. */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined || header.trim() === '') return [{ type: '*/*', parameters: {} }]
   const ranges = header.split(',').map((part) => {
@@ -26,20 +26,20 @@ export function parseAccept(header: string | undefined): readonly MediaRange[] {
     )
     return { type: type.toLowerCase(), parameters }
   })
-  // Even a type with the weight 0 is taken where there is no other: so does the API server.
+  // Like the API server, accept even a type with weight 0 when there is no other.
   const weight = (range: MediaRange): number => (range.parameters.q === undefined ? 1 : Number(range.parameters.q) || 0)
   return ranges.sort((a, b) => weight(b) - weight(a))
 }
 
-/** What there is to choose from. */
+/** The forms that a response can have. */
 export interface Offers {
-  /** Tables and metadata alone. Reviews have neither. */
+  /** True when tables and PartialObjectMetadata are available; reviews have neither. */
   readonly transformations?: boolean
-  /** For watches: no YAML. */
+  /** True for watches, which cannot be YAML. */
   readonly stream?: boolean
   /**
-   * Where the API server's own handlers have protobuf, too. Those of objects and collections stand behind a router that looks at the header first.
-   * Absent: a custom resource.
+   * Undefined for custom resources, for which the API server does not support protobuf. For objects and collections, go-restful's router
+   * checks the header before the handler.
    */
   readonly route?: 'object' | 'collection' | 'document'
 }
@@ -49,9 +49,9 @@ const produced = ['application/json', 'application/yaml', protobuf]
 const streamed = ['application/json;stream=watch', `${protobuf};stream=watch`]
 
 /**
- * The form of the answer.
+ * Chooses the form of the response (k8s.io/apiserver/pkg/endpoints/handlers/negotiation: NegotiateMediaTypeOptions).
  *
- * @throws {StatusError} 406 when there is none that the client accepts.
+ * @throws {StatusError} 406 when the client accepts none.
  */
 export function negotiate(header: string | undefined, { transformations = false, stream = false, route }: Offers): Form {
   const ranges = parseAccept(header)
@@ -66,34 +66,39 @@ export function negotiate(header: string | undefined, { transformations = false,
     if (kind === 'Table') return { as: 'table', version, encoding }
     if (kind === 'PartialObjectMetadata' || kind === 'PartialObjectMetadataList') return { as: 'partial', version, kind, encoding }
   }
-  // What the client asks for may be acceptable, and only a stream of it not.
+  // If the client accepts a type that is only unavailable for streams, the error lists the stream types.
   throw notAcceptable(stream && encodingOfError(header) !== undefined ? streamed : produced)
 }
 
-/** Who takes protobuf gets JSON where the API server has protobuf: clients read what the answer says it is. */
+/**
+ * Returns the encoding for a media type. It is JSON where the API server supports protobuf, because clients decode by the Content-Type of
+ * the response.
+ */
 function encodingOf(type: string, hasProtobuf = false): Encoding | undefined {
   if (type === 'application/json' || type === 'application/*' || type === '*/*') return 'json'
   if (type === 'application/yaml') return 'yaml'
   return type === protobuf && hasProtobuf ? 'json' : undefined
 }
 
-/** In which encoding a client wants to hear that something went wrong; undefined where it says only what it cannot have. */
+/**
+ * Returns the encoding of an error response; undefined when the client accepts only transformed objects, such as tables, or unknown types.
+ */
 export function encodingOfError(header: string | undefined): Encoding | undefined {
   const range = parseAccept(header).find(({ type, parameters }) => parameters.as === undefined && encodingOf(type) !== undefined)
   return range && encodingOf(range.type)
 }
 
-/** 406 of what looks at the header first. */
+/** Returns the 406 of go-restful's router. */
 function notRouted(offered: readonly string[]): StatusError {
   return new StatusError(failure(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`, {}))
 }
 
-/** 406 with what there is instead. */
+/** Returns the 406 of the handlers. */
 function notAcceptable(offered: readonly string[] = produced): StatusError {
   return new StatusError(failure(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`))
 }
 
-/** Whether a client that asks for discovery takes it aggregated; it need not prefer that. */
+/** True when the client accepts aggregated discovery, even if it prefers another type. */
 export function acceptsAggregated(header: string | undefined): boolean {
   return parseAccept(header).some(
     ({ type, parameters: { as: kind, g: group, v: version } }) =>

@@ -1,4 +1,4 @@
-/** OpenAPI schemas of `meta.k8s.io/v1`, which every group version's document contains. */
+/** OpenAPI schemas of `meta.k8s.io/v1`, which the document of every group version contains. */
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze } from '../../api/json.ts'
 
@@ -88,9 +88,7 @@ const schemas: Record<string, JsonObject> = {
     type: 'object',
     description: 'ListMeta describes metadata that synthetic resources must have, including lists.',
     properties: {
-      continue: string(
-        'Set if the user asked for a limit on the number of items returned: the token with which the next ones are fetched.',
-      ),
+      continue: string('Set if the user set a limit on the number of items returned: the token to fetch the next ones.'),
       remainingItemCount: integer('The number of subsequent items in the list which are not included in this list response.'),
       resourceVersion: string("The server's internal version of the list, for a watch that begins where the list ends. Read-only."),
     },
@@ -144,25 +142,25 @@ const schemas: Record<string, JsonObject> = {
       propagationPolicy: string('Whether and how garbage collection will be performed: Orphan, Background or Foreground.'),
     },
   },
-  Patch: { type: 'object', description: 'A patch; its form is told by the content type.' },
+  Patch: { type: 'object', description: 'A patch, in the format of the content type.' },
   Status: {
     type: 'object',
     description: 'Status is a return value for calls that do not return other objects.',
     properties: {
       apiVersion: string('v1'),
       code: integer('The HTTP status code.'),
-      details: { type: 'object', description: 'What belongs to the reason: the object, and the causes field by field.' },
+      details: { type: 'object', description: 'Extended data of the reason: the object, and the causes by field.' },
       kind: string('Status'),
-      message: string('What happened, for people.'),
+      message: string('A human-readable description of the status.'),
       metadata: ref('ListMeta'),
-      reason: string('Why, for programs.'),
+      reason: string('A machine-readable description of why the operation failed.'),
       status: string('Success or Failure.'),
     },
     'x-kubernetes-group-version-kind': [{ group: '', kind: 'Status', version: 'v1' }],
   },
 }
 
-/** The components by their full names. */
+/** The schemas by full component name. */
 export const metaSchemas: JsonObject = deepFreeze(
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [`${metaPrefix}.${name}`, schema])),
 )

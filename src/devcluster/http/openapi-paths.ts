@@ -1,4 +1,4 @@
-/** The operations of the OpenAPI v3 documents: kubectl looks up in them what it may send. */
+/** The operations in the OpenAPI v3 documents, from which kubectl reads the supported parameters. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import type { ResourceInfo, Verb } from '../resources/resource-info.ts'
@@ -6,8 +6,8 @@ import { metaPrefix } from './openapi-meta.ts'
 import { componentName, gvkOf, refTo, scaleType } from './openapi-schemas.ts'
 
 /**
- * What a PATCH may be. Strategic merge patch is taken for built-in types but not announced: a client that finds it here
- * computes the patch from the document's merge keys, which it does not have; kubectl without it uses the ones it was built with.
+ * Media types of a PATCH. Strategic merge patch is supported for built-in types, but not listed: a client that finds it would compute the
+ * patch with merge keys from the document, which are missing. kubectl uses its built-in types instead.
  */
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 const bodyTypes = ['application/json', 'application/yaml']
@@ -33,7 +33,7 @@ const itemOperations: readonly Operation[] = [
 ]
 const subresourceOperations: readonly Operation[] = [...itemOperations.slice(0, 3), { method: 'post', verb: 'create', action: 'post' }]
 
-/** The paths of one type. */
+/** Returns the paths of one type. */
 export function pathsOf(info: ResourceInfo): JsonObject {
   const root = `${info.group === '' ? '/api' : '/apis'}/${apiVersionOf(info)}`
   const collection = info.namespaced ? `${root}/namespaces/{namespace}/${info.plural}` : `${root}/${info.plural}`
@@ -51,7 +51,7 @@ export function pathsOf(info: ResourceInfo): JsonObject {
   for (const [name, sub] of Object.entries(info.subresources)) {
     const isScale = sub.kind === scaleType.kind
     const component = isScale ? componentName(scaleType, scaleType.kind) : sub.kind === info.kind ? object.component : undefined
-    // The scale of a custom resource is told as if it were of its own kind.
+    // The scale of a custom resource has the kind of the custom resource, as in the API server's document.
     const target =
       isScale && info.custom
         ? { ...object, component }
@@ -62,12 +62,12 @@ export function pathsOf(info: ResourceInfo): JsonObject {
   return paths
 }
 
-/** What an operation reads and writes. */
+/** The type that an operation reads and writes. */
 interface Target {
   readonly group: string
   readonly version: string
   readonly kind: string
-  /** Absent: a type that this document does not describe. */
+  /** Undefined for a type that this document does not describe. */
   readonly component: string | undefined
 }
 
@@ -79,7 +79,7 @@ function operationJson(info: ResourceInfo, target: Target, { method, action }: O
     tags: [apiVersionOf(info).replaceAll(/[./]/g, '_')],
     description: `${action} ${target.kind}`,
     parameters: queryParameters(method, action),
-    // A collection of custom resources is emptied without options.
+    // The API server publishes no DeleteOptions for a collection of custom resources.
     ...(action === 'deletecollection' && info.custom ? {} : requestBody(method, object)),
     responses: {
       '200': { description: 'OK', content: content(bodyTypes, method === 'delete' ? refTo(`${metaPrefix}.Status`) : listed) },
@@ -129,7 +129,7 @@ function queryParameters(method: Operation['method'], action: string): JsonObjec
         dryRun,
         query('fieldManager', 'string', 'The name of the actor that makes these changes.'),
         query('fieldValidation', 'string', 'What to do with objects that contain unknown or duplicate fields: Ignore, Warn or Strict.'),
-        ...(method === 'patch' ? [query('force', 'boolean', 'For apply patches: take fields over that other managers own.')] : []),
+        ...(method === 'patch' ? [query('force', 'boolean', 'For apply patches: take ownership of fields that other managers own.')] : []),
       ]
   }
 }
@@ -138,14 +138,14 @@ function listParameters(): JsonObject[] {
   return [
     query('labelSelector', 'string', 'Restricts the objects by their labels.'),
     query('fieldSelector', 'string', 'Restricts the objects by their fields.'),
-    query('limit', 'integer', 'The greatest number of objects in one answer.'),
-    query('continue', 'string', 'The token of the answer before.'),
-    query('resourceVersion', 'string', 'Which state may be shown.'),
-    query('resourceVersionMatch', 'string', 'How resourceVersion is meant: Exact or NotOlderThan.'),
+    query('limit', 'integer', 'Maximum number of objects in one response.'),
+    query('continue', 'string', 'The continue token of the previous response.'),
+    query('resourceVersion', 'string', 'Constraint on the resourceVersion of the response.'),
+    query('resourceVersionMatch', 'string', 'How resourceVersion is applied: Exact or NotOlderThan.'),
     query('watch', 'boolean', 'Watch for changes and return them as a stream.'),
-    query('timeoutSeconds', 'integer', 'How long a watch lasts.'),
+    query('timeoutSeconds', 'integer', 'Timeout of a watch.'),
     query('allowWatchBookmarks', 'boolean', 'Whether a watch may contain events of the type BOOKMARK.'),
-    query('sendInitialEvents', 'boolean', 'Whether a watch begins with the objects that are there.'),
+    query('sendInitialEvents', 'boolean', 'Whether a watch begins with the existing objects.'),
   ]
 }
 

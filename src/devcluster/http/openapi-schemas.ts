@@ -1,4 +1,4 @@
-/** The schemas of the OpenAPI v3 documents: custom types as their CRDs have them, built-in types as Go has them. */
+/** The schemas in the OpenAPI v3 documents: of custom types from their CRDs, of built-in types from their Go types. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
@@ -23,12 +23,12 @@ const kind: JsonObject = {
     'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds',
 }
 
-/** A reference to a component. */
+/** Returns a reference to a component. */
 export function refTo(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** A reference with a description of its own, which OpenAPI 3.0 allows only around it. */
+/** Returns a reference with a description; OpenAPI 3.0 does not allow one beside `$ref`. */
 function describedRef(name: string, description: string): JsonObject {
   return { description, allOf: [refTo(name)] }
 }
@@ -38,13 +38,13 @@ const metadata = describedRef(
   "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
 )
 
-/** What the scale subresources of all types read and write. */
+/** The type of all scale subresources. */
 export const scaleType = { group: 'autoscaling', version: 'v1', kind: 'Scale', custom: false }
 
-/** What says in which package a type is. */
+/** The fields that determine a component's name. */
 type ComponentType = Pick<ResourceInfo, 'group' | 'version' | 'custom'>
 
-/** The component of a type: `io.k8s.api.apps.v1.Deployment`, `com.example.cache.v1.Memcached`. */
+/** Returns the component name of a type: `io.k8s.api.apps.v1.Deployment`, `com.example.cache.v1.Memcached`. */
 export function componentName(info: ComponentType, kindName: string): string {
   const prefix = info.custom
     ? info.group.split('.').reverse().join('.')
@@ -52,7 +52,7 @@ export function componentName(info: ComponentType, kindName: string): string {
   return `${prefix}.${info.version}.${kindName}`
 }
 
-/** All components that the types of one group version need. */
+/** Returns all components for the types of one group version. */
 export function componentsOf(rows: readonly ResourceInfo[]): JsonObject {
   const components: JsonObject = { ...metaSchemas }
   for (const info of rows) {
@@ -91,7 +91,7 @@ function builtinSchema(
   }
 }
 
-/** The fields that a field selector may name, which only custom resources tell. */
+/** Returns the selectable fields, which are published for custom resources only. */
 function selectableFields({ custom, selectableFields: select }: ResourceInfo): JsonObject {
   const paths = custom ? Object.keys(select({})) : []
   return paths.length === 0 ? {} : { 'x-kubernetes-selectable-fields': paths.map((fieldPath) => ({ fieldPath })) }
@@ -114,7 +114,7 @@ function withoutTypeMeta(properties: JsonValue | undefined): JsonObject {
   return rest
 }
 
-/** A CRD's schema as it is published: embedded resources get the fields that they always have. */
+/** Returns a CRD's schema as it is published: embedded resources get apiVersion, kind and metadata. */
 function published(schema: StructuralSchema): JsonObject {
   const { properties, items, additionalProperties, ...rest } = schema
   const result = { ...rest } as JsonObject
@@ -140,7 +140,7 @@ function fieldsOf(fields: Readonly<Record<string, Shape>>, owner: ComponentType,
   return result
 }
 
-/** Objects become components by the name of their Go type, so that a type may contain itself. */
+/** Returns the schema of a Go type. Structs become components by name, because a type may contain itself. */
 function shapeSchema(shape: Shape, owner: ComponentType, components: JsonObject): JsonObject {
   if (typeof shape === 'string') return leafSchema(shape)
   if ('mapOf' in shape) return { type: 'object', additionalProperties: shapeSchema(shape.mapOf, owner, components) }
@@ -148,7 +148,7 @@ function shapeSchema(shape: Shape, owner: ComponentType, components: JsonObject)
   if (!('fields' in shape)) return { type: 'array', items: shapeSchema(shape[0], owner, components) }
   const name = shape.type === 'ObjectMeta' ? objectMeta : componentName(owner, shape.type)
   if (!Object.hasOwn(components, name)) {
-    // Set before its fields are visited: a field may lead back here.
+    // Added before its fields are visited, because one of them may contain the type itself.
     const component: JsonObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
     components[name] = component
     component.properties = fieldsOf(shape.fields, owner, components)

@@ -1,4 +1,4 @@
-/** OpenAPI v3: an index with a hash for each group version, and a document for each. */
+/** OpenAPI v3: an index with a hash for each group version, and one document per group version. */
 import { stringifyJson } from '../../api/json.ts'
 import { createHash } from 'node:crypto'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
@@ -10,17 +10,17 @@ import { componentsOf } from './openapi-schemas.ts'
 
 export interface OpenApiDocument {
   readonly text: string
-  /** Part of the document's address in the index, so that clients may keep it for good. */
+  /** The hash in the document's URL in the index, so that clients can cache the document forever. */
   readonly hash: string
 }
 
-/** Documents made from the catalog when they are asked for; those of unchanged types stay as they are. */
+/** Makes the documents from the catalog on demand, and caches them until their types change. */
 export class OpenApi {
   readonly #catalog: Catalog
   readonly #version: string
   readonly #documents = new Map<string, { rows: readonly ResourceInfo[]; document: OpenApiDocument }>()
 
-  /** @param version what the `info.version` of the documents about Kubernetes' own types says */
+  /** @param version `info.version` of the documents of built-in types */
   constructor(catalog: Catalog, version: string) {
     this.#catalog = catalog
     this.#version = version
@@ -38,7 +38,7 @@ export class OpenApi {
     return { paths: Object.fromEntries(paths) }
   }
 
-  /** `api/v1`, `apis/GROUP/VERSION`; undefined when there is no such group version. */
+  /** Returns the document for `api/v1` or `apis/GROUP/VERSION`; undefined for an unknown group version. */
   document(path: string): OpenApiDocument | undefined {
     const match = /^api(?:s\/([^/]+))?\/([^/]+)$/.exec(path)
     const rows = match === null ? [] : this.#catalog.ofGroupVersion(match[1] ?? '', match[2]!)

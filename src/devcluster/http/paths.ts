@@ -1,4 +1,4 @@
-/** Paths that are no resources: discovery, OpenAPI, version, health, and the index at `/`. */
+/** Non-resource paths: discovery, OpenAPI, version, health, and the index at `/`. */
 import type { JsonObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
 import { StatusError, methodNotAllowed, unknownResource } from '../registry/status-error.ts'
@@ -7,14 +7,14 @@ import { acceptsAggregated, negotiate, parseAccept } from './negotiate.ts'
 import { respond, respondObject, respondText } from './respond.ts'
 import type { Services } from './services.ts'
 
-/** The version that the server says it has: the one whose API it follows. */
+/** The server's version, which is that of the imitated API. */
 export const serverVersion = { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' }
 
-// An `@` is allowed in no media type; clients ask with it all the same, and servers answer with a dot in its place.
+// `@` is invalid in a media type. Clients send it nevertheless, and API servers respond with a dot instead.
 const openApiV2Protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 /**
- * A document of OpenAPI v2 without definitions: the field `swagger` with `2.0`, in protobuf. kubectl asks for it about types that v3
- * does not know, and with this answer says by itself that the type is not installed; an error here would end the command with another text.
+ * An OpenAPI v2 document without definitions, in protobuf: the field `swagger` is `2.0`. kubectl requests v2 for types missing in v3, and
+ * with this response it reports that the type is not installed; an error would end the command with another message.
  */
 const emptyOpenApiV2 = '\n\u00032.0'
 
@@ -40,18 +40,18 @@ export async function handlePath(exchange: Exchange, services: Services): Promis
   return notFoundText(exchange)
 }
 
-/** What an unknown path is told, by the API server's outermost layer. */
+/** Responds like the API server to an unknown path. */
 export function notFoundText(exchange: Exchange): Promise<void> {
   return respondText(exchange, 404, '404 page not found\n')
 }
 
-/** What is told below an unknown version, where Kubernetes' own groups have another handler than those of CRDs. */
+/** Responds to a path with an unknown version. Built-in groups and CRD groups have different handlers in the API server. */
 export function unknownVersion(exchange: Exchange, { catalog }: Services, group: string): Promise<void> {
   if (catalog.all().some((info) => info.group === group && !info.custom)) throw unknownResource()
   return notFoundText(exchange)
 }
 
-/** Most documents are given for any method, as the API server does. */
+/** Throws 405 for methods other than GET. Like the API server, most documents accept any method. */
 function refuseWrites({ method }: Exchange): void {
   if (method !== 'GET') throw methodNotAllowed()
 }
@@ -82,7 +82,7 @@ function handleResourceList(exchange: Exchange, services: Services, group: strin
   return legacy(exchange, list, own)
 }
 
-/** A discovery document of the old form, as JSON or YAML; `routed` where the API server has it on a route like its own types. */
+/** Responds with a legacy discovery document, as JSON or YAML; `routed` is true where the API server serves it like a built-in type. */
 function legacy(exchange: Exchange, value: JsonObject, routed = false): Promise<void> {
   const { encoding } = negotiate(exchange.request.headers.accept, { route: routed ? 'object' : 'document' })
   return respondObject(exchange, 200, value, JSON.stringify(value), encoding)
@@ -97,7 +97,7 @@ async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: st
     throw new StatusError(failure(404, 'NotFound', text, {}))
   }
   const empty = (code: number): Promise<void> => respond(exchange, { code, body: '' })
-  // The index is what it is, whatever the client accepts; and its type is not what the server says.
+  // Like the API server, ignore the Accept header for the index, and send it as text.
   if (path === '/openapi/v3') return respond(exchange, { code: 200, contentType: plainText, body: `${JSON.stringify(openApi.index())}\n` })
   const found = openApi.document(path.slice('/openapi/v3/'.length))
   if (found === undefined) return empty(404)
@@ -105,14 +105,14 @@ async function handleOpenApi(exchange: Exchange, { openApi }: Services, path: st
   if (!ranges.some(({ type }) => type === 'application/json' || type === 'application/*' || type === '*/*')) return empty(406)
   const hash = exchange.query.get('hash')
   if (hash !== null && hash !== found.hash) {
-    // An address from an older index: what it named is gone, the document as it is now stands elsewhere.
+    // The URL is from an older index: redirect to the current document.
     const location = `${path}?hash=${found.hash}`
     return respond(exchange, { code: 301, contentType: plainText, body: '', headers: { Location: location } })
   }
   return document(exchange, found.text, 'application/json', `"${found.hash}"`, hash === null ? 'no-cache, private' : 'public, immutable')
 }
 
-/** A document with an entity tag; 304 when the client has it already. */
+/** Responds with a document and its ETag; 304 when the client has it already. */
 function document(exchange: Exchange, body: string, contentType: string, etag: string, cacheControl = 'public'): Promise<void> {
   const known = (exchange.request.headers['if-none-match'] ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
   return respond(exchange, { code: known ? 304 : 200, contentType, body, headers: { ETag: etag, 'Cache-Control': cacheControl } })

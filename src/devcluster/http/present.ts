@@ -1,4 +1,4 @@
-/** Objects, lists and watch events in the form that the client asked for. */
+/** Converts objects, lists and watch events to the negotiated form (k8s.io/apiserver/pkg/endpoints/handlers: doTransformObject). */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
@@ -13,21 +13,21 @@ import { listMetadataOf, parseIncludeObject, partialListOf, partialOf, tableOf }
 export interface Presentation {
   readonly info: ResourceInfo
   readonly form: Form
-  /** The query parameter of this name. */
+  /** The query parameter `includeObject`. */
   readonly includeObject: string | null
   readonly jsonText: JsonText
-  /** For ages. */
+  /** The current time, for ages in tables. */
   readonly now: number
 }
 
 export function presentObject(object: JsonObject, presentation: Presentation): JsonObject {
   const { info, form } = presentation
-  // A Status stays what it is.
+  // A Status is never converted.
   if (form.as === 'object' || object.kind === 'Status') return object
   if (form.as === 'table') return table([object], listMetadataOf(object), presentation)
   if (form.kind === 'PartialObjectMetadata') return partialOf(object, form.version)
   if (info.custom) throw bareError('content is not a list')
-  throw notAsked(`you requested ${form.kind}, but the requested object is not a list (${goTypeOf(info, info.kind)})`)
+  throw notAcceptable(`you requested ${form.kind}, but the requested object is not a list (${goTypeOf(info, info.kind)})`)
 }
 
 export function presentList({ items, metadata }: ListResult, presentation: Presentation): JsonObject {
@@ -36,7 +36,7 @@ export function presentList({ items, metadata }: ListResult, presentation: Prese
   if (form.as === 'object') {
     const type = { kind: info.listKind, apiVersion: apiVersionOf(info) }
     if (!info.custom) return { ...type, metadata: { ...metadata }, items: items.map((item) => jsonText.asItem(item)) }
-    // Lists of custom resources are maps in Go, whose keys come sorted; they say so where nothing follows.
+    // Lists of custom resources are maps in Go: their keys are sorted, and an empty `continue` is not omitted.
     const { continue: next = '', ...rest } = metadata
     return {
       apiVersion: type.apiVersion,
@@ -46,10 +46,10 @@ export function presentList({ items, metadata }: ListResult, presentation: Prese
     }
   }
   if (form.kind === 'PartialObjectMetadataList') return partialListOf(items, { ...metadata }, form.version)
-  throw notAsked(`you requested ${form.kind}, but the requested object is a list (${goTypeOf(info, info.listKind)})`)
+  throw notAcceptable(`you requested ${form.kind}, but the requested object is a list (${goTypeOf(info, info.listKind)})`)
 }
 
-/** @param columnDefinitions whether a table carries them: the first one of a stream does */
+/** @param columnDefinitions true for the first event of a stream: only its table contains them */
 export function presentEvent(type: string, object: JsonObject, presentation: Presentation, columnDefinitions: boolean): JsonObject {
   const { form } = presentation
   if (type === 'ERROR' || form.as === 'object') return object
@@ -68,11 +68,11 @@ function table(objects: readonly JsonObject[], metadata: JsonObject, presentatio
   })
 }
 
-function notAsked(text: string): StatusError {
+function notAcceptable(text: string): StatusError {
   return new StatusError(failure(406, 'NotAcceptable', text))
 }
 
-/** How the API server calls the type, which is written in Go: `*core.ConfigMap`. */
+/** Returns the Go name of the type for error messages: `*core.ConfigMap`. */
 function goTypeOf({ custom, group }: ResourceInfo, kind: string): string {
   if (custom) return kind.endsWith('List') ? '*unstructured.UnstructuredList' : '*unstructured.Unstructured'
   return `*${group === '' ? 'core' : group.split('.')[0]}.${kind}`

@@ -1,7 +1,7 @@
 /** GET of an object, a subresource, a collection. */
 import { isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
-import { askedRevision } from '../registry/list.ts'
+import { requestedRevision } from '../registry/list.ts'
 import { unknownResource } from '../registry/status-error.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
@@ -13,12 +13,12 @@ import type { ResourceRequest, Services } from './services.ts'
 import { flag } from './request-info.ts'
 import { integer } from './write-options.ts'
 
-/** The key of the object that a request names. */
+/** Returns the key of the requested object. */
 export function keyOf({ info, target }: ResourceRequest): ObjectKey {
   return info.namespaced ? { namespace: target.namespace, name: target.name } : { name: target.name }
 }
 
-/** How the answer is to be shown. */
+/** Negotiates the form of the response. */
 export function presentationOf(exchange: Exchange, { info, target }: ResourceRequest, services: Services, stream = false): Presentation {
   const subresource = target.subresource === '' ? undefined : info.subresources[target.subresource]
   const transformations =
@@ -45,7 +45,7 @@ export function isPodLog({ verb, group, resource, subresource, namespace }: Requ
   return verb === 'get' && group === '' && resource === 'pods' && subresource === 'log' && namespace !== ''
 }
 
-/** Simulated Pods write nothing; one that is on no node has no log at all. */
+/** Returns the log of a Pod: always empty, because Pods are simulated. The response for an unscheduled Pod has no body. */
 export async function getPodLog(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<void> {
   const { spec } = registry.get(request.info, keyOf(request))
   if (!isObject(spec) || !spec.nodeName) {
@@ -60,11 +60,11 @@ export async function listObjects(exchange: Exchange, request: ResourceRequest, 
   return send(exchange, 200, presentList(list, presentation), presentation, services)
 }
 
-/** The options of a list, when what is there is as new as they want it. */
+/** Returns the options of a list, after the store has reached the requested resourceVersion. */
 export async function readOptions(exchange: Exchange, request: ResourceRequest, { registry }: Services): Promise<SelectionOptions> {
   const options = listOptions(exchange.query, request)
-  const asked = askedRevision(options)
-  await registry.waitFor(asked === undefined ? undefined : String(asked), exchange.signal)
+  const requested = requestedRevision(options)
+  await registry.waitFor(requested === undefined ? undefined : String(requested), exchange.signal)
   return options
 }
 
@@ -79,7 +79,7 @@ export function send(
   return respondObject(exchange, code, object, jsonText.of(object), form.encoding)
 }
 
-/** The query parameters that choose objects of a collection. */
+/** The query parameters that select objects of a collection. */
 export interface SelectionOptions {
   readonly namespace?: string
   readonly labelSelector?: string
@@ -93,7 +93,7 @@ export interface SelectionOptions {
 }
 
 export function listOptions(query: URLSearchParams, { info, target }: ResourceRequest): SelectionOptions {
-  // A cluster-scoped type below a namespace is no path of the API.
+  // Cluster-scoped types have no path below a namespace.
   if (!info.namespaced && target.namespace !== '' && info.plural !== 'namespaces') throw unknownResource()
   const text = <Name extends keyof SelectionOptions>(name: Name): { [Key in Name]?: string } => {
     const value = query.get(name)

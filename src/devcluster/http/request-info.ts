@@ -1,32 +1,34 @@
-/** What a request's method and path ask for: a verb on a resource, or on a path that is none. */
+/** Derives verb and resource of a request from method and path. */
 
-/** A request as the authorizer and the handlers see it; the names of `k8s.io/apiserver/pkg/endpoints/request.RequestInfo`. */
+/** The request as the authorizer and the handlers see it (k8s.io/apiserver/pkg/endpoints/request: RequestInfo). */
 export interface RequestInfo {
   readonly path: string
   /** False for `/version`, `/apis`, `/openapi/v3`, … */
   readonly isResource: boolean
-  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; for other paths the method in lower case. */
+  /**
+   * `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; the method in lower case for non-resource requests.
+   */
   readonly verb: string
   readonly group: string
   readonly version: string
   /** Lower-case plural. */
   readonly resource: string
   readonly subresource: string
-  /** Empty: cluster-wide. For a Namespace itself its name, as the API server's rules for permissions want it. */
+  /** Empty for cluster-scoped requests. For a Namespace, its own name, because the API server authorizes it so. */
   readonly namespace: string
-  /** Empty: the collection. */
+  /** Empty for a collection. */
   readonly name: string
-  /** What stands after the subresource; a path of the API has nothing there. */
+  /** The path segments after the subresource, which valid API paths do not have. */
   readonly rest: readonly string[]
 }
 
 const verbs: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
-/** Paths `/api/v1/namespaces/NAME/X` where X belongs to the namespace and is no resource in it. */
+/** Paths `/api/v1/namespaces/NAME/X` where X is a subresource of the Namespace, and not a resource in it. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
 
 /**
- * Reads method, path and query. The parts of the path are percent-decoded.
+ * Parses method, path and query (k8s.io/apiserver/pkg/endpoints/request: NewRequestInfo). Path segments are percent-decoded.
  *
  * @throws {URIError} when the percent-encoding is malformed.
  */
@@ -59,7 +61,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 }
 
 interface Location extends Pick<RequestInfo, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name' | 'rest'> {
-  /** Below `/api/v1/watch/`, the old form of a watch, where a name selects one object. */
+  /** True below `/api/v1/watch/`, the deprecated form of a watch, where a name selects one object. */
   readonly isWatch: boolean
 }
 
@@ -80,14 +82,17 @@ function locate(parts: readonly string[]): Location | undefined {
   return { group, version, resource, subresource, namespace, name, rest: more, isWatch }
 }
 
-/** A list of one name is a request for that name: permissions may be given for it alone. */
+/** A list with the field selector `metadata.name` is authorized as a request for that name. */
 function nameInSelector(verb: string, query: URLSearchParams): string {
   if (verb === 'create') return ''
   const match = /(?:^|,)metadata\.name==?([^,=!]+)(?:,|$)/.exec(query.get('fieldSelector') ?? '')
   return match?.[1] ?? ''
 }
 
-/** A boolean query parameter as Kubernetes reads it: there, and neither `false` nor `0`. */
+/**
+ * True for a boolean query parameter that is present and neither `false` nor `0` (k8s.io/apimachinery/pkg/runtime:
+ * Convert_Slice_string_To_bool).
+ */
 export function flag(query: URLSearchParams, name: string): boolean {
   const value = query.get(name)
   return value !== null && value.toLowerCase() !== 'false' && value !== '0'

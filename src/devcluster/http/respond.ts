@@ -1,4 +1,4 @@
-/** Writing answers: JSON, YAML or text, with warnings, compressed when that pays. */
+/** Writes responses: JSON, YAML or text, with warnings, compressed when large. */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { stringify } from 'yaml'
@@ -12,22 +12,22 @@ import { encodingOfError } from './negotiate.ts'
 
 const gzipAsync = promisify(gzip)
 
-/** From here on an answer is compressed when the client takes it, as the API server does. */
+/** Minimum size of a compressed response (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: defaultGzipThresholdBytes). */
 const gzipThreshold = 128 * 1024
 
-/** What all warnings of one answer may take; beyond, each is cut (k8s.io/apiserver `pkg/endpoints/filters/warning.go`). */
+/** Maximum size of all warnings of one response; beyond it, each is truncated (k8s.io/apiserver/pkg/endpoints/filters: warning.go). */
 const warningBudget = 4096
 const cutWarning = 256
 
 export interface Answer {
   readonly code: number
-  /** Absent: the answer does not say. */
+  /** The header is omitted when undefined. */
   readonly contentType?: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends a complete answer. Resolves when it was handed to the socket. */
+/** Sends a complete response. Resolves when it is handed to the socket. */
 export async function respond(exchange: Exchange, { code, contentType, body, headers = {} }: Answer): Promise<void> {
   const { request, response } = exchange
   if (response.headersSent || response.destroyed) return
@@ -47,29 +47,33 @@ export async function respond(exchange: Exchange, { code, contentType, body, hea
   response.end(bodiless ? undefined : bytes)
 }
 
-/** An object as JSON, or as YAML for a client that asked for it. */
+/** Sends an object as YAML if negotiated, otherwise as JSON. */
 export function respondObject(exchange: Exchange, code: number, object: JsonObject, text: string, encoding: Encoding): Promise<void> {
   if (encoding === 'yaml') return respond(exchange, { code, contentType: 'application/yaml', body: yamlText(object) })
-  return respond(exchange, { code, contentType: 'application/json', body: isForPeople(exchange) ? stringifyJson(object, 2) : `${text}\n` })
+  return respond(exchange, {
+    code,
+    contentType: 'application/json',
+    body: isPrettyPrint(exchange) ? stringifyJson(object, 2) : `${text}\n`,
+  })
 }
 
-/** What people type into looks like this: then JSON is indented (k8s.io/apiserver `pkg/endpoints/handlers/negotiation`: isPrettyPrint). */
-const peoplesAgents = /^(?:curl|Wget|Mozilla\/5\.0)/
+/** User agents for which JSON is indented (k8s.io/apiserver/pkg/endpoints/handlers/negotiation: isPrettyPrint). */
+const prettyPrintAgents = /^(?:curl|Wget|Mozilla\/5\.0)/
 
-function isForPeople({ query, request }: Exchange): boolean {
-  const asked = query.get('pretty') ?? ''
-  return asked === '' ? peoplesAgents.test(request.headers['user-agent'] ?? '') : goTruth.test(asked)
+function isPrettyPrint({ query, request }: Exchange): boolean {
+  const pretty = query.get('pretty') ?? ''
+  return pretty === '' ? prettyPrintAgents.test(request.headers['user-agent'] ?? '') : goTrue.test(pretty)
 }
 
-/** What Go's ParseBool takes for true. */
-const goTruth = /^(?:1|t|T|true|TRUE|True)$/
+/** The values that Go's `strconv.ParseBool` parses as true. */
+const goTrue = /^(?:1|t|T|true|TRUE|True)$/
 
-/** Keys come sorted, whatever the type. What a reader of YAML 1.1, as Kubernetes has one, takes for something else than a text is quoted. */
+/** Formats YAML with sorted keys. Strings that YAML 1.1, which Kubernetes reads, would parse as another type are quoted. */
 function yamlText(object: object): string {
   return stringify(object, { version: '1.1', sortMapEntries: true, indentSeq: false, lineWidth: 0 })
 }
 
-/** A failure, in the encoding that the client prefers where it has one. */
+/** Sends a failure, in the encoding that the client prefers. */
 export function respondStatus(exchange: Exchange, status: Status, headers: Readonly<Record<string, string>> = {}): Promise<void> {
   const code = status.code ?? 500
   const retryAfter = status.details?.retryAfterSeconds
@@ -78,7 +82,11 @@ export function respondStatus(exchange: Exchange, status: Status, headers: Reado
     code,
     contentType: encoding === 'yaml' ? 'application/yaml' : 'application/json',
     body:
-      encoding === 'yaml' ? yamlText(status) : isForPeople(exchange) ? JSON.stringify(status, undefined, 2) : `${JSON.stringify(status)}\n`,
+      encoding === 'yaml'
+        ? yamlText(status)
+        : isPrettyPrint(exchange)
+          ? JSON.stringify(status, undefined, 2)
+          : `${JSON.stringify(status)}\n`,
     headers: { ...headers, ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }) },
   })
 }
@@ -87,7 +95,7 @@ export function respondText(exchange: Exchange, code: number, body: string): Pro
   return respond(exchange, { code, contentType: 'text/plain; charset=utf-8', body, headers: { 'X-Content-Type-Options': 'nosniff' } })
 }
 
-/** Puts the collected warnings into the headers; one with a control character cannot stand there, and is dropped. */
+/** Sets the collected warnings as headers; drops those with control characters, which are invalid in a header. */
 export function setWarnings({ response, warnings }: Exchange): void {
   if (warnings.size === 0) return
   const texts = [...warnings].filter((text) => !/\p{Cc}/u.test(text))
@@ -102,7 +110,7 @@ export function setWarnings({ response, warnings }: Exchange): void {
   if (kept.length > 0) response.setHeader('Warning', kept)
 }
 
-/** `299 - "text"`. UTF-8 goes out byte by byte, which is what Go does and what Node would refuse. */
+/** Formats `299 - "text"`. As in Go, the header contains UTF-8 bytes; Node rejects them unless each is a latin1 character. */
 function warningHeader(text: string): string {
   return Buffer.from(`299 - "${text.replace(/["\\]/g, '\\$&')}"`).toString('latin1')
 }

@@ -1,4 +1,4 @@
-/** The types that are questions: may somebody do something, whose token is this, who am I. They are answered and not stored. */
+/** Access reviews, token reviews and SelfSubjectReview: types whose objects are answered and not stored. */
 import type { Clock } from '../../api/clock.ts'
 import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
@@ -15,13 +15,13 @@ import type { AuthorizationAttributes, Authorizer } from './authorizer.ts'
 const authorization = { group: 'authorization.k8s.io', version: 'v1' }
 const authentication = { group: 'authentication.k8s.io', version: 'v1' }
 
-/** What is said of a token that nobody knows, and first of every other one that is refused. */
+/** The error for an unknown token, and the first error for any other invalid one. */
 const unknownToken = 'invalid bearer token'
 
 type Review = (object: JsonObject, request: RequestContext) => JsonObject
 
 /**
- * The rows of the catalog for access reviews and, for callers that have one, token reviews.
+ * Returns the rows of the catalog for access reviews and, with `tokens`, token reviews.
  *
  * @example
  * for (const row of reviewRows(authorizer, { clock })) catalog.add(row)
@@ -56,7 +56,7 @@ export function reviewRows(
     row(authorization, 'SelfSubjectRulesReview', false, (object, { user }) => {
       const namespace = text(specOf(object), 'namespace')
       if (namespace === '') throw badRequest('no namespace on request')
-      // What was asked is not repeated.
+      // The API server returns an empty spec.
       return { ...object, metadata: {}, spec: {}, status: rulesStatus(authorizer, user, namespace) }
     }),
     row(authentication, 'SelfSubjectReview', false, (object, { user }) => ({
@@ -69,8 +69,8 @@ export function reviewRows(
   const tokenReview = row(authentication, 'TokenReview', false, (object) => {
     const token = text(specOf(object), 'token')
     if (token === '') throw badRequest('token is required for TokenReview in authentication')
-    const asked = texts(specOf(object), 'audiences')
-    const found = tokens(token, asked.length === 0 ? undefined : asked)
+    const requested = texts(specOf(object), 'audiences')
+    const found = tokens(token, requested.length === 0 ? undefined : requested)
     const status =
       found === undefined || 'refusal' in found
         ? { user: {}, error: found === undefined ? unknownToken : `[${unknownToken}, ${found.refusal}]` }
@@ -105,39 +105,39 @@ function row(type: { group: string; version: string }, kind: string, namespaced:
   }
 }
 
-/** The API server does not say which kind was refused. */
+/** Throws 422; like the API server's, its details have no kind. */
 function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject({ group: authorization.group, kind: '' }, '', errors)
 }
 
 function accessErrors(spec: JsonObject): FieldError[] {
-  const { resource, path } = questionsOf(spec)
+  const { resource, path } = requestedAttributes(spec)
   if (resource !== undefined && path !== undefined)
-    return [invalid('spec.nonResourceAttributes', asked(path), 'cannot be specified in combination with resourceAttributes')]
+    return [invalid('spec.nonResourceAttributes', pathAttributes(path), 'cannot be specified in combination with resourceAttributes')]
   if (resource === undefined && path === undefined)
     return [invalid('spec.resourceAttributes', null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified')]
   return []
 }
 
-/** What is wrong with a question about one namespace. */
+/** Returns the field errors of a LocalSubjectAccessReview. */
 function localErrors(object: JsonObject): FieldError[] {
-  const { resource, path } = questionsOf(specOf(object))
+  const { resource, path } = requestedAttributes(specOf(object))
   const about = text(resource ?? {}, 'namespace')
   return [
     ...(resource !== undefined && about !== text(child(object, 'metadata'), 'namespace')
       ? [invalid('spec.resourceAttributes.namespace', about, 'must match metadata.namespace')]
       : []),
-    ...(path === undefined ? [] : [invalid('spec.nonResourceAttributes', asked(path), 'disallowed on this kind of request')]),
+    ...(path === undefined ? [] : [invalid('spec.nonResourceAttributes', pathAttributes(path), 'disallowed on this kind of request')]),
   ]
 }
 
-function questionsOf(spec: JsonObject): { resource: JsonObject | undefined; path: JsonObject | undefined } {
+function requestedAttributes(spec: JsonObject): { resource: JsonObject | undefined; path: JsonObject | undefined } {
   const objectAt = (key: string): JsonObject | undefined => (isObject(getOwn(spec, key)) ? child(spec, key) : undefined)
   return { resource: objectAt('resourceAttributes'), path: objectAt('nonResourceAttributes') }
 }
 
-/** A path and what to do there, in the names of Go's fields. */
-function asked(path: JsonObject): JsonObject {
+/** Returns the attributes of a non-resource path with the names of Go's fields, for an error message. */
+function pathAttributes(path: JsonObject): JsonObject {
   return { Path: text(path, 'path'), Verb: text(path, 'verb') }
 }
 

@@ -31,36 +31,36 @@ export interface ApiServerOptions {
   }
   /** Default 127.0.0.1. */
   readonly host?: string
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   readonly port?: number
   readonly tokens: TokenAuthenticator
   readonly authorizer: Authorizer
   readonly clock: Clock
   readonly logger: Logger
-  /** Called after each answer; for a watch when it ends. */
+  /** Called after each response; for a watch when it ends. */
   readonly onRequest?: (record: RequestRecord) => void
 }
 
 export interface ApiServer {
   readonly url: string
   readonly port: number
-  /** Ends watches at once, gives other requests a moment, and closes all connections. */
+  /** Ends watches at once, waits briefly for other requests, and closes all connections. */
   close(): Promise<void>
 }
 
-/** How long a client may take for the headers, and for the whole request. */
+/** Time limits for receiving the headers and the whole request. */
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 60_000
-/** Longer than the 90 s for which Go's clients keep an idle connection, so that it is they who close it. */
+/** Longer than the 90 s after which Go clients close an idle connection, so that the client closes first. */
 const keepAliveTimeoutMs = 120_000
 const maxHeaderBytes = 64 * 1024
-/** How long `close` waits for what is being answered. */
+/** Time that `close` waits for running requests. */
 const closeGraceMs = 500
 
 /**
- * Starts listening.
+ * Starts the server.
  *
- * @throws {ProreusError} `PRO_PORT_IN_USE` when another program has the port.
+ * @throws {ProreusError} `PRO_PORT_IN_USE` when another program uses the port.
  */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { catalog, authorizer, clock, logger, host = '127.0.0.1' } = options
@@ -79,15 +79,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const running = new Set<Promise<void>>()
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
-    // A socket that breaks while an answer is written shows as `close`; the event must only not go unheard.
-    response.on('error', () => gone.abort())
-    const signal = AbortSignal.any([gone.signal, closing.signal])
+    const disconnected = new AbortController()
+    response.once('close', () => disconnected.abort())
+    // `close` comes after the error of a broken socket, but without a listener the error would end the process.
+    response.on('error', () => disconnected.abort())
+    const signal = AbortSignal.any([disconnected.signal, closing.signal])
     const closed = new Promise<void>((resolve) => response.once('close', resolve))
     const record = await handle(exchangeOf(request, response, signal, services.clock.now()), options.tokens, services)
     options.onRequest?.(record)
-    // An answer is under way until the socket has taken it; `close` waits for that.
+    // `close` waits until the socket has taken the response.
     await closed
   }
   const server = createServer(
@@ -115,10 +115,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     socket.once('close', () => sockets.delete(socket))
   })
   server.on('clientError', refuseMalformed)
-  // Handshakes that fail are the client's business: a wrong CA, a port scan.
+  // TLS handshakes fail because of clients: a wrong CA, a port scan.
   server.on('tlsClientError', (error) => logger.debug({ err: messageOf(error) }, 'a TLS handshake failed'))
   const port = await listen(server, host, options.port ?? 0)
-  // A connection that cannot be accepted, e.g. for want of file descriptors, must not end the process.
+  // An error of accepting a connection, e.g. too many open files, must not end the process.
   server.on('error', (error) => logger.warn({ err: error }, 'the API server could not accept a connection'))
 
   return {
@@ -127,9 +127,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       closing.abort()
-      const patience = new AbortController()
-      await Promise.race([Promise.allSettled(running), sleep(clock, closeGraceMs, patience.signal).catch(() => undefined)])
-      patience.abort()
+      const grace = new AbortController()
+      await Promise.race([Promise.allSettled(running), sleep(clock, closeGraceMs, grace.signal).catch(() => undefined)])
+      grace.abort()
       for (const socket of sockets) socket.destroy()
       await closed
     },
@@ -138,20 +138,20 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 
 function exchangeOf(request: IncomingMessage, response: ServerResponse, signal: AbortSignal, since: number): Exchange {
   const target = request.url ?? '/'
-  const question = target.indexOf('?')
+  const queryStart = target.indexOf('?')
   return {
     request,
     response,
     method: request.method ?? 'GET',
-    path: question < 0 ? target : target.slice(0, question),
-    query: new URLSearchParams(question < 0 ? '' : readable(target.slice(question + 1))),
+    path: queryStart < 0 ? target : target.slice(0, queryStart),
+    query: new URLSearchParams(queryStart < 0 ? '' : readable(target.slice(queryStart + 1))),
     warnings: new Set(),
     signal,
     since,
   }
 }
 
-/** A query without the parameters whose percent-encoding is broken: the API server does not see these. */
+/** Removes parameters with invalid percent-encoding from a query, which the API server ignores. */
 function readable(query: string): string {
   return query
     .split('&')
@@ -170,7 +170,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   })
 }
 
-/** What cannot be parsed as HTTP gets the status that tells why, and the connection ends. */
+/** Responds to malformed HTTP with a matching status, and closes the connection. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()

@@ -1,4 +1,4 @@
-/** Tokens of ServiceAccounts: what `serviceaccounts/token` issues, signed by this API server, and what they are accepted for. */
+/** Tokens of ServiceAccounts: issued by `serviceaccounts/token`, signed by this API server, and authenticated by it. */
 import type { KeyObject } from 'node:crypto'
 import { generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
 import type { Clock } from '../../api/clock.ts'
@@ -41,7 +41,7 @@ interface Referent {
   readonly uid: string
 }
 
-/** What a token may be bound to: it ends with that object. */
+/** Kinds that a token can be bound to; it is invalid when the object is deleted. */
 const bindable: Readonly<
   Record<string, { readonly claim: 'pod' | 'secret' | 'node'; readonly plural: string; readonly namespaced: boolean }>
 > = {
@@ -51,9 +51,9 @@ const bindable: Readonly<
 }
 
 export interface ServiceAccountTokens {
-  /** The row of ServiceAccounts with their subresource `token`. */
+  /** Adds the subresource `token` to the row of ServiceAccounts. */
   withTokens(row: ResourceInfo): ResourceInfo
-  /** The ServiceAccount that a token stands for, as long as it is the one that the token was issued for. */
+  /** Authenticates tokens while their ServiceAccount, and the object they are bound to, exist. */
   readonly authenticator: TokenAuthenticator
 }
 
@@ -92,13 +92,13 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
 
   return {
     withTokens: (row) => ({ ...row, subresources: { ...row.subresources, token: subresource } }),
-    authenticator(token, asked = [serverAudience]) {
+    authenticator(token, requested = [serverAudience]) {
       const claims = verified(token, publicKey)
       const now = clock.now() / 1000
       if (claims === undefined) return undefined
-      const audiences = commonAudiences(asked, claims.aud)
+      const audiences = commonAudiences(requested, claims.aud)
       if (audiences === undefined)
-        return { refusal: `token audiences ${listOf(claims.aud)} is invalid for the target audiences ${listOf(asked)}` }
+        return { refusal: `token audiences ${listOf(claims.aud)} is invalid for the target audiences ${listOf(requested)}` }
       if (now >= claims.exp || now < claims.nbf) return undefined
       const { namespace, serviceaccount, pod, secret, node } = claims['kubernetes.io']
       const { name, uid } = serviceaccount
@@ -126,7 +126,7 @@ export function serviceAccountTokens(store: ObjectStore, clock: Clock): ServiceA
   }
 }
 
-/** Texts as Go writes a list of them. */
+/** Formats a slice of strings as Go's `%q` does. */
 function listOf(texts: readonly string[]): string {
   return `[${texts.map(quote).join(' ')}]`
 }
@@ -137,7 +137,10 @@ function checkName(request: JsonObject, account: string): void {
     throw invalidObject(tokenRequest, account, [invalid('metadata.name', given, 'must match the service account name if specified')])
 }
 
-/** The claim about the object that the token is to be bound to. */
+/**
+ * Returns the claim for the object that the token is bound to (k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage:
+ * TokenREST.Create).
+ */
 function bindingOf(store: ObjectStore, request: JsonObject, namespace: string, account: string): Partial<Claims['kubernetes.io']> {
   const reference = at(request, 'spec', 'boundObjectRef')
   if (!isObject(reference)) return {}
@@ -157,7 +160,7 @@ function bindingOf(store: ObjectStore, request: JsonObject, namespace: string, a
   return { [claim]: { name, uid } }
 }
 
-/** A type as Go prints it. */
+/** Formats a GroupVersionKind as Go prints it. */
 function goKind(apiVersion: string, kind: string): string {
   const { group, version } = parseApiVersion(apiVersion)
   return `${group}/${version}, Kind=${kind}`

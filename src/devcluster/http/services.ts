@@ -1,4 +1,4 @@
-/** What the handlers of all requests share. */
+/** The dependencies that the handlers of all requests share. */
 import type { Clock } from '../../api/clock.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { UserInfo } from '../registry/request-context.ts'
@@ -11,7 +11,7 @@ import type { JsonText } from './json-text.ts'
 import type { OpenApi } from './openapi.ts'
 import type { RequestInfo } from './request-info.ts'
 
-/** What HTTP needs of the registry. */
+/** The part of the registry that HTTP needs. */
 export type Resources = Pick<
   Registry,
   'get' | 'read' | 'readList' | 'waitFor' | 'watch' | 'create' | 'put' | 'patch' | 'delete' | 'deleteCollection'
@@ -28,7 +28,7 @@ export interface Services {
   readonly openApi: OpenApi
 }
 
-/** A request for a resource that exists, by somebody who may. */
+/** An authorized request for an existing resource type. */
 export interface ResourceRequest {
   readonly info: ResourceInfo
   readonly target: RequestInfo

@@ -1,11 +1,11 @@
-/** What the stored Roles and ClusterRoles allow to whom, by their bindings. */
+/** RBAC rules from the stored Roles, ClusterRoles and their bindings. */
 import { quote } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import type { LabelSelector, Labels } from '../../api/label-selector.ts'
 import { matchesLabels, requirementsOf } from '../../api/label-selector.ts'
 import type { PolicyRule } from '../../api/policy-rule.ts'
-import { followType } from '../follow.ts'
+import { watchType } from '../watch-type.ts'
 import { at, listAt, textAt } from '../resources/columns.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import { serviceAccountName } from './authenticate.ts'
@@ -15,10 +15,10 @@ const group = 'rbac.authorization.k8s.io'
 const bindings = ['clusterrolebindings', 'rolebindings']
 const types = [...bindings, 'clusterroles', 'roles']
 
-/** The grants of a store, as they are when it is called: the same array until one of the objects changes. */
+/** Returns a function for the current grants of the store; the array is cached until one of the objects changes. */
 export function storedRules(store: ObjectStore): () => readonly Grant[] {
   let known: readonly Grant[] | undefined
-  for (const type of types) followType(store, `${group}/${type}`, () => (known = undefined))
+  for (const type of types) watchType(store, `${group}/${type}`, () => (known = undefined))
   return () => (known ??= bindings.flatMap((type) => grantsOf(store, `${group}/${type}`)))
 }
 
@@ -37,7 +37,10 @@ function grantsOf(store: ObjectStore, storageKey: string): Grant[] {
   })
 }
 
-/** A RoleBinding `NAME/NAMESPACE` of its role, as answers of the API server have it. */
+/**
+ * Formats a binding for the reason of an allowed request; a RoleBinding as `NAME/NAMESPACE`
+ * (k8s.io/kubernetes/pkg/registry/rbac/validation: rule.go).
+ */
 function describe(binding: JsonObject, namespace: string): string {
   const name = textAt(binding, 'metadata', 'name')
   const itself = namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`
@@ -69,7 +72,10 @@ function roleOf(store: ObjectStore, binding: JsonObject, namespace: string): Pic
   return { rules: isRole ? ownRules(role) : rulesOf(store, role, new Set([role])) }
 }
 
-/** The rules of a ClusterRole. One that aggregates has those of the roles that it selects, which may aggregate in turn; of each, once. */
+/**
+ * Returns the rules of a ClusterRole. An aggregated role has the rules of the selected roles, which can be aggregated, too; each role
+ * counts once.
+ */
 function rulesOf(store: ObjectStore, role: JsonObject, seen: Set<JsonObject>): PolicyRule[] {
   const selectors = listAt(role, 'aggregationRule', 'clusterRoleSelectors').map((selector) => requirementsOf(selector as LabelSelector))
   if (selectors.length === 0) return ownRules(role)

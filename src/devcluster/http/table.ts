@@ -1,4 +1,4 @@
-/** Tables, which `kubectl get` prints, and objects reduced to their metadata. */
+/** Tables for `kubectl get`, and PartialObjectMetadata. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { badRequest } from '../registry/status-error.ts'
@@ -7,7 +7,7 @@ import { genericColumns, scaleColumns } from '../resources/columns.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { objectMetaType } from '../types/go-types.ts'
 
-/** What a row carries of its object. */
+/** The part of the object in each row. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
 export function parseIncludeObject(value: string | null): IncludeObject {
@@ -22,11 +22,11 @@ export interface TableOptions {
   readonly version: 'v1' | 'v1beta1'
   readonly includeObject: IncludeObject
   readonly now: number
-  /** False for all but the first event of a watch. */
+  /** False for all but the first event of a watch. Default true. */
   readonly columnDefinitions?: boolean
 }
 
-/** A table of objects; `metadata` is that of the list, or of the one object. */
+/** Returns a table of objects; `metadata` is that of the list, or of the only object. */
 export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], metadata: JsonObject, options: TableOptions): JsonObject {
   const columns = columnsOf(info, objects[0])
   const rows = objects.map((object) => ({
@@ -38,12 +38,13 @@ export function tableOf(info: ResourceInfo, objects: readonly JsonObject[], meta
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata,
     columnDefinitions: options.columnDefinitions === false ? null : columns.map(definitionOf),
-    // Types that are shown by when they were created have no code for their rows in the API server, and without rows not even a list of them.
+    // The API server's default table converter, whose last column is "Created At", leaves `rows` null for an empty list
+    // (k8s.io/apiserver/pkg/registry/rest: table.go).
     rows: rows.length === 0 && columns.at(-1)?.name === 'Created At' ? null : rows,
   }
 }
 
-/** A Scale has columns of its own, whatever it scales. */
+/** Returns the columns of a type; a Scale has its own. */
 function columnsOf(info: ResourceInfo, object: JsonObject | undefined): readonly Column[] {
   if (object?.kind === 'Scale' && object.apiVersion === 'autoscaling/v1') return scaleColumns
   return info.columns.length === 0 ? genericColumns : info.columns
@@ -58,13 +59,13 @@ function rowObject(object: JsonObject, { includeObject, version }: TableOptions)
   return { object: includeObject === 'Object' ? object : partialOf(object, version) }
 }
 
-/** The metadata of one object: a struct in Go, also that of a custom resource. */
+/** Returns the metadata of one object, in the order of the Go struct even for a custom resource. */
 export function partialOf(object: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
   const metadata = inGoOrder(metadataOf(object), objectMetaType())
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata }
 }
 
-/** The metadata of the objects of a list; without objects it is no list at all, as from the API server. */
+/** Returns the metadata of the objects of a list; `items` is null without objects, as from the API server. */
 export function partialListOf(objects: readonly JsonObject[], metadata: JsonObject, version: 'v1' | 'v1beta1'): JsonObject {
   return {
     kind: 'PartialObjectMetadataList',
@@ -74,7 +75,7 @@ export function partialListOf(objects: readonly JsonObject[], metadata: JsonObje
   }
 }
 
-/** What a table or list of one object has for metadata. */
+/** Returns the metadata for a table of one object. */
 export function listMetadataOf(object: JsonObject): JsonObject {
   const resourceVersion = getOwn(metadataOf(object), 'resourceVersion')
   return resourceVersion === undefined ? {} : { resourceVersion }

@@ -1,4 +1,4 @@
-/** Watches: a stream of JSON lines that ends with its timeout, with the client, or with the server. */
+/** WATCH: a stream of JSON lines that ends with its timeout, the client, or the server. */
 import { once } from 'node:events'
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, notSupported } from '../../api/field-error.ts'
@@ -15,16 +15,16 @@ import { flag } from './request-info.ts'
 import { setWarnings } from './respond.ts'
 import type { ResourceRequest, Services } from './services.ts'
 
-/** Lines that are collected before they are written. */
+/** Maximum size of collected lines before they are written. */
 const batchLength = 64 * 1024
 
-/** A watcher that takes nothing for so long is cut off; it lists and watches anew. */
+/** A watch whose client reads nothing for so long is closed; the client lists and watches again. */
 const stallMs = 60_000
 
 export async function watchObjects(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
   const presentation = presentationOf(exchange, request, services, true)
   const options = watchOptions(exchange.query, request)
-  // What is wrong with the request shows at once and gets an ordinary answer. Everything else happens in the stream.
+  // Respond to an invalid request with its status code; later errors are events of the stream.
   const events = opened(() => services.registry.watch(request.info, options, exchange.signal))
   let next = settled(events.next())
   const first = await Promise.race([next, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))])
@@ -55,7 +55,7 @@ export async function watchObjects(exchange: Exchange, request: ResourceRequest,
 
 type Events = AsyncIterator<{ type: string; object: JsonObject }>
 
-/** The iterator of a watch; one that could not be opened fails with its first event. */
+/** Opens the watch; if that throws, the first event is a rejection. */
 function opened(open: () => AsyncIterable<{ type: string; object: JsonObject }>): Events {
   try {
     return open()[Symbol.asyncIterator]()
@@ -68,7 +68,7 @@ function watchOptions(query: URLSearchParams, request: ResourceRequest): WatchOp
   const { limit: _limit, continue: continued = '', resourceVersionMatch: match = '', ...selection } = listOptions(query, request)
   refuseListOptions(watchErrors(match, continued, selection.sendInitialEvents !== undefined))
   const { name } = request.target
-  // The old form of a watch has the name of one object in its path.
+  // The deprecated form of a watch has an object's name in its path.
   const byName = name === '' || selection.fieldSelector !== undefined ? {} : { fieldSelector: `metadata.name=${name}` }
   return {
     ...selection,
@@ -77,7 +77,10 @@ function watchOptions(query: URLSearchParams, request: ResourceRequest): WatchOp
   }
 }
 
-/** A stream that begins with the state must say how old that may be, and only such a stream may say it. */
+/**
+ * Validates watch options: sendInitialEvents requires resourceVersionMatch, which is forbidden without it
+ * (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation: ValidateListOptions).
+ */
 function watchErrors(match: string, continued: string, sendsInitialEvents: boolean): FieldError[] {
   const refuse = (detail: string): FieldError => forbidden('resourceVersionMatch', detail)
   const errors: FieldError[] = []
@@ -90,13 +93,13 @@ function watchErrors(match: string, continued: string, sendsInitialEvents: boole
   return errors
 }
 
-/** Writing of lines; `write` is false when the client has to take some before more is written. */
+/** A writer of lines; `write` returns false when the client must read before more is written. */
 interface Lines {
   write(line: string): boolean
   end(): void
 }
 
-/** Sends the headers at once, for clients wait for them before they wait for events. Lines of one turn leave together. */
+/** Sends the headers at once, because clients wait for them. Lines of the same turn are written together. */
 function begin(exchange: Exchange): Lines {
   const { response, signal } = exchange
   response.setHeader('Content-Type', 'application/json')
@@ -126,7 +129,7 @@ function begin(exchange: Exchange): Lines {
   }
 }
 
-/** Waits until the client has taken what was written; false when it will not. */
+/** Waits until the client has read what was written; resolves to false when the watch must end. */
 async function drained({ response, signal }: Exchange, { clock }: Services): Promise<boolean> {
   const stalled = new AbortController()
   const timer = clock.after(stallMs, () => stalled.abort())
@@ -134,7 +137,7 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
     await once(response, 'drain', { signal: AbortSignal.any([signal, stalled.signal]) })
     return true
   } catch {
-    // Both signals mean the end of the watch; a stalled socket would never take the rest.
+    // Both signals end the watch; a stalled socket would never take the rest.
     response.destroy()
     return false
   } finally {
@@ -142,7 +145,7 @@ async function drained({ response, signal }: Exchange, { clock }: Services): Pro
   }
 }
 
-/** A promise that does not reject, so that one nobody waits for yet is no unhandled rejection. */
+/** Returns a promise that never rejects, so that an error before it is awaited is not an unhandled rejection. */
 function settled<T>(promise: Promise<T>): Promise<{ result: T } | { error: unknown }> {
   return promise.then(
     (result) => ({ result }),

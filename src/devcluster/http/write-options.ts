@@ -15,28 +15,28 @@ import { flag } from './request-info.ts'
 
 export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions'
 
-/** The API server's limit for names of field managers. */
+/** Maximum length of a field manager's name (k8s.io/apimachinery/pkg/apis/meta/v1/validation: FieldManagerMaxLength). */
 const maxFieldManager = 128
 const fieldValidations = ['Ignore', 'Strict', 'Warn'] as const
 
 /**
- * The context of a write, from its query.
+ * Returns the context of a write, from its query.
  *
- * @param apply whether the body is an apply patch, for which a field manager must be named and `force` may be
- * @throws {StatusError} 422 for parameters that are not valid.
+ * @param apply true for an apply patch, which requires a field manager and allows `force`
+ * @throws {StatusError} 422 for invalid parameters.
  */
 export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKind, apply = false): RequestContext {
   const { query } = exchange
   const userAgent = exchange.request.headers['user-agent'] ?? ''
   const dryRun = query.getAll('dryRun')
   const fieldManager = query.get('fieldManager') ?? ''
-  const asked = query.get('fieldValidation') ?? ''
-  const fieldValidation = fieldValidations.find((value) => value === asked)
+  const requested = query.get('fieldValidation') ?? ''
+  const fieldValidation = fieldValidations.find((value) => value === requested)
   const errors: FieldError[] = [
     ...dryRunErrors(dryRun),
     ...(Buffer.byteLength(fieldManager) > maxFieldManager ? [tooLong('fieldManager', maxFieldManager)] : []),
     ...printableErrors(fieldManager),
-    ...(asked !== '' && fieldValidation === undefined ? [notSupported('fieldValidation', asked, ['', ...fieldValidations])] : []),
+    ...(requested !== '' && fieldValidation === undefined ? [notSupported('fieldValidation', requested, ['', ...fieldValidations])] : []),
     ...(kind === 'PatchOptions' && apply && fieldManager === '' ? [required('fieldManager', 'is required for apply patch')] : []),
     ...(kind === 'PatchOptions' && !apply && query.has('force') ? [forbidden('force', 'may not be specified for non-apply patch')] : []),
   ]
@@ -55,7 +55,7 @@ export function writeContext(exchange: Exchange, user: UserInfo, kind: OptionsKi
       apiVersion: 'meta.k8s.io/v1',
       ...(dryRun.length === 0 ? {} : { dryRun }),
       ...(fieldManager === '' ? {} : { fieldManager }),
-      ...(asked === '' ? {} : { fieldValidation: asked }),
+      ...(requested === '' ? {} : { fieldValidation: requested }),
       ...(apply && query.has('force') ? { force: flag(query, 'force') } : {}),
     },
   }
@@ -68,7 +68,9 @@ function printableErrors(fieldManager: string): FieldError[] {
   return [invalid('fieldManager', fieldManager, `invalid character U+${code} (at position ${position})`)]
 }
 
-/** How long a write may take (k8s.io/apiserver `pkg/endpoints/handlers`, requestTimeoutUpperBound); the client may ask for less. */
+/**
+ * Default and maximum duration of a write (k8s.io/apiserver/pkg/endpoints/handlers: requestTimeoutUpperBound); the client can request less.
+ */
 const maxWriteMs = 34_000
 const unitMs: Readonly<Record<string, number>> = {
   ms: 1,
@@ -78,18 +80,18 @@ const unitMs: Readonly<Record<string, number>> = {
 }
 
 function timeoutOf(query: URLSearchParams): number {
-  const asked = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(query.get('timeout') ?? '')
-  const ms = asked === null ? 0 : Number(asked[1]) * unitMs[asked[2]!]!
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(query.get('timeout') ?? '')
+  const ms = match === null ? 0 : Number(match[1]) * unitMs[match[2]!]!
   return ms === 0 ? maxWriteMs : Math.min(ms, maxWriteMs)
 }
 
-/** The name under which a client without a field manager writes: what its User-Agent begins with. */
+/** Returns the field manager for a user agent: its part before the slash (k8s.io/apiserver/pkg/endpoints/handlers: prefixFromUserAgent). */
 function managerOf(userAgent: string): string {
   const printable = userAgent.split('/')[0]!.replace(/\p{C}/gu, '')
   return Buffer.from(printable).subarray(0, maxFieldManager).toString('utf8') || 'unknown'
 }
 
-/** DeleteOptions from the body, or without one from the query; and the context that goes with them. */
+/** Returns DeleteOptions from the body, or from the query when the body is empty, and the context of the request. */
 export function deleteOptions(exchange: Exchange, user: UserInfo, body: Buffer): { options: JsonObject; context: RequestContext } {
   const options = body.length > 0 ? optionsIn(body, exchange) : optionsOf(exchange.query)
   const dryRun = options.dryRun ?? []
@@ -114,7 +116,7 @@ function optionsIn(body: Buffer, exchange: Exchange): JsonObject {
   return options
 }
 
-/** JSON types of the options, in the words of Go's decoder. */
+/** Throws 400 for options of a wrong JSON type, with the message of Go's decoder. */
 function checkTypes({ gracePeriodSeconds = null, dryRun = null, propagationPolicy = null, orphanDependents = null }: JsonObject): void {
   const refuse = (field: string, value: JsonValue, goType: string): StatusError =>
     badRequest(`json: cannot unmarshal ${goKindOf(value)} into Go struct field DeleteOptions.${field} of type ${goType}`)
@@ -137,7 +139,7 @@ function optionsOf(query: URLSearchParams): JsonObject {
   return options
 }
 
-/** A whole number from the query. */
+/** Parses an integer query parameter. */
 export function integer(text: string): number {
   if (!/^[-+]?\d+$/.test(text)) throw badRequest(notANumber('ParseInt', text))
   return Number(text)

@@ -26,7 +26,7 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/apply-patch+yaml': 'apply',
 }
 
-/** The API server's limit for one JSON patch. */
+/** Maximum number of operations in a JSON patch (k8s.io/apiserver/pkg/endpoints/handlers: maxJSONPatchOperations). */
 const maxJsonPatchOperations = 10_000
 
 export async function createObject(exchange: Exchange, request: ResourceRequest, services: Services): Promise<void> {
@@ -73,7 +73,7 @@ export async function deleteObjects(exchange: Exchange, request: ResourceRequest
   return send(exchange, 200, presentList(list, presentation), presentation, services)
 }
 
-/** The subresource, for calls where its absence is undefined. */
+/** Returns the subresource; undefined instead of an empty string. */
 function subresourceOf({ target }: ResourceRequest): string | undefined {
   return target.subresource === '' ? undefined : target.subresource
 }
@@ -94,7 +94,7 @@ function decodedBody(body: Buffer, contentType: string | undefined, info: Resour
   const { group, version, kind } = type
   const expected = { kind, apiVersion: apiVersionOf({ group, version }), custom: info.custom && kind === info.kind, exact: isExact(info) }
   const { value, duplicates } = decodeObject(body, contentType, expected)
-  // Nothing at all is an object without fields.
+  // A null body is decoded as an empty object.
   const object = value ?? {}
   if (!isObject(object)) throw unrecognized(kind, `couldn't get version/kind; json parse error: ${notAnObject(object)}`, body)
   for (const [field, given] of Object.entries(object)) {
@@ -110,7 +110,7 @@ function decodedBody(body: Buffer, contentType: string | undefined, info: Resour
   return { object, duplicates }
 }
 
-/** Custom resources are what was sent, and definitions have defaults and enums of them. */
+/** True when integers keep all digits: custom resources keep values verbatim, and CRDs embed them in defaults and enums. */
 function isExact({ custom, group }: ResourceInfo): boolean {
   return custom || group === 'apiextensions.k8s.io'
 }
@@ -119,7 +119,7 @@ function patchTypeOf(exchange: Exchange, { info }: ResourceRequest): PatchType {
   const mediaType = mediaTypeOf(exchange.request.headers['content-type'])
   const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType] : undefined
   if (type !== undefined && !(type === 'strategic' && info.custom)) return type
-  // For built-in types the HTTP layer of the API server says so, before its handlers see the patch.
+  // For built-in types go-restful's router rejects the media type, before the handler of the API server.
   if (!info.custom) throw unsupportedMediaType('415: Unsupported Media Type', {})
   throw unknownMediaType(Object.keys(patchTypes).filter((name) => patchTypes[name] !== 'strategic'))
 }

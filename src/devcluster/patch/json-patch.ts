@@ -1,19 +1,19 @@
-/** JSON patch, RFC 6902, as lax and in the words of the library that kube-apiserver applies it with (evanphx/json-patch v4). */
+/** JSON patch, RFC 6902, with the leniency and the messages of kube-apiserver's library (github.com/evanphx/json-patch v4). */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn, stringifyJson } from '../../api/json.ts'
 import { PatchError } from './patch-error.ts'
 
-/** The same limit as kube-apiserver's: each operation copies the way to its target. */
+/** Maximum number of operations, as in kube-apiserver. Each operation copies the path to its target. */
 const maxOperations = 10_000
 
-/** What `copy` operations may add in all, as JSON: as with kube-apiserver (apiserver `server.Config`: JSONPatchMaxCopyBytes). */
+/** Maximum total size of copied values, as JSON (k8s.io/apiserver/pkg/server: Config, JSONPatchMaxCopyBytes). */
 const maxCopiedBytes = 3 * 1024 * 1024
 
 type Holder = JsonObject | JsonValue[]
 
-/** The document with the operations applied in order; it is not changed. Throws `PatchError`. */
+/** Applies the operations in order and returns a new document. Throws `PatchError`. */
 export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
-  if (!Array.isArray(patch)) throw malformed('a JSON patch is a list of operations')
+  if (!Array.isArray(patch)) throw malformed('a JSON patch must be a list of operations')
   if (patch.length > maxOperations)
     throw malformed(`The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`)
   let copiedBytes = 0
@@ -26,9 +26,9 @@ export function jsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   return patch.reduce<JsonValue>((current, operation) => applyOperation(current, operation, count), document)
 }
 
-/** @param count is told of each value that is copied, and throws when that is too much */
+/** @param count is called with each copied value, and throws when the total is too large */
 function applyOperation(document: JsonValue, operation: JsonValue, count: (copied: JsonValue) => void): JsonValue {
-  if (!isObject(operation)) throw malformed('an operation of a JSON patch is an object')
+  if (!isObject(operation)) throw malformed('an operation of a JSON patch must be an object')
   const { op } = operation
   const value = operation.value ?? null
   const missing = (text: string): PatchError => failed(`${String(op)} operation does not apply: ${text}: missing value`)
@@ -99,7 +99,7 @@ interface Place {
   readonly key: string
 }
 
-/** What holds the last token of a path, or undefined where the way there ends. */
+/** Returns the container and key of a path's last token; undefined when the container does not exist. */
 function find(document: JsonValue, path: string): Place | undefined {
   const tokens = tokensOf(path)
   const key = tokens.pop()
@@ -109,7 +109,7 @@ function find(document: JsonValue, path: string): Place | undefined {
   return isHolder(holder) ? { holder, key } : undefined
 }
 
-/** Copies the way to the last token's holder, and lets `edit` replace that. */
+/** Copies the containers along the path; `edit` returns the replacement of the innermost one. */
 function change(document: JsonValue, path: string, missing: PatchError, edit: (holder: Holder, key: string) => JsonValue): JsonValue {
   const tokens = tokensOf(path)
   if (tokens.length === 0) throw missing
@@ -167,7 +167,7 @@ function existing(holder: readonly JsonValue[], key: string, context: string): n
   throw failed(`${context}: ${index}`)
 }
 
-/** The place in a list of this length, negative ones from its end; or what is wrong with it, in Go's words. */
+/** Resolves an index in a list of this length; negative ones count from the end. Returns Go's error message for an invalid index. */
 function indexIn(length: number, token: string): number | string {
   if (!/^[-+]?\d+$/.test(token)) return `strconv.Atoi: parsing ${JSON.stringify(token)}: invalid syntax`
   const index = Number(token)
@@ -175,7 +175,7 @@ function indexIn(length: number, token: string): number | string {
   return index < 0 ? index + length : index
 }
 
-/** The tokens of a JSON pointer; none for what does not begin with a slash. */
+/** Returns the tokens of a JSON pointer; none when it does not begin with a slash. */
 function tokensOf(path: string): string[] {
   return path
     .split('/')

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 
-/** The target with the patch merged in; neither is changed, and parts that the patch does not touch are shared. */
+/** Returns the target with the patch merged in. Neither is changed, and unpatched parts are shared. */
 export function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {
   if (!isObject(patch)) return patch
   const merged: JsonObject = isObject(target) ? { ...target } : {}

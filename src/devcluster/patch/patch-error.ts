@@ -1,8 +1,8 @@
-/** Why a patch could not be applied. */
+/** The error for a patch that cannot be applied. */
 
 export class PatchError extends Error {
   override readonly name = 'PatchError'
-  /** `malformed`: the patch is no patch. `failed`: it does not fit the object. `internal`: the API server has no better answer than 500. */
+  /** `malformed`: not a valid patch. `failed`: does not apply to the object. `internal`: an error for which the API server answers 500. */
   readonly reason: 'malformed' | 'failed' | 'internal'
 
   constructor(reason: PatchError['reason'], message: string) {

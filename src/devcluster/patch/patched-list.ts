@@ -1,4 +1,4 @@
-/** The order of a list after a strategic merge patch: the patch's own items in its order, the others where they were. */
+/** Order of a list after a strategic merge patch: items of the patch in the patch's order, the others in their old order. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import { goText, goTypeName } from '../types/go-text.ts'
@@ -6,7 +6,7 @@ import { PatchError } from './patch-error.ts'
 
 type Items = readonly JsonValue[]
 
-/** What identifies an item; an empty merge key: the item itself, which is a scalar. */
+/** Returns the merge key's value of an item; with an empty merge key, the item itself, a scalar. */
 export function mergeKeyOf(item: JsonValue, mergeKey: string): JsonValue {
   if (mergeKey === '') return item
   if (!isObject(item)) throw new PatchError('internal', `expected a map[string]interface {}, but received a ${goTypeName(item)}`)
@@ -15,13 +15,13 @@ export function mergeKeyOf(item: JsonValue, mergeKey: string): JsonValue {
   return value
 }
 
-/** The items that are in `by` too, and the others. */
+/** Splits items into those that are also in `by`, and the others. */
 export function partition(items: Items, by: Items, mergeKey: string): [patched: Items, others: Items] {
   const known = new Set(by.map((item) => mergeKeyOf(item, mergeKey)))
   return [items.filter((item) => known.has(mergeKeyOf(item, mergeKey))), items.filter((item) => !known.has(mergeKeyOf(item, mergeKey)))]
 }
 
-/** Both parts of a list together: each in its own order, and an item that is not the patch's before what followed it so far. */
+/** Merges both parts of a list: each in its own order, and an unpatched item before a patched one that it preceded before. */
 export function inOrder(patched: Items, others: Items, order: Items, before: Items, mergeKey: string): JsonValue[] {
   const place = (item: JsonValue, among: Items): number => {
     const identity = mergeKeyOf(item, mergeKey)
@@ -37,12 +37,12 @@ export function inOrder(patched: Items, others: Items, order: Items, before: Ite
   return [...list, ...left, ...right]
 }
 
-/** The list without the items of this identity. */
+/** Returns the list without the items of this identity. */
 export function deleteItems(items: Items, mergeKey: string, identity: JsonValue): Items {
   return items.filter((item) => (item as JsonObject)[mergeKey] !== identity)
 }
 
-/** Each scalar once; as in Go, the last item takes the place of one that goes. */
+/** Removes duplicate scalars. As in Go, the last item moves to the place of a removed one. */
 export function uniqueScalars(items: Items): JsonValue[] {
   const list = [...items]
   for (let i = 0; i < list.length; i += 1) {

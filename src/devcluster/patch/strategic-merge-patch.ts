@@ -1,7 +1,6 @@
 /**
- * Strategic merge patch, for the built-in types: a merge patch that knows by which key the items of a list are the same,
- * with the directives `$patch`, `$retainKeys`, `$setElementOrder/…` and `$deleteFromPrimitiveList/…`.
- * Results and errors are those of apimachinery's `strategicpatch`.
+ * Strategic merge patch for built-in types: merges lists by key, and supports the directives `$patch`, `$retainKeys`, `$setElementOrder/…`
+ * and `$deleteFromPrimitiveList/…`. Results and errors are those of k8s.io/apimachinery/pkg/util/strategicpatch.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
@@ -15,9 +14,9 @@ const retainKeysDirective = '$retainKeys'
 const orderPrefix = '$setElementOrder'
 const deletePrefix = '$deleteFromPrimitiveList'
 
-/** The target with the patch merged in, by the rules of its type; neither is changed. Throws `PatchError`. */
+/** Returns the target with the patch merged in, by the rules of its type; neither is changed. Throws `PatchError`. */
 export function strategicMergePatch(target: JsonObject, patch: JsonValue, type: GoType): JsonObject {
-  if (!isObject(patch)) throw new PatchError('malformed', 'a strategic merge patch is an object')
+  if (!isObject(patch)) throw new PatchError('malformed', 'a strategic merge patch must be an object')
   return mergeMaps(target, patch, type)
 }
 
@@ -54,7 +53,7 @@ function mergeMaps(target: JsonObject, patch: JsonObject, type: GoType): JsonObj
   return merged
 }
 
-/** The target alone, or those of its fields that `$retainKeys` names. */
+/** Returns a copy of the target, with only the fields in `$retainKeys` if the patch has it. */
 function retained(target: JsonObject, patch: JsonObject): JsonObject {
   const keys = patch[retainKeysDirective]
   if (keys === undefined) return { ...target }
@@ -67,7 +66,7 @@ function retained(target: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(target).filter(([key]) => keys.includes(key)))
 }
 
-/** Merges the lists for which the patch gives an order, and takes them and the order out of what is left to do. */
+/** Merges the lists with `$setElementOrder`, and removes both from `rest`. */
 function mergeOrderedLists(merged: JsonObject, rest: JsonObject, type: GoType): void {
   for (const [written, order] of Object.entries(rest)) {
     if (!written.startsWith(orderPrefix)) continue
@@ -95,7 +94,7 @@ function listAt(holder: JsonObject, key: string): readonly JsonValue[] | undefin
   return list
 }
 
-/** The items of a patch must stand in the order that it gives, and all be in it. */
+/** Throws unless all items of the patch are in `$setElementOrder`, in the same order. */
 function checkOrder(patch: readonly JsonValue[], order: readonly JsonValue[], mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return
   const items = patch.filter((item) => !(isObject(item) && Object.hasOwn(item, patchDirective)))
@@ -119,7 +118,7 @@ function mergeLists(before: readonly JsonValue[], patch: readonly JsonValue[], f
     return inOrder(...partition(uniqueScalars([...before, ...patch]), patch, mergeKey), patch, before, mergeKey)
   }
   if (mergeKey === '') throw new PatchError('internal', 'cannot merge lists without merge key for struct')
-  const { kept, items } = followDirectives(before, patch as readonly JsonObject[], mergeKey)
+  const { kept, items } = processDirectives(before, patch as readonly JsonObject[], mergeKey)
   const item = type.kind === 'list' ? type.item : type
   const merged: JsonValue[] = [...kept]
   for (const given of items) {
@@ -131,8 +130,8 @@ function mergeLists(before: readonly JsonValue[], patch: readonly JsonValue[], f
   return inOrder(...partition(merged, items, mergeKey), items, kept, mergeKey)
 }
 
-/** Items that are directives: what they leave of the list, and the other items of the patch. */
-function followDirectives(
+/** Processes directives among list items: returns the remaining items of the list, and the patch's items that are not directives. */
+function processDirectives(
   before: readonly JsonValue[],
   patch: readonly JsonObject[],
   mergeKey: string,
@@ -149,7 +148,7 @@ function followDirectives(
   return { kept: patch.some((item) => item[patchDirective] === 'replace') ? [] : kept, items }
 }
 
-/** Whether the items are all maps; throws where they are of different types. */
+/** True when all items are maps. Throws for items of different types. */
 function areMaps(before: readonly JsonValue[], patch: readonly JsonValue[]): boolean {
   const [first, ...others] = [...before, ...patch].map(goTypeName)
   if (others.some((type) => type !== first))
@@ -166,13 +165,13 @@ function lookup(type: GoType, key: string): GoField {
   return field
 }
 
-/** `$setElementOrder/containers` → `containers`. */
+/** Returns `containers` for `$setElementOrder/containers`. */
 function fieldOf(written: string, prefix: string, what: string): string {
   if (!written.startsWith(`${prefix}/`)) throw new PatchError('malformed', `invalid patch format of ${what}`)
   return written.slice(prefix.length + 1)
 }
 
-/** A value that the patch brings in whole: without what it wants removed, and without nulls. Undefined: it is a directive itself. */
+/** Removes nulls and directives from a value that the patch adds; undefined when the value itself is a directive. */
 function withoutDirectives(value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined)
   if (!isObject(value)) return value

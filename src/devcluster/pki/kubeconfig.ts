@@ -1,4 +1,4 @@
-/** The kubeconfig with which kubectl, and any other client, reaches the embedded API server. */
+/** The kubeconfig for the embedded API server. */
 import { stringify } from 'yaml'
 import { writeStateFile } from './state-file.ts'
 
@@ -24,12 +24,12 @@ export function kubeconfigYaml({ server, ca, userName, token, namespace }: Kubec
       contexts: [{ name: clusterName, context: { cluster: clusterName, user, ...(namespace === undefined ? {} : { namespace }) } }],
       'current-context': clusterName,
     },
-    // A folded certificate would be read by all parsers, but not by people who copy it.
+    // Folding would break the certificate when it is copied by hand.
     { lineWidth: 0 },
   )
 }
 
-/** Writes the kubeconfig atomically, readable by its owner alone: that it is there means that the cluster is ready. */
+/** Writes the kubeconfig atomically, readable only by its owner. Its existence shows that the cluster is ready. */
 export async function writeKubeconfig(path: string, fields: KubeconfigFields): Promise<void> {
   await writeStateFile(path, kubeconfigYaml(fields))
 }

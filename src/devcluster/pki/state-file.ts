@@ -1,12 +1,12 @@
-/** The files of an embedded API server that hold secrets: its state and its kubeconfigs. */
+/** Files of an embedded API server that contain secrets: its state and its kubeconfigs. */
 import { dirname } from 'node:path'
 import { ProreusError, messageOf } from '../../api/errors.ts'
 import { checkPrivateFolder, readPrivateFile, writePrivateFile } from '../../certs/private-file.ts'
 
 /**
- * The content of the file, or undefined when there is none.
+ * Returns the content of the file; undefined when it does not exist.
  *
- * @throws {ProreusError} `PRO_STATE_FILE` when it cannot be read, or when others could have read or replaced it.
+ * @throws {ProreusError} `PRO_STATE_FILE` when it cannot be read, or when other users could have read or replaced it.
  */
 export async function readStateFile(path: string): Promise<string | undefined> {
   try {
@@ -23,7 +23,7 @@ export async function readStateFile(path: string): Promise<string | undefined> {
 }
 
 /**
- * Writes the file as a whole, for its owner alone.
+ * Writes the file atomically, readable only by its owner.
  *
  * @throws {ProreusError} `PRO_STATE_FILE` when it cannot be written.
  */

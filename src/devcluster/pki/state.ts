@@ -1,4 +1,4 @@
-/** What must survive a restart so that kubeconfigs stay valid: the certificate authority and the administrator's token. */
+/** State that survives a restart, so that kubeconfigs remain valid: the CA and the administrator's token. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isObject } from '../../api/json.ts'
@@ -14,19 +14,19 @@ export interface ClusterState {
   readonly token: string
 }
 
-/** An authority with less time left is replaced at start, so that it does not expire under a running cluster. */
+/** A CA with less time left is replaced at start, so that it does not expire while the cluster runs. */
 const renewBeforeMs = 30 * 24 * 3_600_000
 
-/** 256 bits, in letters that need no escaping anywhere. */
+/** Returns 256 random bits, in characters that need no escaping. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
 /**
- * The state that is kept in `directory`, made anew when there is none yet; without a directory always a new one.
- * A damaged or outdated file is replaced, with one warning: clients then need the new kubeconfig.
+ * Loads the state from `directory`, or creates it; without a directory it is always new. Replaces an invalid or expiring state with a
+ * warning, because clients then need the new kubeconfig.
  *
- * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be read or written, or when others could have read or replaced it.
+ * @throws {ProreusError} `PRO_STATE_FILE` when the file cannot be read or written, or when other users could have read or replaced it.
  */
 export async function openState(
   directory: string | undefined,
@@ -48,10 +48,10 @@ async function readState(path: string, now: number): Promise<{ readonly state: C
   try {
     value = JSON.parse(text)
   } catch {
-    return { problem: 'it is no JSON' }
+    return { problem: 'it is not valid JSON' }
   }
   if (!isObject(value) || !isObject(value.authority) || typeof value.token !== 'string' || value.token.length < 32)
-    return { problem: 'something is missing in it' }
+    return { problem: 'its certificate authority or token is missing' }
   const { cert, key } = value.authority
   if (typeof cert !== 'string' || typeof key !== 'string') return { problem: 'its certificate authority is missing' }
   const problem =
@@ -60,13 +60,13 @@ async function readState(path: string, now: number): Promise<{ readonly state: C
   return problem === undefined ? { state: { authority: { cert, key }, token: value.token } } : { problem }
 }
 
-/** The API server's certificate, for loopback and for the names that Pods would use. */
+/** Issues the API server's serving certificate, for loopback and for its names inside a cluster. */
 export function issueServingCertificate(authority: KeyPair, now: number): Promise<KeyPair> {
   return issueLeaf(authority, {
     names: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
     ips: ['127.0.0.1', '::1'],
     now,
-    // Issued once per start, so it lasts as long as the authority.
+    // Issued at each start, so it is valid as long as the CA.
     lifeMs: authorityLifeMs,
   })
 }

@@ -1,7 +1,6 @@
 /**
- * From a message of protobuf to the JSON that a client would have sent instead: what Go's decoder makes of the bytes, written as
- * Go's encoder of JSON writes it. So a zero that protobuf spells out goes where the struct says `omitempty`, and a field that
- * protobuf leaves out comes where it does not.
+ * Decodes a protobuf message to the JSON that Go would encode for it. Hence an explicit 0 is omitted if the struct field has `omitempty`,
+ * and a missing field is present if it does not.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
@@ -11,12 +10,12 @@ import { messageDescriptor } from './descriptors.ts'
 import { jsonForms } from './json-forms.ts'
 import { ProtobufError, WireReader, wireTypes } from './wire-reader.ts'
 
-/** @throws {ProtobufError} when the bytes are no such message. */
+/** @throws {ProtobufError} when the bytes are not a valid message. */
 export function decodeMessage(message: MessageDescriptor, bytes: Buffer): JsonObject {
   return fieldsOf(message, bytes, 0)
 }
 
-/** What was sent of a field. A message that is sent in pieces is the sum of them. */
+/** The values of a field. The pieces of a repeated message field are concatenated, which merges them. */
 type Sent = JsonValue | { readonly pieces: Buffer[] }
 
 function fieldsOf(message: MessageDescriptor, bytes: Buffer, depth: number): JsonObject {
@@ -69,7 +68,7 @@ function readField(field: FieldDescriptor, wireType: number, reader: WireReader,
   }
 }
 
-/** One entry of a map, whose keys are texts always. Go looks at neither the type nor the number of what it does not know there. */
+/** Decodes an entry of a map with string keys. Like Go, does not check field numbers and wire types in it. */
 function entryOf(field: FieldDescriptor, bytes: Buffer, depth: number): [string, JsonValue] {
   const reader = new WireReader(bytes)
   let key = ''
@@ -120,7 +119,7 @@ function messageOf(name: string, bytes: Buffer, depth: number): JsonValue {
   return form === undefined ? fields : form(fields)
 }
 
-/** The JSON of a field; undefined where Go writes none. */
+/** Returns the JSON of a field; undefined where Go omits it. */
 function jsonOf({ label, pointer, omitsEmpty, type }: FieldDescriptor, sent: Sent | undefined, depth: number): JsonValue | undefined {
   if (sent === undefined && (label !== 'one' || pointer || type === 'bytes')) return omitsEmpty ? undefined : null
   if (label !== 'one') return sent as JsonValue

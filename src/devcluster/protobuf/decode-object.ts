@@ -1,4 +1,7 @@
-/** The form in which Kubernetes sends objects in protobuf: four bytes of its own, and `runtime.Unknown` around the object. */
+/**
+ * Objects in Kubernetes' protobuf format: a prefix of four bytes, and the object in a `runtime.Unknown`
+ * (k8s.io/apimachinery/pkg/runtime/serializer/protobuf).
+ */
 import { quote } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { decodeMessage } from './decode-message.ts'
@@ -12,7 +15,7 @@ export interface TypeMeta {
   readonly kind: string
 }
 
-/** An object that says what it is, and cannot be read as that. */
+/** Thrown when the type is known, but the object is invalid. */
 export class UnreadableObject extends ProtobufError {
   readonly type: TypeMeta
 
@@ -23,10 +26,10 @@ export class UnreadableObject extends ProtobufError {
 }
 
 /**
- * Decodes the body of a request to the JSON of the object in it.
+ * Decodes a body to JSON.
  *
- * @param expected the type of an object that says nothing about it
- * @throws {ProtobufError} for what is none; {@link UnreadableObject} where the type is known at least.
+ * @param expected type of an object without apiVersion and kind
+ * @throws {ProtobufError} for invalid protobuf; {@link UnreadableObject} when at least the type is known.
  */
 export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObject {
   if (body.length === 0) throw new ProtobufError('empty data')
@@ -38,7 +41,7 @@ export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObje
   const type = { kind: unknown.kind || expected.kind, apiVersion: unknown.apiVersion || expected.apiVersion }
   if (!isRegistered(type.apiVersion, type.kind)) throw new UnreadableObject(type, noSuchKind(type))
   const message = messageOfKind(type.apiVersion, type.kind)
-  // A list, or a version that is not served: what is in it does not matter, for it is refused by its type.
+  // A list or a version that is not served: its content is irrelevant, because the type is rejected.
   if (message === undefined) return { ...type }
   try {
     return { ...type, ...decodeMessage(message, Buffer.from(unknown.raw ?? '', 'base64')) }
@@ -49,7 +52,7 @@ export function decodeProtobufObject(body: Buffer, expected: TypeMeta): JsonObje
 
 type Unknown = Partial<Record<'apiVersion' | 'kind' | 'raw', string>>
 
-/** What Kubernetes says about types that it does not have. */
+/** Returns the message for an unknown type. */
 export function noSuchKind({ apiVersion, kind }: TypeMeta): string {
   return `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`
 }

@@ -1,4 +1,4 @@
-/** The fields of Kubernetes' own types, from the data that `scripts/protobuf-descriptors.ts` writes. */
+/** Message descriptors of the built-in types, from the data that `scripts/protobuf-descriptors.ts` generates. */
 import data from './descriptors.json' with { type: 'json' }
 
 const scalars = ['bool', 'bytes', 'double', 'int32', 'int64', 'string'] as const
@@ -7,23 +7,23 @@ export type Scalar = (typeof scalars)[number]
 
 export interface FieldDescriptor {
   readonly number: number
-  /** The name in JSON; undefined: the fields of the message stand in the place of this one. */
+  /** Name in JSON; undefined for an inlined message. */
   readonly name: string | undefined
-  /** The name in Go, for errors. */
+  /** Name in Go, for errors. */
   readonly goName: string
   readonly label: 'one' | 'list' | 'map'
-  /** It can be absent, which is something else than its zero value. */
+  /** True when a missing value differs from the zero value. */
   readonly pointer: boolean
-  /** Go's JSON leaves it out when it is empty: `omitempty`, or `omitzero` for messages that are there always. */
+  /** True when Go omits an empty value from JSON: `omitempty`, or `omitzero` for messages. */
   readonly omitsEmpty: boolean
-  /** Of each value, where there are many: a scalar, or the name of a message. */
+  /** Type of the values: a scalar, or the name of a message. */
   readonly type: Scalar | { readonly message: string }
 }
 
 export interface MessageDescriptor {
   /** `core.v1.Pod`. */
   readonly name: string
-  /** In the order in which Go writes them as JSON. */
+  /** In the order of Go's JSON. */
   readonly fields: readonly FieldDescriptor[]
   readonly byNumber: ReadonlyMap<number, FieldDescriptor>
 }
@@ -31,7 +31,7 @@ export interface MessageDescriptor {
 const texts: Readonly<Record<string, string>> = data.messages
 const parsed = new Map<string, MessageDescriptor>()
 
-/** The fields of a message, by its name with its package: `core.v1.Pod`. */
+/** Returns the descriptor of a message by name with package: `core.v1.Pod`. */
 export function messageDescriptor(name: string): MessageDescriptor {
   const known = parsed.get(name)
   if (known !== undefined) return known
@@ -42,7 +42,10 @@ export function messageDescriptor(name: string): MessageDescriptor {
   return message
 }
 
-/** `3 []*Foo foos? Goo`: number, type, name in JSON (`-`: none), name in Go unless it follows from that in JSON. */
+/**
+ * Parses `3 []*Foo foos? Goo`: number, type, name in JSON (`-` when inlined; `?` for omitempty), and name in Go unless it is the
+ * capitalized JSON name.
+ */
 function fieldOf(text: string, holder: string): FieldDescriptor {
   const [number = '', typeText = '', nameText = '', goName] = text.split(' ')
   const [, label, pointer, type = ''] = /^(\[\]|\{\})?(\*)?(.*)$/.exec(typeText)!
@@ -63,7 +66,7 @@ function isScalar(type: string): type is Scalar {
 }
 
 interface Kinds {
-  /** The package of the messages; undefined: they are known by name alone. */
+  /** The package of the messages; undefined when only the names of the kinds are known. */
   readonly holder: string | undefined
   readonly names: ReadonlySet<string>
 }
@@ -79,7 +82,7 @@ const kinds = new Map<string, Kinds>([
   }),
 ])
 
-/** Types of `meta/v1` that are known whatever the apiVersion; those that every group of Kubernetes' own has; and what `v1` has besides. */
+/** Kinds registered for every apiVersion; kinds registered for every built-in group version; and further kinds of `v1`. */
 const unversioned: ReadonlySet<string> = new Set(['DeleteOptions', 'Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'])
 const everywhere: ReadonlySet<string> = new Set([
   'ListOptions',
@@ -100,7 +103,7 @@ const coreAlone: ReadonlySet<string> = new Set([
   'ServiceProxyOptions',
 ])
 
-/** Whether Kubernetes has such a type, served or not: an object, a list of them, or what is sent beside objects. */
+/** True when Kubernetes registers the type, served or not: an object, a list, or options. */
 export function isRegistered(apiVersion: string, kind: string): boolean {
   if (unversioned.has(kind)) return true
   const names = kinds.get(apiVersion)?.names
@@ -113,9 +116,9 @@ export function isRegistered(apiVersion: string, kind: string): boolean {
   )
 }
 
-/** The message of a type that a body can be; undefined where there is none. */
+/** Returns the message of a type; undefined when the type cannot be a body. */
 export function messageOfKind(apiVersion: string, kind: string): MessageDescriptor | undefined {
-  // Every group has these options of `meta/v1` among its types, those of custom resources too.
+  // DeleteOptions are registered for every group, those of custom resources included.
   if (kind === 'DeleteOptions') return messageDescriptor('meta.v1.DeleteOptions')
   const found = kinds.get(apiVersion)
   return found?.holder !== undefined && found.names.has(kind) ? messageDescriptor(`${found.holder}.${kind}`) : undefined

@@ -1,10 +1,10 @@
-/** Messages whose JSON is something else than an object of their fields: what the `MarshalJSON` of their Go types gives. */
+/** Messages with a JSON form of their own, as by `MarshalJSON` of their Go types. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
-import { noQuantity, parseQuantity } from '../resources/quantity.ts'
+import { invalidQuantity, parseQuantity } from '../resources/quantity.ts'
 import { ProtobufError } from './wire-reader.ts'
 
-/** Makes the JSON of a message from those of its fields that were sent. */
+/** Makes the JSON of a message from its decoded fields. */
 export type JsonForm = (fields: JsonObject) => JsonValue
 
 const list: JsonForm = ({ items = [] }) => items
@@ -25,7 +25,7 @@ export const jsonForms: ReadonlyMap<string, JsonForm> = new Map<string, JsonForm
   ['runtime.RawExtension', ({ raw }) => embedded(raw)],
 ])
 
-/** JSON that stands in a field of bytes, which by now are base64. */
+/** Parses JSON in a field of bytes, which is already base64. */
 function embedded(bytes: JsonValue | undefined): JsonValue {
   if (typeof bytes !== 'string' || bytes === '') return null
   const text = Buffer.from(bytes, 'base64').toString('utf8')
@@ -40,17 +40,17 @@ function intOrString({ type = 0, intVal = 0, strVal = '' }: JsonObject): JsonVal
 }
 
 function quantity(text: JsonValue): JsonValue {
-  if (parseQuantity(text) === undefined) throw new ProtobufError(noQuantity)
+  if (parseQuantity(text) === undefined) throw new ProtobufError(invalidQuantity)
   return text
 }
 
-/** The year 1, which is what Go calls zero. */
+/** The year 1, Go's zero time. */
 const zeroSeconds = -62_135_596_800
 const lastSecond = 253_402_300_799
 
-/** RFC 3339 in UTC. `withMicros`: with six digits of a second. */
+/** Formats RFC 3339 in UTC; `withMicros` adds six digits of a second. */
 function time({ seconds, nanos }: JsonObject, withMicros: boolean): JsonValue {
-  // A time that is not set has no fields at all, not even zeros.
+  // An unset time has no fields, not even zeros.
   if (seconds === undefined && nanos === undefined) return null
   const micros = withMicros ? Math.trunc(Number(nanos ?? 0) / 1000) : 0
   const whole = Number(seconds ?? 0) + Math.floor(micros / 1e6)

@@ -1,6 +1,6 @@
-/** Reads protobuf's wire format, and refuses what is none in the words of Kubernetes' generated decoders. */
+/** Decodes protobuf's wire format, with the error messages of Kubernetes' generated Go code. */
 
-/** A body that is no protobuf, or none of the expected type; the text is Go's. */
+/** The error for invalid protobuf, with Go's message. */
 export class ProtobufError extends Error {}
 
 export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const
@@ -22,7 +22,7 @@ export class WireReader {
     return this.#at >= this.#bytes.length
   }
 
-  /** The next 64 bits, unsigned. */
+  /** Reads a varint as an unsigned 64-bit integer. */
   varint(): bigint {
     const first = this.#bytes[this.#at]
     if (first !== undefined && first < 0x80) {
@@ -40,7 +40,7 @@ export class WireReader {
     throw new ProtobufError('proto: integer overflow')
   }
 
-  /** The next field. `message`: the Go type that it should be of; without, any number and the end of a group will do. */
+  /** Reads the tag of the next field. With `message`, its Go type, throws for invalid field numbers and the end of a group. */
   tag(message?: string): Tag {
     const wire = this.varint()
     const number = Number(BigInt.asIntN(32, wire >> 3n))
@@ -52,7 +52,7 @@ export class WireReader {
     return { number, wireType }
   }
 
-  /** A length, and as many bytes. */
+  /** Reads a length-delimited value. */
   bytes(): Buffer {
     const length = BigInt.asIntN(64, this.varint())
     if (length < 0n) throw new ProtobufError('proto: negative length found during unmarshaling')
@@ -64,7 +64,7 @@ export class WireReader {
     return this.#take(8).readDoubleLE()
   }
 
-  /** Passes over the value of a tag that was just read; a group with all that is in it. */
+  /** Skips the value of the tag just read; for a group, including its content. */
   skip(wireType: number): void {
     let depth = 0
     for (let type = wireType; ; type = this.tag().wireType) {

@@ -1,4 +1,7 @@
-/** Server-side apply to the scale subresource: a Scale is applied, and who owns its number owns the object's. */
+/**
+ * Server-side apply to the scale subresource: applies a configuration to a Scale. The owners of its `spec.replicas` become owners of the
+ * object's replicas field.
+ */
 import type { JsonObject } from '../../api/json.ts'
 import { jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
@@ -20,9 +23,11 @@ export interface AppliedScale {
 }
 
 /**
- * The Scale with the configuration applied and its managers brought up to date.
- * Of a custom resource, the API server can only give ownership of the number that is there already (kubernetes: its field manager
- * converts a Scale as if it were the custom resource); what would change anything is refused.
+ * Returns the Scale with the configuration applied and its managedFields updated.
+ *
+ * For a custom resource, the API server tries to convert the Scale as if it were the custom resource, which fails
+ * (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion: converter.go). Only an apply that changes no value succeeds, and merely takes
+ * ownership of replicas.
  */
 export function applyScale(
   info: ResourceInfo,
@@ -44,7 +49,7 @@ export function applyScale(
   return applied
 }
 
-/** In the words of the API server. */
+/** Returns the API server's error for a Scale that it cannot convert. */
 function unconverted(what: 'live' | 'new', named: JsonObject): string {
   return `failed to convert ${what} object (${namedIn(scaleType, { ...named, apiVersion: 'autoscaling/v1' })}) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`
 }

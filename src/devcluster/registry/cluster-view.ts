@@ -1,4 +1,4 @@
-/** What built-in admission plugins may look at: the stored objects, as they are. */
+/** The view of the cluster for built-in admission plugins: all stored objects, in their storage versions. */
 import type { JsonObject } from '../../api/json.ts'
 import type { ClusterView } from '../resources/resource-info.ts'
 import type { Environment } from './environment.ts'

@@ -1,4 +1,4 @@
-/** POST: a new object. */
+/** POST: creates an object. */
 import type { JsonObject } from '../../api/json.ts'
 import type { ResourceInfo } from '../resources/resource-info.ts'
 import { inGoOrder } from '../types/go-order.ts'
@@ -13,12 +13,15 @@ import { alreadyExists, bareError, badRequest } from './status-error.ts'
 import { validateForWrite } from './validate.ts'
 import { trackUpdate, writerOf } from './writer.ts'
 
-/** How often `generateName` is tried when the name is taken. */
+/** Maximum number of names generated for one request (k8s.io/apiserver/pkg/registry/generic/registry: store.go). */
 const generateNameAttempts = 8
-/** A generated name is a label: 63 characters with the suffix of five. */
+/**
+ * Maximum length of `generateName` in a name, so that the name with its suffix of five characters fits in a label's 63
+ * (k8s.io/apiserver/pkg/storage/names: generate.go).
+ */
 const generatedBaseLength = 58
 
-/** Metadata that no request can bring with it. */
+/** Metadata that is reset in every new object. */
 const unsettable = {
   uid: undefined,
   creationTimestamp: undefined,
@@ -52,11 +55,11 @@ export async function createObject(
 interface Insertion {
   /** Adds managedFields to the prepared object. */
   readonly track: (prepared: JsonObject) => JsonObject
-  /** What is checked by the storage, which a dry run never reaches. Throws a `StatusError` to refuse. */
+  /** The checks of the storage, which a dry run does not reach. Throws a `StatusError` to reject the request. */
   readonly beforeWrite?: () => void
 }
 
-/** The rest of a create, after decoding; server-side apply comes here for an object that does not exist. */
+/** The part of a create after decoding; also used by server-side apply to an object that does not exist. */
 export async function insertObject(
   environment: Environment,
   info: ResourceInfo,
@@ -76,7 +79,7 @@ export async function insertObject(
     const clean = dropsStatus ? withFields(reset, { status: undefined }) : reset
     return info.strategy.prepareForCreate?.(clean, context) ?? clean
   }
-  // Mutating webhooks see what was sent, and whose fields it has; what the API server itself adds comes after them.
+  // Mutating webhooks see the object as it was sent, with managedFields; the server sets system fields after them.
   const { managedFields } = metadataOf(track(object))
   const tracked = withMetadata(object, {
     ...unsettable,
@@ -111,10 +114,10 @@ export async function insertObject(
     if (taken() && generateName !== '' && attempt < generateNameAttempts) continue
     await admission.validate({ ...attributes, name, object: named })
     const written = await representation.toStorage(info, pruned(info, named))
-    // Admission may have taken its time: whatever was true before must be true in the turn that writes.
+    // Admission is asynchronous: check again what may have changed, in the same turn of the event loop as the write.
     checkNamespaceIsActive(store, info, namespace, name)
-    const there = store.get(info.storageKey, key)
-    if (there !== undefined) throw alreadyExists(info, name, metadataOf(there).deletionTimestamp !== undefined)
+    const existing = store.get(info.storageKey, key)
+    if (existing !== undefined) throw alreadyExists(info, name, metadataOf(existing).deletionTimestamp !== undefined)
     for (const text of info.custom ? finalizerWarnings(named) : (info.strategy.warnings?.(named) ?? [])) context.warn(text)
     if (context.dryRun) return representation.show(info, written)
     beforeWrite?.()
@@ -122,7 +125,7 @@ export async function insertObject(
   }
 }
 
-/** A review is answered and not kept; webhooks are asked about it as about any other object. */
+/** Answers a review without storing it. Webhooks are called as for any other object. */
 async function answerReview(
   { admission }: Environment,
   info: ResourceInfo,

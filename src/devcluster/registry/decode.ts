@@ -1,4 +1,7 @@
-/** From a request's body to an object of the type: names of type and object, JSON types, unknown and duplicate fields, defaults. */
+/**
+ * Decodes a request's body into an object of the type: checks kind, name and namespace, JSON types, unknown and duplicate fields, and
+ * applies defaults.
+ */
 import { formatFieldError, invalid } from '../../api/field-error.ts'
 import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
@@ -21,33 +24,33 @@ import type { DecodedObject, RequestContext } from './request-context.ts'
 import type { StatusError } from './status-error.ts'
 import { badRequest, invalidObject } from './status-error.ts'
 
-/** How a decoding error is answered: a body's with 400, a patch's with 422. */
+/** Makes the error for a decoding problem: 400 for a body, 422 for a patch. */
 type Refuse = (detail: string) => Error
 type RefuseType = (detail: string, found: { readonly kind: string; readonly version: string }) => Error
 
-/** Checks a body and gives it with apiVersion and kind, without unknown fields, and with defaults. */
+/** Checks a body and returns the object with apiVersion, kind and defaults, without unknown fields. */
 export function decodeBody(info: ResourceInfo, decoded: DecodedObject, context: RequestContext): JsonObject {
   const object = completeTypeMeta(info, decoded.object, refuseBody(info))
   return normalize(info, object, decoded.duplicates, context, (detail) => refuseBody(info)(detail, info))
 }
 
-/** A body that is to be of one type, and says that it is of this one. */
+/** Returns the 400 for a body that cannot be decoded as `kind` (k8s.io/apiserver/pkg/endpoints/handlers: transformDecodeError). */
 function refuseBody({ kind }: Pick<ResourceInfo, 'kind'>): RefuseType {
   return (detail, found) => badRequest(`${found.kind} in version "${found.version}" cannot be handled as a ${kind}: ${detail}`)
 }
 
-/** The same for the result of a patch, of which `complaints` are told first. */
+/** Decodes the result of a patch like `decodeBody`; `strictErrors` are reported before other problems. */
 export function decodePatched(
   info: ResourceInfo,
   object: JsonObject,
-  patch: { readonly duplicates: readonly string[]; readonly complaints: readonly string[] },
+  patch: { readonly duplicates: readonly string[]; readonly strictErrors: readonly string[] },
   context: RequestContext,
 ): JsonObject {
   const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
-  return normalize(info, completeTypeMeta(info, object, refuse), patch.duplicates, context, refuse, patch.complaints)
+  return normalize(info, completeTypeMeta(info, object, refuse), patch.duplicates, context, refuse, patch.strictErrors)
 }
 
-/** The same for the result of a strategic merge patch, which is converted and not decoded. */
+/** Decodes the result of a strategic merge patch, which the API server converts from a map instead of decoding JSON. */
 export function decodeStrategic(
   info: ResourceInfo,
   type: StructType,
@@ -60,21 +63,21 @@ export function decodeStrategic(
   if (error !== undefined) throw refuse(error)
   const { unknown } = checkShape(shapeOf(type), object)
   reportFields([...patch.duplicates.map(duplicateText), ...unknown.map(unknownText).sort()], context, refuse)
-  // Of what type the object says that it is does not matter.
+  // apiVersion and kind in the patched object are ignored.
   const converted = { ...object, apiVersion: apiVersionOf(info), kind: info.kind }
   return type === info.goType ? withDefaults(info, converted) : asGo(type, object)
 }
 
-/** A body for a subresource that takes something else than the object, such as a Scale: with apiVersion and kind, as `decodeBody` has it. */
+/** Decodes the body for a subresource with a type of its own, such as a Scale; sets apiVersion and kind like `decodeBody`. */
 export function decodeSubresource(info: ResourceInfo, subresource: string, decoded: DecodedObject, context: RequestContext): JsonObject {
   const type = typeOfSubresource(info, subresource)
   const expected = apiVersionOf(type)
   const { object, duplicates } = decoded
-  const { alike } = info.subresources[subresource]!
-  const isAlike = alike !== undefined && object.apiVersion === alike
-  if (!info.custom) checkType(type, isAlike ? { ...object, apiVersion: expected } : object, refuseBody(type))
+  const { otherApiVersion } = info.subresources[subresource]!
+  const hasOtherApiVersion = otherApiVersion !== undefined && object.apiVersion === otherApiVersion
+  if (!info.custom) checkType(type, hasOtherApiVersion ? { ...object, apiVersion: expected } : object, refuseBody(type))
   else if ((object.apiVersion ?? expected) !== expected || (object.kind ?? type.kind) !== type.kind) throw refuseScale(type)
-  const found = isAlike ? { ...parseApiVersion(alike), kind: type.kind } : type
+  const found = hasOtherApiVersion ? { ...parseApiVersion(otherApiVersion), kind: type.kind } : type
   const refuse: Refuse = (detail) => (info.custom ? refuseScale(type) : refuseBody(type)(detail, found))
   const unknown = checkFields(type, object, refuse)
   reportFields(inOrder(object, duplicates, unknown), context, refuse)
@@ -82,12 +85,12 @@ export function decodeSubresource(info: ResourceInfo, subresource: string, decod
   return { apiVersion: expected, kind: type.kind, ...rest }
 }
 
-/** The scale of a custom resource is refused without a word about what is wrong with it. */
+/** Returns the 400 for an invalid Scale of a custom resource: the API server does not report the invalid field. */
 export function refuseScale({ version, kind }: GroupVersionKind): StatusError {
   return badRequest(`no kind is registered for the type ${version}.${kind} in scheme "pkg/runtime/scheme.go:111"`)
 }
 
-/** The same for the result of a patch. */
+/** Checks the result of a patch to a subresource with a type of its own. */
 export function decodePatchedSubresource(info: ResourceInfo, subresource: string, object: JsonObject): JsonObject {
   const type = typeOfSubresource(info, subresource)
   const refuse: Refuse = (detail) => refusePatch(quoted(info, object), detail)
@@ -101,7 +104,7 @@ function typeOfSubresource(info: ResourceInfo, subresource: string): GroupVersio
   return { group, version, kind }
 }
 
-/** The paths of fields that the type does not have. */
+/** Returns the paths of unknown fields. Throws for a field with a wrong JSON type. */
 function checkFields(type: GroupVersionKind, object: JsonObject, refuse: Refuse): readonly string[] {
   const goType = kindType(type)
   const { error, unknown } = goType === undefined ? { unknown: [] } : checkShape(shapeOf(goType), object)
@@ -109,25 +112,28 @@ function checkFields(type: GroupVersionKind, object: JsonObject, refuse: Refuse)
   return unknown
 }
 
-/** A patched object as it is quoted: custom resources are maps in Go, whose keys come sorted, and so is what a patch was laid in. */
+/**
+ * Formats a patched object as in the API server's messages: with all keys sorted for custom resources, with sorted top-level keys for
+ * built-in types.
+ */
 function quoted(info: ResourceInfo, object: JsonObject): string {
   if (info.custom) return canonicalJson(object)
   return stringifyJson(Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))))
 }
 
-/** 422, as the API server answers a patch that does not fit. */
+/** Returns the 422 for a patch whose result cannot be decoded. */
 export function refusePatch(patch: string, detail: string): StatusError {
   return invalidObject({ group: '', kind: '' }, '', [invalid('patch', patch, detail)])
 }
 
-/** Defaults an object again that a webhook has changed. */
+/** Applies defaults again after a webhook has changed the object. */
 export function redefault(info: ResourceInfo, object: JsonObject): JsonObject {
   return withDefaults(info, object)
 }
 
 /**
- * The object as it is kept: validating webhooks have still seen what a mutating one added and the schema does not know, and all have
- * seen nulls that a default holds.
+ * Returns the object as it is stored: without unknown fields added by mutating webhooks, which validating webhooks still see, and without
+ * nulls inside default values, which all webhooks see.
  */
 export function pruned(info: ResourceInfo, object: JsonObject): JsonObject {
   return info.schema === undefined ? object : info.schema.convert(object)
@@ -139,7 +145,7 @@ function normalize(
   duplicates: readonly string[],
   context: RequestContext,
   refuse: Refuse,
-  complaints: readonly string[] = [],
+  strictErrors: readonly string[] = [],
 ): JsonObject {
   if (object.metadata !== undefined && object.metadata !== null && !isObject(object.metadata)) {
     const place = info.custom ? 'value' : `struct field ${info.kind}.metadata`
@@ -149,7 +155,7 @@ function normalize(
   if (schema === undefined) {
     const { error, unknown } = info.goType === undefined ? { unknown: [] } : checkShape(shapeOf(info.goType), object)
     if (error !== undefined) throw refuse(error)
-    reportFields([...complaints, ...inOrder(object, duplicates, unknown)], context, refuse)
+    reportFields([...strictErrors, ...inOrder(object, duplicates, unknown)], context, refuse)
     return withDefaults(info, object)
   }
   const metadata = decodeObjectMeta(metadataOf(object))
@@ -157,7 +163,7 @@ function normalize(
   const pruned = schema.prune({ ...object, metadata: metadata.metadata })
   if (pruned.malformed !== undefined) throw refuse(formatFieldError(pruned.malformed))
   const unknown = [...metadata.unknown.map((field) => `metadata.${field}`), ...pruned.unknown]
-  reportFields([...complaints, ...duplicates.map(duplicateText), ...unknown.map(unknownText)], context, refuse)
+  reportFields([...strictErrors, ...duplicates.map(duplicateText), ...unknown.map(unknownText)], context, refuse)
   return withDefaults(info, pruned.object)
 }
 
@@ -165,7 +171,7 @@ function unknownText(path: string): string {
   return `unknown field "${path}"`
 }
 
-/** A key that stood twice: in YAML it is told with its line, in JSON by its path, of which only a JSON patch's begins with an index. */
+/** Formats a duplicate key: in YAML with its line, in JSON with its path. Only paths in a JSON patch begin with an index. */
 function duplicateText(duplicate: string): string {
   if (yamlDuplicate.test(duplicate)) return duplicate
   return `${duplicate.startsWith('[') ? 'json patch ' : ''}duplicate field "${duplicate}"`
@@ -173,7 +179,7 @@ function duplicateText(duplicate: string): string {
 
 const yamlDuplicate = /^line \d+: key /
 
-/** Built-in types are decoded in one go: their duplicate and unknown fields are told in the order in which they stand. */
+/** Sorts the errors of a built-in type by position in the document, because Go decodes it in one pass. */
 function inOrder(object: JsonObject, duplicates: readonly string[], unknown: readonly string[]): string[] {
   const [lines, paths] = [duplicates.filter((text) => yamlDuplicate.test(text)), duplicates.filter((text) => !yamlDuplicate.test(text))]
   if (paths.length === 0 || unknown.length === 0) return [...lines, ...paths.map(duplicateText), ...unknown.map(unknownText)]
@@ -184,12 +190,12 @@ function inOrder(object: JsonObject, duplicates: readonly string[], unknown: rea
     else if (isObject(value)) for (const [key, field] of Object.entries(value)) visit(field, path === '' ? key : `${path}.${key}`)
   }
   visit(object, '')
-  const told = [
+  const problems = [
     ...paths.map((path) => ({ path, text: duplicateText(path) })),
     ...unknown.map((path) => ({ path, text: unknownText(path) })),
   ]
   const place = ({ path }: { readonly path: string }): number => places.get(path) ?? places.size
-  return [...lines, ...told.sort((a, b) => place(a) - place(b)).map(({ text }) => text)]
+  return [...lines, ...problems.sort((a, b) => place(a) - place(b)).map(({ text }) => text)]
 }
 
 function withDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
@@ -199,10 +205,10 @@ function withDefaults(info: ResourceInfo, object: JsonObject): JsonObject {
 }
 
 function knownPart({ strategy }: ResourceInfo, type: StructType, object: JsonObject): JsonObject {
-  return strategy.tellsEmptyLists === true ? asDecoded(type, object) : withEmptyManagers(asGo(type, object), object)
+  return strategy.distinguishesEmptyLists === true ? asDecoded(type, object) : withEmptyManagers(asGo(type, object), object)
 }
 
-/** An empty list of managers says something, other than every other empty list: that nobody is known any more. */
+/** Keeps an empty `managedFields`: unlike other empty lists it has a meaning, which is to reset all managers. */
 function withEmptyManagers(known: JsonObject, { metadata }: JsonObject): JsonObject {
   const managers = isObject(metadata) ? metadata.managedFields : undefined
   return Array.isArray(managers) && managers.length === 0 ? withMetadata(known, { managedFields: managers }) : known
@@ -214,21 +220,21 @@ function reportFields(texts: readonly string[], context: RequestContext, refuse:
   for (const text of texts) context.warn(text)
 }
 
-/** All duplicate keys of a YAML body are one error. */
+/** Joins all duplicate keys of a YAML body into one error. */
 function strictTexts(texts: readonly string[]): string[] {
   const lines = texts.filter((text) => yamlDuplicate.test(text))
   const others = texts.filter((text) => !yamlDuplicate.test(text))
   return lines.length === 0 ? others : [['yaml: unmarshal errors:', ...lines].join('\n  '), ...others]
 }
 
-/** The keys that stood twice in an apply patch, which is always read as YAML. */
+/** Reports duplicate keys of an apply patch, which is always decoded as YAML. */
 export function reportYamlDuplicates(duplicates: readonly string[], context: RequestContext): void {
   const refuse = (detail: string): StatusError =>
     badRequest(`error strict decoding YAML: error converting YAML to JSON: ${detail.replace(/^strict decoding error: /, '')}`)
   reportFields(duplicates.map(duplicateText), context, refuse)
 }
 
-/** A built-in type takes a missing apiVersion and kind from the URL; a custom one wants to see them. */
+/** Sets a missing apiVersion and kind of a built-in type from the URL; custom resources must have both. */
 function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: RefuseType): JsonObject {
   const expected = apiVersionOf(info)
   const { apiVersion, kind } = object
@@ -245,7 +251,7 @@ function completeTypeMeta(info: ResourceInfo, object: JsonObject, refuse: Refuse
   return { apiVersion: expected, kind: info.kind, ...rest }
 }
 
-/** Whether an object of one of Kubernetes' own types is of the type on the URL; what Kubernetes knows, it decodes and tries to convert. */
+/** Throws unless an object of a built-in type has the type of the URL. Another registered type is decoded and then fails to convert. */
 function checkType(expected: GroupVersionKind, object: JsonObject, refuse: RefuseType): void {
   const apiVersion = isText(object.apiVersion) ? object.apiVersion : apiVersionOf(expected)
   const kind = isText(object.kind) ? object.kind : expected.kind
@@ -267,7 +273,10 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-/** The namespace in a body must be the one on the URL. */
+/**
+ * Throws 400 unless the namespace in a body is that of the URL (k8s.io/apiserver/pkg/registry/rest:
+ * EnsureObjectNamespaceMatchesRequestNamespace).
+ */
 export function checkNamespace(info: ResourceInfo, object: JsonObject, namespace: string | undefined): void {
   const given = metadataText(object, 'namespace')
   if (info.namespaced && given !== '' && given !== namespace) {
@@ -275,7 +284,7 @@ export function checkNamespace(info: ResourceInfo, object: JsonObject, namespace
   }
 }
 
-/** The name in the body of a PUT must be the one on the URL. */
+/** Throws 400 unless the name in the body of a PUT is that of the URL (k8s.io/apiserver/pkg/endpoints/handlers: checkName). */
 export function checkName(object: JsonObject, name: string): void {
   const given = metadataText(object, 'name')
   if (given === '') throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)

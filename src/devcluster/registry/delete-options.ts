@@ -1,4 +1,4 @@
-/** Validation of DeleteOptions (apimachinery `meta/v1/validation`: ValidateDeleteOptions). */
+/** Validation of DeleteOptions (k8s.io/apimachinery/pkg/apis/meta/v1/validation: ValidateDeleteOptions). */
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid, notSupported } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -6,7 +6,7 @@ import { invalidObject } from './status-error.ts'
 
 const propagationPolicies = ['Foreground', 'Background', 'Orphan']
 
-/** @throws {StatusError} 422 with everything that is wrong. */
+/** @throws {StatusError} 422 with all field errors. */
 export function validateDeleteOptions(options: JsonObject): void {
   const policy = options.propagationPolicy ?? null
   const dryRun = options.dryRun ?? []
@@ -22,7 +22,7 @@ export function validateDeleteOptions(options: JsonObject): void {
   if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors)
 }
 
-/** What is wrong with the values of `dryRun`, of whatever options. */
+/** Returns the field errors of `dryRun` in any options. */
 export function dryRunErrors(values: readonly JsonValue[]): FieldError[] {
   return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])]
 }

@@ -1,4 +1,4 @@
-/** DELETE: at once, or by a mark that finalizers and grace periods keep the object behind. */
+/** DELETE: removes an object at once, or marks it with a deletionTimestamp while finalizers or a grace period remain. */
 import { formatTime } from '../../api/conditions.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
@@ -17,9 +17,9 @@ const attempts = 5
 const policyFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' }
 
 export interface Deletion {
-  /** A `Status`, or the object where it is still there or the type answers so. */
+  /** A `Status`; or the object, if it still exists or the type returns deleted objects. */
   readonly object: JsonObject
-  /** The object is still there. */
+  /** True when the object still exists. */
   readonly accepted: boolean
 }
 
@@ -29,7 +29,7 @@ export async function deleteObject(
   key: ObjectKey,
   options: JsonObject,
   context: RequestContext,
-  /** What webhooks are told: the name on the URL, none for one of a collection. */
+  /** The name in admission reviews: that of the URL, empty for a deletecollection. */
   requestName: string = key.name,
 ): Promise<Deletion> {
   validateDeleteOptions(options)
@@ -38,7 +38,7 @@ export async function deleteObject(
   for (let attempt = 1; ; attempt += 1) {
     const stored = store.get(info.storageKey, key)
     if (stored === undefined) throw notFound(info, key.name)
-    await representation.prepare(info, [stored], { anew: true })
+    await representation.prepare(info, [stored], { refresh: true })
     const old = representation.present(info, stored)
     checkPreconditions(info, old, options)
     refuseDeletion(info, old)
@@ -56,12 +56,12 @@ export async function deleteObject(
     await admission.validate(attributes)
 
     const marked = markForDeletion(info, old, options, environment.clock.now())
-    const goes = mayBeRemoved(info, marked)
-    if (context.dryRun) return answer(info, marked, goes)
-    if (goes) {
+    const isRemoved = mayBeRemoved(info, marked)
+    if (context.dryRun) return answer(info, marked, isRemoved)
+    if (isRemoved) {
       const last = store.delete(info.storageKey, key, stored)
       if (last !== undefined) {
-        // Only what is deleted gracefully is marked before it goes.
+        // Only gracefully deleted objects are marked before they are removed.
         const shown = info.strategy.gracePeriodSeconds === undefined ? await representation.show(info, last) : marked
         return answer(info, withMetadata(shown, { resourceVersion: metadataText(last, 'resourceVersion') }), true)
       }
@@ -75,7 +75,7 @@ export async function deleteObject(
   }
 }
 
-/** A POST to a subresource that deletes the object: webhooks are asked about that, and not about a DELETE. */
+/** A POST to a subresource that deletes the object, such as an eviction: webhooks review the CREATE of the subresource, and no DELETE. */
 export async function deleteBySubresource(
   environment: Environment,
   info: ResourceInfo,
@@ -105,20 +105,20 @@ function answer(info: ResourceInfo, last: JsonObject, gone: boolean): Deletion {
   return { object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, accepted: false }
 }
 
-/** The object as a DELETE leaves it, if it stays: with a deletion timestamp, and finalizers for the propagation policy. */
+/** Returns the object as a DELETE leaves it, if it is not removed: with a deletionTimestamp, and finalizers for the propagation policy. */
 function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonObject, now: number): JsonObject {
   const metadata = metadataOf(object)
   const finalizers = finalizersFor(info, object, options)
   const held = withMetadata(object, { finalizers: finalizers.length === 0 ? undefined : [...finalizers] })
   const { gracePeriodSeconds } = options
-  // A negative time has a meaning of its own: the shortest that is graceful.
-  const asked = typeof gracePeriodSeconds !== 'number' ? undefined : gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds
-  const grace = info.strategy.gracePeriodSeconds === undefined ? 0 : (asked ?? info.strategy.gracePeriodSeconds(object))
+  // The API server replaces a negative grace period by 1 s (k8s.io/apiserver/pkg/registry/rest: BeforeDelete).
+  const requested = typeof gracePeriodSeconds !== 'number' ? undefined : gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds
+  const grace = info.strategy.gracePeriodSeconds === undefined ? 0 : (requested ?? info.strategy.gracePeriodSeconds(object))
   const effective = info.strategy.gracePeriodSeconds?.(object) === 0 ? 0 : grace
   const { deletionTimestamp, deletionGracePeriodSeconds: before, generation } = metadata
   if (typeof deletionTimestamp === 'string') {
-    // A second DELETE can only shorten the time that is left.
-    if (asked === undefined || typeof before !== 'number' || asked >= before) return held
+    // Another DELETE can only shorten the remaining grace period.
+    if (requested === undefined || typeof before !== 'number' || requested >= before) return held
     const due = Date.parse(deletionTimestamp) - (before - effective) * 1000
     return withMetadata(held, { deletionTimestamp: formatTime(due), deletionGracePeriodSeconds: effective })
   }
@@ -130,13 +130,16 @@ function markForDeletion(info: ResourceInfo, object: JsonObject, options: JsonOb
   return info.strategy.beginDelete?.(marked) ?? marked
 }
 
-/** The finalizers with that of the wanted propagation policy, and without that of the other. */
+/**
+ * Returns the finalizers with the one of the propagation policy, and without that of the other policy
+ * (k8s.io/apiserver/pkg/registry/generic/registry: deletionFinalizersForGarbageCollection).
+ */
 function finalizersFor(info: ResourceInfo, object: JsonObject, options: JsonObject): readonly string[] {
   const finalizers = finalizersOf(object)
   const { orphanDependents, propagationPolicy } = options
   const decided = orphanDependents === false || finalizers.some((finalizer) => Object.values(policyFinalizers).includes(finalizer))
-  const unsaid = info.strategy.orphansDependents === true && !decided ? 'Orphan' : undefined
-  const policy = orphanDependents === true ? 'Orphan' : (propagationPolicy ?? unsaid)
+  const defaultPolicy = info.strategy.orphansDependents === true && !decided ? 'Orphan' : undefined
+  const policy = orphanDependents === true ? 'Orphan' : (propagationPolicy ?? defaultPolicy)
   if (typeof policy !== 'string') return finalizers
   const others = finalizers.filter((finalizer) => !Object.values(policyFinalizers).includes(finalizer))
   const wanted = policyFinalizers[policy]
@@ -147,7 +150,7 @@ function checkPreconditions(info: ResourceInfo, object: JsonObject, options: Jso
   const preconditions = isObject(options.preconditions) ? options.preconditions : {}
   const name = metadataText(object, 'name')
   const uid = metadataText(object, 'uid')
-  // The API server names the kind here where it names the resource elsewhere.
+  // In this error the API server uses the kind, elsewhere the resource.
   const subject = { ...info, plural: info.kind }
   if (typeof preconditions.uid === 'string' && preconditions.uid !== uid) {
     const text = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
@@ -165,7 +168,7 @@ function refuseDeletion(info: ResourceInfo, object: JsonObject): void {
   if (refusal !== undefined) throw new StatusError(refusal)
 }
 
-/** DELETE of a collection: deletes one after the other. */
+/** DELETE of a collection: deletes one object after the other. */
 export async function deleteObjects(
   environment: Environment,
   info: ResourceInfo,
@@ -179,7 +182,7 @@ export async function deleteObjects(
     try {
       await deleteObject(environment, info, key, options, context, '')
     } catch (error) {
-      // Gone meanwhile: that is what was asked for.
+      // Another client has deleted the object meanwhile.
       if (!(error instanceof StatusError && error.status.code === 404)) throw error
     }
   }

@@ -1,4 +1,4 @@
-/** What the operations of the registry share. */
+/** The dependencies that all operations of the registry share. */
 import type { Clock } from '../../api/clock.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { Catalog } from '../resources/catalog.ts'
@@ -12,8 +12,8 @@ export interface Environment {
   readonly clock: Clock
   readonly representation: Representation
   readonly newUid: () => string
-  /** What `generateName` appends. */
+  /** Returns the suffix for `generateName`. */
   readonly randomSuffix: () => string
-  /** Namespaces get ServiceAccounts from a controller. */
+  /** True when a controller creates the default ServiceAccount of each namespace. */
   readonly hasServiceAccounts: boolean
 }

@@ -1,11 +1,13 @@
-/** Advice about the names of finalizers, which custom resources may choose freely. */
+/**
+ * Warnings about finalizer names of custom resources (k8s.io/apiextensions-apiserver/pkg/registry/customresource: generateWarningsFromObj).
+ */
 import type { JsonObject } from '../../api/json.ts'
 import { finalizersOf } from './metadata.ts'
 
 const advice = 'to avoid accidental conflicts with other finalizer writers'
 const kubernetesOwn: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
-/** Texts for `Warning` headers about the finalizers that `old` does not have yet. */
+/** Returns warnings about the finalizers that `old` does not have. */
 export function finalizerWarnings(object: JsonObject, old?: JsonObject): string[] {
   const known = old === undefined ? [] : finalizersOf(old)
   return finalizersOf(object)

@@ -1,4 +1,4 @@
-/** LIST: in pages, each at the revision of the first, or at a revision that was asked for. */
+/** LIST: in pages that all show the revision of the first one, or at a requested revision. */
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, notSupported } from '../../api/field-error.ts'
 import { messageOf } from '../../api/errors.ts'
@@ -13,7 +13,7 @@ import { selectionOf } from './selection.ts'
 import { badRequest, expired, invalidObject, invalidResourceVersion } from './status-error.ts'
 
 export interface ListOptions {
-  /** Undefined or empty: all namespaces. */
+  /** All namespaces when undefined or empty. */
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
   readonly fieldSelector?: string | undefined
@@ -21,7 +21,7 @@ export interface ListOptions {
   readonly continue?: string | undefined
   readonly resourceVersion?: string | undefined
   readonly resourceVersionMatch?: string | undefined
-  /** For watches alone: a list is refused with it. */
+  /** For watches only: a list with it is rejected. */
   readonly sendInitialEvents?: boolean | undefined
 }
 
@@ -36,7 +36,7 @@ const continueTooOld =
   'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - ' +
   'objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
-/** Where a list begins, and in which state. */
+/** The first key of a list and the snapshot to read from. */
 interface ListStart {
   readonly start: string
   readonly snapshot: Snapshot
@@ -47,14 +47,17 @@ function beginList({ store }: Environment, info: ResourceInfo, options: ListOpti
   return { start, snapshot: store.snapshot(info.storageKey, options.namespace, revision) }
 }
 
-/** A list of objects that a conversion webhook may have to be asked about: about all of them, as the API server's cache has them. */
+/**
+ * Lists a type that may have a conversion webhook. The webhook converts all objects and not only those of the page, as in the API server's
+ * watch cache.
+ */
 export async function listConverted(environment: Environment, info: ResourceInfo, options: ListOptions): Promise<ListResult> {
-  // What is wrong with a selector is told first.
+  // Reports an invalid selector before anything else.
   selectionOf(info, options)
   const from = beginList(environment, info, options)
   if (info.converter === undefined) return listObjects(environment, info, options, from)
   const { keys, get, revision } = from.snapshot
-  // The snapshot of the present goes with the time.
+  // A snapshot of the current state changes with later writes, so read it before waiting.
   const objects = new Map(keys.map((key) => [key, get(key)!]))
   await environment.representation.prepare(info, [...objects.values()])
   const snapshot = { revision, keys: [...objects.keys()], get: (key: string) => objects.get(key) }
@@ -71,7 +74,7 @@ export function listObjects(
   const selection = selectionOf(info, options)
   const { start, snapshot } = from
   const prefix = options.namespace ? `${options.namespace}/` : ''
-  // The API server reads version 0 from its cache, whole.
+  // The API server ignores the limit at resourceVersion 0, which it serves from its watch cache.
   const limit = options.limit !== undefined && options.limit > 0 && options.resourceVersion !== '0' ? options.limit : Infinity
   const items: JsonObject[] = []
   let lastKey = ''
@@ -79,7 +82,7 @@ export function listObjects(
   for (; index < snapshot.keys.length; index += 1) {
     const object = representation.present(info, snapshot.get(snapshot.keys[index]!)!)
     if (!selection.matches(object)) continue
-    // With a selector there is a next page only if it has something on it.
+    // With a selector, there is a next page only if another object matches.
     if (items.length === limit) break
     items.push(object)
     lastKey = snapshot.keys[index]!
@@ -87,33 +90,34 @@ export function listObjects(
   const remaining = snapshot.keys.length - index
   const resourceVersion = String(snapshot.revision)
   if (remaining === 0) return { items, metadata: { resourceVersion } }
-  // Right after the last key of this page: what comes to stand there meanwhile belongs to an inconsistent continuation.
+  // The token is the key right after this page's last one, so that an inconsistent continuation includes keys created in between.
   const next = encodeContinueToken({ revision: snapshot.revision, start: `${lastKey.slice(prefix.length)}\0` })
   return { items, metadata: { resourceVersion, continue: next, ...(selection.everything ? { remainingItemCount: remaining } : {}) } }
 }
 
-/** Where a list begins, and at which revision; undefined: now. What is asked for is there: callers wait for it. */
+/** Returns the first key of a list, and its revision; undefined: the current one. The caller has waited for the requested revision. */
 function startOf(store: Environment['store'], options: ListOptions): { start: string; revision: number | undefined } {
   const match = options.resourceVersionMatch ?? ''
   refuseListOptions(listErrors(options, match))
-  const asked = askedRevision(options)
+  const requested = requestedRevision(options)
   if (options.continue) {
     const token = readToken(options.continue)
-    if (asked !== undefined && asked !== 0) throw badRequest('specifying resource version is not allowed when using continue')
+    if (requested !== undefined && requested !== 0) throw badRequest('specifying resource version is not allowed when using continue')
     if (token.revision < 0) return { start: token.start, revision: undefined }
     if (token.revision < store.compactedRevision) throw expired(continueTooOld, encodeContinueToken({ revision: -1, start: token.start }))
     return { start: token.start, revision: token.revision }
   }
-  if (asked === undefined || asked === 0) return { start: '', revision: undefined }
-  // Without a match, a limit has always meant the exact revision.
+  if (requested === undefined || requested === 0) return { start: '', revision: undefined }
+  // Without resourceVersionMatch, a limit implies Exact
+  // (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
   const exact = match === 'Exact' || (match === '' && options.limit !== undefined && options.limit > 0)
   if (!exact) return { start: '', revision: undefined }
-  if (asked < store.compactedRevision) throw expired(`The resourceVersion for the provided list is too old.`)
-  return { start: '', revision: asked }
+  if (requested < store.compactedRevision) throw expired(`The resourceVersion for the provided list is too old.`)
+  return { start: '', revision: requested }
 }
 
-/** The revision that a list is asked for; undefined: none. Throws 400 when it is no number. */
-export function askedRevision({ resourceVersion }: ListOptions): number | undefined {
+/** Returns the requested revision of a list; undefined when unset. Throws 400 when it is not a number. */
+export function requestedRevision({ resourceVersion }: ListOptions): number | undefined {
   try {
     return parseResourceVersion(resourceVersion)
   } catch (error) {
@@ -136,7 +140,9 @@ function listErrors(options: ListOptions, match: string): FieldError[] {
   return errors
 }
 
-/** Throws 422 when something is wrong with the options of a list or watch. */
+/**
+ * Throws 422 for invalid options of a list or watch (k8s.io/apimachinery/pkg/apis/meta/internalversion/validation: ValidateListOptions).
+ */
 export function refuseListOptions(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject(listOptions, '', errors)
 }
@@ -150,7 +156,7 @@ function readToken(text: string): ContinueToken {
   }
 }
 
-/** A resourceVersion parameter as a number; undefined when it is not given. Throws 500, as the API server does. */
+/** Parses a resourceVersion parameter; undefined when unset. Throws 500 when it is not a number, as the API server does. */
 export function parseResourceVersion(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
   if (!/^\d+$/.test(text)) throw invalidResourceVersion(text)

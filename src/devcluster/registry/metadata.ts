@@ -1,4 +1,4 @@
-/** The metadata that the server itself keeps: what a create sets, what an update may not touch. */
+/** System fields of the metadata: set by a create, kept by an update. */
 import { formatTime } from '../../api/conditions.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, quote } from '../../api/field-error.ts'
@@ -12,7 +12,7 @@ export function metadataOf(object: JsonObject): JsonObject {
   return isObject(object.metadata) ? object.metadata : {}
 }
 
-/** A string of the metadata, empty when it is not there. */
+/** Returns a string field of the metadata, or an empty string when missing. */
 export function metadataText(object: JsonObject, field: string): string {
   const value = metadataOf(object)[field]
   return typeof value === 'string' ? value : ''
@@ -23,31 +23,36 @@ export function finalizersOf(object: JsonObject): readonly string[] {
   return Array.isArray(finalizers) ? finalizers.filter((finalizer) => typeof finalizer === 'string') : []
 }
 
-/** The object with some fields changed; undefined removes a field. */
+/** Returns the object with some fields changed; undefined removes a field. */
 export function withFields(object: JsonObject, changes: JsonObject): JsonObject {
   const changed: JsonObject = { ...object, ...changes }
   for (const [key, value] of Object.entries(changes)) if (value === undefined) delete changed[key]
   return changed
 }
 
-/** The object with some of its metadata changed; undefined removes a field. */
+/** Returns the object with some fields of its metadata changed; undefined removes a field. */
 export function withMetadata(object: JsonObject, changes: JsonObject): JsonObject {
   return { ...object, metadata: withFields(metadataOf(object), changes) }
 }
 
-/** The resourceVersion that an object was sent with; undefined: none, which `0` also says. Throws 500, as the API server does. */
+/**
+ * Returns the resourceVersion of a sent object; undefined when missing or `0`. Throws 500 when it is not a number, as the API server does.
+ */
 export function givenRevision(object: JsonObject): string | undefined {
   const text = metadataText(object, 'resourceVersion')
   if (text !== '' && !/^\d+$/.test(text)) throw bareError(notANumber('ParseUint', text))
   return text === '' || Number(text) === 0 ? undefined : text
 }
 
-/** Whether `metadata.generation` counts the changes of this type's desired state. */
+/** True when the server counts changes of this type's desired state in `metadata.generation`. */
 function countsGeneration(info: ResourceInfo): boolean {
   return info.strategy.generation ?? info.custom
 }
 
-/** A new object's metadata, without the name that `generateName` gives; a resourceVersion that was sent is shown by a dry run. */
+/**
+ * Returns a new object with its system metadata, except for the name from `generateName`. A resourceVersion in the request is kept, and
+ * visible in the result of a dry run.
+ */
 export function startMetadata(
   info: ResourceInfo,
   object: JsonObject,
@@ -66,7 +71,7 @@ export function startMetadata(
 
 const collections = ['labels', 'annotations', 'ownerReferences', 'finalizers', 'managedFields']
 
-/** The object without the empty lists and maps of its metadata: nobody can tell them from absent ones in the API. */
+/** Removes empty lists and maps from the metadata, because Go omits them. */
 function withoutEmptyMetadata(object: JsonObject): JsonObject {
   const metadata = metadataOf(object)
   const empty = collections.filter((field) => {
@@ -77,8 +82,8 @@ function withoutEmptyMetadata(object: JsonObject): JsonObject {
 }
 
 /**
- * An updated object's metadata: what the writer left out, and what is not the writer's, comes from the old object.
- * The storage drops `selfLink`, which a dry run never reaches.
+ * Returns an updated object with its system metadata: missing fields, and those that clients cannot change, are copied from the old object.
+ * The storage drops `selfLink`, so that a dry run keeps it.
  */
 export function carryMetadata(object: JsonObject, old: JsonObject, dryRun = false): JsonObject {
   const [now, before] = [metadataOf(object), metadataOf(old)]
@@ -99,7 +104,7 @@ function isGiven(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** What an update of the metadata may not do. */
+/** Validates changes of the metadata (k8s.io/apimachinery/pkg/api/validation: ValidateObjectMetaAccessorUpdate). */
 export function validateMetadataUpdate(object: JsonObject, old: JsonObject): FieldError[] {
   const [now, before] = [metadataOf(object), metadataOf(old)]
   const errors: FieldError[] = []
@@ -123,7 +128,10 @@ export function validateMetadataUpdate(object: JsonObject, old: JsonObject): Fie
   return errors
 }
 
-/** The object with its generation raised when more than metadata and (with a status subresource) status differ; of Deployments, annotations count. */
+/**
+ * Increments the generation when the object differs in more than metadata and (with a status subresource) status. Annotations count for
+ * Deployments.
+ */
 export function countGeneration(info: ResourceInfo, object: JsonObject, old: JsonObject): JsonObject {
   if (!countsGeneration(info)) return object
   const hasStatus = Object.hasOwn(info.subresources, 'status')

@@ -39,9 +39,9 @@ import { writerOf } from './writer.ts'
 export interface Patch {
   readonly type: 'json' | 'merge' | 'strategic' | 'apply'
   readonly body: JsonValue
-  /** Paths of keys that stood twice in the body. */
+  /** Paths of duplicate keys in the body. */
   readonly duplicates: readonly string[]
-  /** Apply: takes over fields that others own. */
+  /** For apply patches: takes ownership of fields from other managers. */
   readonly force?: boolean
 }
 
@@ -78,26 +78,26 @@ export async function patchObject(
       }
       const patched = applyPatch(old, patch)
       if (foreign) return decodePatchedSubresource(info, subresource, patched)
-      return named(info, decodePatched(info, patched, { duplicates: patch.duplicates, complaints: unknownMembers(patch) }, decoding), key)
+      return named(info, decodePatched(info, patched, { duplicates: patch.duplicates, strictErrors: unknownMembers(patch) }, decoding), key)
     },
   })
   return { object, created: false }
 }
 
-/** The object, if it has the name and namespace of the URL. */
+/** Returns the object; throws unless it has the name and namespace of the URL. */
 function named(info: ResourceInfo, object: JsonObject, key: ObjectKey): JsonObject {
   checkName(object, key.name)
   checkNamespace(info, object, key.namespace)
   return object
 }
 
-/** The Go type of what is patched; undefined for custom resources. */
+/** Returns the Go type of the patched object; undefined for custom resources. */
 function typeOf(info: ResourceInfo, subresource: string): StructType | undefined {
   const { kind, group = info.group, version = info.version } = info.subresources[subresource] ?? info
   return kindType({ group, version, kind })
 }
 
-/** The context with each warning sent once, however often the patch is tried again. */
+/** Wraps the context so that each warning is sent once, even if the patch is retried. */
 function warningOnce(context: RequestContext): RequestContext {
   const sent = new Set<string>()
   return {
@@ -112,11 +112,11 @@ function warningOnce(context: RequestContext): RequestContext {
 
 function applyPatch(old: JsonObject, patch: Patch): JsonObject {
   const patched = attemptPatch(() => (patch.type === 'json' ? jsonPatch(old, patch.body) : mergePatch(old, patch.body)))
-  if (!isObject(patched)) throw refusePatch(stringifyJson(patch.body)!, 'the patch makes the object something else than an object')
+  if (!isObject(patched)) throw refusePatch(stringifyJson(patch.body)!, 'the result of the patch must be an object')
   return patched
 }
 
-/** Patches, with the answers of the API server for patches that cannot be applied. */
+/** Applies a patch, and throws the API server's errors for invalid patches. */
 function attemptPatch<Result>(patch: () => Result): Result {
   try {
     return patch()
@@ -129,7 +129,7 @@ function attemptPatch<Result>(patch: () => Result): Result {
 
 const operationMembers = ['op', 'path', 'from', 'value']
 
-/** Where a JSON patch says what no operation knows. */
+/** Returns an error text for each unknown member of a JSON patch operation. */
 function unknownMembers({ type, body }: Patch): readonly string[] {
   if (type !== 'json' || !Array.isArray(body)) return []
   return body.flatMap((operation, index) =>
@@ -192,13 +192,13 @@ async function applyObject(
   return { object, created: false }
 }
 
-/** An apply patch is an object of the type, with the name that the URL has. */
+/** Checks that an apply patch has the type, name and namespace of the URL, and returns the configuration. */
 function readConfiguration(
   info: Pick<ResourceInfo, 'group' | 'version' | 'kind' | 'custom' | 'namespaced'>,
   key: ObjectKey,
   body: JsonValue,
 ): JsonObject {
-  if (!isObject(body)) throw badRequest('error decoding YAML: an apply patch is an object')
+  if (!isObject(body)) throw badRequest('error decoding YAML: an apply patch must be an object')
   const expected = apiVersionOf(info)
   const apiVersion = typeof body.apiVersion === 'string' ? body.apiVersion : ''
   if (!info.custom && (apiVersion !== expected || body.kind !== info.kind)) {

@@ -1,4 +1,4 @@
-/** The API server without HTTP: every operation on every type, driven by the rows of the catalog. */
+/** The API server without HTTP: all operations on all types, driven by the rows of the catalog. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Clock } from '../../api/clock.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -27,7 +27,10 @@ export type { ListOptions, ListResult } from './list.ts'
 export type { Patch } from './patch.ts'
 export type { WatchOptions } from './watch.ts'
 
-/** How long kube-apiserver waits for its cache to become as new as a request wants it. */
+/**
+ * Maximum time that kube-apiserver waits for its watch cache to reach a requested resourceVersion (k8s.io/apiserver/pkg/storage/cacher:
+ * blockTimeout).
+ */
 const freshMs = 3_000
 
 export interface RegistryOptions {
@@ -36,9 +39,9 @@ export interface RegistryOptions {
   readonly admission: Admission
   readonly clock: Clock
   readonly newUid?: () => string
-  /** Five characters for `generateName`. */
+  /** Returns five characters for `generateName`. */
   readonly randomSuffix?: () => string
-  /** Namespaces get ServiceAccounts from a controller, so that Pods need one. Default false. */
+  /** True when a controller creates the default ServiceAccount of each namespace, so that Pods require theirs. Default false. */
   readonly hasServiceAccounts?: boolean
 }
 
@@ -54,14 +57,14 @@ export class Registry {
   }
 
   /**
-   * Waits until a read can be at least as new as `resourceVersion`, a parameter of a request.
+   * Waits until the store has reached `resourceVersion`, a parameter of a request.
    *
-   * @throws {StatusError} 500 when it is no number, 504 when it does not come within 3 s.
+   * @throws {StatusError} 500 when it is not a number, 504 when it is not reached within 3 s.
    */
   async waitFor(resourceVersion: string | undefined, signal: AbortSignal): Promise<void> {
-    const asked = parseResourceVersion(resourceVersion)
+    const requested = parseResourceVersion(resourceVersion)
     const { store, clock } = this.#environment
-    if (asked === undefined || asked <= store.revision) return
+    if (requested === undefined || requested <= store.revision) return
     const reached = await new Promise<boolean>((resolve) => {
       const stop = (isReached: boolean): void => {
         timer.cancel()
@@ -71,24 +74,24 @@ export class Registry {
       }
       const abandon = (): void => stop(false)
       const timer = clock.after(freshMs, abandon)
-      const unlisten = store.whenReached(asked, () => stop(true))
+      const unlisten = store.whenReached(requested, () => stop(true))
       signal.addEventListener('abort', abandon, { once: true })
     })
-    if (!reached) throw tooLargeResourceVersion(asked, store.revision)
+    if (!reached) throw tooLargeResourceVersion(requested, store.revision)
   }
 
-  /** At once: for types that need no conversion webhook. */
+  /** Returns the object synchronously; only for types without a conversion webhook. */
   get(info: ResourceInfo, key: ObjectKey, subresource = ''): JsonObject {
     return this.#shown(info, this.#stored(info, key, subresource), subresource)
   }
 
   async read(info: ResourceInfo, key: ObjectKey, subresource = ''): Promise<JsonObject> {
     const stored = this.#stored(info, key, subresource)
-    await this.#environment.representation.prepare(info, [stored], { anew: true })
+    await this.#environment.representation.prepare(info, [stored], { refresh: true })
     return this.#shown(info, stored, subresource)
   }
 
-  /** At once: for types that need no conversion webhook. */
+  /** Lists synchronously; only for types without a conversion webhook. */
   list(info: ResourceInfo, options: ListOptions): ListResult {
     this.#check(info, 'list', '')
     return listObjects(this.#environment, info, options)
@@ -101,13 +104,13 @@ export class Registry {
     })
   }
 
-  /** Follows the store from now on, even before it is read; errors in the options are thrown at once. */
+  /** Watches a type. Events are collected from the call on, even before the first one is read; invalid options throw at once. */
   watch(info: ResourceInfo, options: WatchOptions, signal: AbortSignal): AsyncIterableIterator<WatchEvent> {
     this.#check(info, 'watch', '')
     return watchObjects(this.#environment, info, options, signal)
   }
 
-  /** A new object; with `name` and `subresource`, a POST to a subresource such as `pods/binding`. */
+  /** Creates an object; with `name` and `subresource`, POSTs to a subresource such as `pods/binding`. */
   create(
     info: ResourceInfo,
     namespace: string | undefined,
@@ -121,23 +124,23 @@ export class Registry {
       if (subresource === '') return createObject(this.#environment, info, namespace, decoded, context)
       const key = { ...(namespace === undefined ? {} : { namespace }), name: name ?? '' }
       const { answer, deletes, created } = info.subresources[subresource]!
-      const asked = decodeSubresource(info, subresource, decoded, context)
-      checkNamespace(info, asked, namespace)
+      const body = decodeSubresource(info, subresource, decoded, context)
+      checkNamespace(info, body, namespace)
       if (deletes !== undefined) {
-        const object = await deleteBySubresource(this.#environment, info, key, subresource, asked, context, deletes)
+        const object = await deleteBySubresource(this.#environment, info, key, subresource, body, context, deletes)
         return created?.(object) ?? object
       }
       if (answer !== undefined) {
         const stored = this.store.get(info.storageKey, key)
         if (stored === undefined) throw notFound(info, key.name)
-        return answer(stored, asked)
+        return answer(stored, body)
       }
       const object = await changeObject(this.#environment, info, {
         key,
         subresource,
         context,
         operation: 'CREATE',
-        change: () => asked,
+        change: () => body,
       })
       return created?.(object) ?? object
     })
@@ -147,7 +150,7 @@ export class Registry {
     return (await this.put(info, key, decoded, context, subresource)).object
   }
 
-  /** An update, and whether it made the object: some types come into being by one. */
+  /** Updates an object. `created` is true when the PUT has created it, which some types allow. */
   put(
     info: ResourceInfo,
     key: ObjectKey,
@@ -174,7 +177,10 @@ export class Registry {
     })
   }
 
-  /** `options` is a DeleteOptions. The object in the answer is a Status, or the object itself where it is still there (`accepted`). */
+  /**
+   * Deletes an object; `options` is a DeleteOptions. The returned object is a Status, or the object itself while it still exists
+   * (`accepted`).
+   */
   delete(
     info: ResourceInfo,
     key: ObjectKey,
@@ -188,7 +194,7 @@ export class Registry {
     })
   }
 
-  /** Deletes what the list options select, and answers with the list of it as it was before. */
+  /** Deletes the objects that the list options select, and returns the list from before. */
   deleteCollection(info: ResourceInfo, listOptions: ListOptions, options: JsonObject, context: RequestContext): Promise<ListResult> {
     return attempt(async () => {
       this.#check(info, 'deletecollection', '')
@@ -222,12 +228,12 @@ export class Registry {
   }
 }
 
-/** Makes whatever is thrown a rejection. */
+/** Turns a synchronous throw into a rejection. */
 async function attempt<T>(operation: () => Promise<T>): Promise<T> {
   return operation()
 }
 
-/** Without vowels and lookalikes, as Kubernetes generates names. */
+/** Letters and digits without vowels and lookalikes (k8s.io/apimachinery/pkg/util/rand). */
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const suffixLength = 5
 

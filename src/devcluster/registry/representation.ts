@@ -1,4 +1,4 @@
-/** Objects in the version in which they are stored, and in the version in which they are asked for. */
+/** Converts objects between the storage version and the requested version. */
 import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze } from '../../api/json.ts'
@@ -8,17 +8,17 @@ import { inGoOrder } from '../types/go-order.ts'
 import { asGo } from '../types/go-value.ts'
 import { internalError } from './status-error.ts'
 
-/** So many calls of a conversion webhook run at once for one request. */
+/** Maximum number of concurrent calls of a conversion webhook for one request. */
 const maxConversions = 16
 
 /**
- * Converts between versions: as the conversion strategy `None` does, where only `apiVersion` differs, or by a webhook.
- * What is shown of one stored object is made once, so that all watchers share it.
+ * Converts between versions: as conversion strategy `None`, which changes only `apiVersion`, or with a webhook. The converted form of a
+ * stored object is cached, so that all watchers share it.
  */
 export class Representation {
   readonly #shown = new WeakMap<ResourceInfo, WeakMap<JsonObject, JsonObject>>()
 
-  /** A stored object as the version of `info` shows it; where a webhook converts, after `prepare`. */
+  /** Returns a stored object in the version of `info`. If a webhook converts the type, `prepare` must be called before. */
   present(info: ResourceInfo, stored: JsonObject): JsonObject {
     const shown = this.#shownOf(info)
     let object = shown.get(stored)
@@ -30,15 +30,15 @@ export class Representation {
   }
 
   /**
-   * Asks the conversion webhook about stored objects, if the type has one; each has a call of its own, as with the API server.
-   * `anew`: also about those of which the answer is known, as a read of one object does. Throws the first error.
+   * Converts stored objects with the conversion webhook, if the type has one, and caches the results. Like the API server, makes one call
+   * per object. With `refresh`, also converts cached objects again, as a read of one object does. Throws the first error.
    */
-  async prepare(info: ResourceInfo, stored: readonly JsonObject[], { anew = false } = {}): Promise<void> {
+  async prepare(info: ResourceInfo, stored: readonly JsonObject[], { refresh = false } = {}): Promise<void> {
     const { converter } = info
     if (converter === undefined) return
     const shown = this.#shownOf(info)
     const apiVersion = apiVersionOf(info)
-    const waiting = stored.filter((object) => anew || !shown.has(object)).values()
+    const waiting = stored.filter((object) => refresh || !shown.has(object)).values()
     const convertAll = async (): Promise<void> => {
       for (const object of waiting) {
         const own = asStored(info, object)
@@ -49,13 +49,16 @@ export class Representation {
     await Promise.all(Array.from({ length: Math.min(maxConversions, stored.length) }, convertAll))
   }
 
-  /** Both in one. */
+  /** Calls `prepare` and `present`. */
   async show(info: ResourceInfo, stored: JsonObject): Promise<JsonObject> {
     await this.prepare(info, [stored])
     return this.present(info, stored)
   }
 
-  /** An object in the version of `info` as it is stored; in the order in which it will be shown, so that nobody needs another one to show it. */
+  /**
+   * Converts an object from the version of `info` to the storage version. Its fields already have the order in which they are shown, so
+   * that showing needs no reordered copy.
+   */
   toStorage(info: ResourceInfo, given: JsonObject): JsonObject | Promise<JsonObject> {
     const object = inGoOrder(info.goType === undefined ? given : asGo(info.goType, given), info.goType)
     if (info.conversion !== undefined) return info.conversion.toStorage(object)
@@ -84,12 +87,12 @@ function read(info: ResourceInfo, stored: JsonObject): JsonObject {
   return converted(info.schema, { ...object, apiVersion })
 }
 
-/** Between versions, what the other one does not know is lost. */
+/** Conversion drops fields that the target version does not have. */
 function converted(schema: CompiledSchema | undefined, object: JsonObject): JsonObject {
   return schema?.convert(object) ?? object
 }
 
-/** What is read is pruned and gets its defaults by the schema of the version in which it is stored, as that is now. */
+/** Prunes a stored object and applies defaults, with the current schema of the version in which it is stored. */
 function asStored(info: ResourceInfo, stored: JsonObject): JsonObject {
   const version = typeof stored.apiVersion === 'string' ? parseApiVersion(stored.apiVersion).version : info.version
   const schema = info.schemaOf === undefined ? info.schema : info.schemaOf(version)

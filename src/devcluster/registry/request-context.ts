@@ -1,4 +1,4 @@
-/** Who asks, and how: what travels with a request below the HTTP layer. */
+/** The user and options of a request, for the layers below HTTP. */
 import type { JsonObject } from '../../api/json.ts'
 
 export interface UserInfo {
@@ -10,25 +10,25 @@ export interface UserInfo {
 
 export interface RequestContext {
   readonly user: UserInfo
-  /** Everything happens but the write itself. */
+  /** Does everything except the write. */
   readonly dryRun: boolean
-  /** Owner of the fields that are written; empty: the first part of `userAgent`. */
+  /** The field manager of the written fields; empty: the first part of `userAgent`. */
   readonly fieldManager: string
-  /** What becomes of unknown and duplicate fields. */
+  /** Treatment of unknown and duplicate fields. */
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
   readonly userAgent: string
-  /** Sends a `Warning` header with the answer. */
+  /** Sends a `Warning` header with the response. */
   warn(text: string): void
   readonly signal: AbortSignal
-  /** When the time of the whole request is over. */
+  /** Time at which the whole request times out. */
   readonly deadline?: number
-  /** `CreateOptions`, `UpdateOptions`, …: goes into `AdmissionRequest.options`. */
+  /** `CreateOptions`, `UpdateOptions`, …, for `AdmissionRequest.options`. */
   readonly options?: JsonObject
 }
 
-/** A request's body, decoded. */
+/** The decoded body of a request. */
 export interface DecodedObject {
   readonly object: JsonObject
-  /** Paths of keys that stood more than once, e.g. `spec.size`. */
+  /** Paths of duplicate keys, e.g. `spec.size`. */
   readonly duplicates: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** Which objects of a type a list, a watch or a deletecollection is about. */
+/** Label and field selectors of a list, watch or deletecollection. */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { LabelRequirement, Labels } from '../../api/label-selector.ts'
@@ -10,12 +10,12 @@ import { metadataOf, metadataText } from './metadata.ts'
 import { badRequest } from './status-error.ts'
 
 export interface Selection {
-  /** Whether it takes every object: only then it is known how many are left after a page. */
+  /** True without selectors: only then the number of objects after a page is known. */
   readonly everything: boolean
   matches(object: JsonObject): boolean
 }
 
-/** Throws 400 for selectors that are malformed or name a field that cannot be selected by. */
+/** Throws 400 for malformed selectors, and for fields that cannot be selected. */
 export function selectionOf(
   info: ResourceInfo,
   options: { readonly labelSelector?: string | undefined; readonly fieldSelector?: string | undefined },

@@ -1,11 +1,11 @@
-/** The error that everything below the HTTP layer throws: an API answer, in the API server's words. */
+/** The error that all code below the HTTP layer throws: a `Status` with the API server's message. */
 import type { FieldError } from '../../api/field-error.ts'
 import { invalidStatus, quote } from '../../api/field-error.ts'
 import { groupResourceOf } from '../../api/group-version-kind.ts'
 import type { Status, StatusCause, StatusDetails } from '../../api/status.ts'
 import { failure } from '../../api/status.ts'
 
-/** Names of a type as far as error texts need them; every `ResourceInfo` is one. */
+/** The names of a type in error messages; every `ResourceInfo` is one. */
 export interface ErrorSubject {
   readonly group: string
   readonly kind: string
@@ -22,7 +22,7 @@ export class StatusError extends Error {
   }
 }
 
-/** Name, group and plural, as most answers carry them. */
+/** Returns name, group and plural, the details of most errors. */
 function detailsOf(info: ErrorSubject, name: string): StatusDetails {
   return { ...(name === '' ? {} : { name }), ...(info.group === '' ? {} : { group: info.group }), kind: info.plural }
 }
@@ -31,7 +31,7 @@ export function notFound(info: ErrorSubject, name: string): StatusError {
   return new StatusError(failure(404, 'NotFound', `${groupResourceOf(info)} "${name}" not found`, detailsOf(info, name)))
 }
 
-/** 404 for a path below a known group version that names no resource. */
+/** Returns the 404 for an unknown resource in a known group version. */
 export function unknownResource(): StatusError {
   return new StatusError(failure(404, 'NotFound', 'the server could not find the requested resource', {}))
 }
@@ -41,7 +41,7 @@ export function alreadyExists(info: ErrorSubject, name: string, isBeingDeleted =
   return new StatusError(failure(409, 'AlreadyExists', text, detailsOf(info, name)))
 }
 
-/** What a stale resourceVersion is told. */
+/** The message for a stale resourceVersion (k8s.io/apiserver/pkg/registry/generic/registry: OptimisticLockErrorMsg). */
 const objectModified = 'the object has been modified; please apply your changes to the latest version and try again'
 
 export function conflict(info: ErrorSubject, name: string, detail: string = objectModified): StatusError {
@@ -49,7 +49,7 @@ export function conflict(info: ErrorSubject, name: string, detail: string = obje
   return new StatusError(failure(409, 'Conflict', message, detailsOf(info, name)))
 }
 
-/** 409 of a server-side apply that would take fields away from other managers. */
+/** Returns the 409 for a server-side apply that conflicts with other managers. */
 export function applyConflict(message: string, causes: StatusCause[]): StatusError {
   return new StatusError(failure(409, 'Conflict', message, { causes }))
 }
@@ -58,12 +58,12 @@ export function badRequest(text: string): StatusError {
   return new StatusError(failure(400, 'BadRequest', text))
 }
 
-/** 422 with one cause for each field error. */
+/** Returns a 422 with one cause for each field error. */
 export function invalidObject(info: Pick<ErrorSubject, 'group' | 'kind'>, name: string, errors: readonly FieldError[]): StatusError {
   return new StatusError(invalidStatus(info, name, errors))
 }
 
-/** 422 without a word about where, e.g. for a JSON patch whose test fails. */
+/** Returns a 422 without causes, e.g. for a JSON patch whose test fails. */
 export function unprocessable(message = 'the server rejected our request due to an error in our request'): StatusError {
   return new StatusError(failure(422, 'Invalid', message, {}))
 }
@@ -74,7 +74,10 @@ export function forbidden(info: ErrorSubject, name: string, detail: string, caus
   return new StatusError(failure(403, 'Forbidden', `${subject} is forbidden: ${detail}`, details))
 }
 
-/** 410: the resourceVersion or continue token is older than what is kept. `continueToken` lets a list go on, inconsistently. */
+/**
+ * Returns the 410 for a resourceVersion or continue token older than the history. With `continueToken` the client can continue the list
+ * inconsistently.
+ */
 export function expired(message: string, continueToken?: string): StatusError {
   const status = failure(410, 'Expired', message)
   return new StatusError(continueToken === undefined ? status : { ...status, metadata: { continue: continueToken } })
@@ -92,25 +95,25 @@ export function internalError(text: string): StatusError {
   return new StatusError(failure(500, 'InternalError', `Internal error occurred: ${text}`, { causes: [{ message: text }] }))
 }
 
-/** 500 without a reason, as the API server gives it where Go code returned a bare error. */
+/** Returns a 500 without a reason, the API server's response to a Go error that is not a `Status`. */
 export function bareError(text: string): StatusError {
   return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: text, code: 500 })
 }
 
-/** 500, as the API server answers a parameter resourceVersion that is no number. */
+/** Returns the 500 for a resourceVersion parameter that is not a number. */
 export function invalidResourceVersion(text: string): StatusError {
   return bareError(`resourceVersion: Invalid value: ${quote(text)}: ${notANumber('ParseUint', text)}`)
 }
 
-/** What Go says about a text that is no number. */
+/** Returns Go's message for text that is not a number. */
 export function notANumber(parser: 'ParseInt' | 'ParseUint', text: string): string {
   return `strconv.${parser}: parsing ${quote(text)}: invalid syntax`
 }
 
-/** 504 for a resourceVersion that is yet to come. */
-export function tooLargeResourceVersion(asked: number, current: number): StatusError {
+/** Returns the 504 for a resourceVersion that the store has not reached. */
+export function tooLargeResourceVersion(requested: number, current: number): StatusError {
   return new StatusError(
-    failure(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    failure(504, 'Timeout', `Timeout: Too large resource version: ${requested}, current: ${current}`, {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds: 1,
     }),

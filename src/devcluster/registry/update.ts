@@ -1,4 +1,4 @@
-/** Changing an object that exists: the loop behind PUT, PATCH, apply and the subresources. */
+/** Changes an existing object: the loop behind PUT, PATCH, apply and the subresources. */
 import { invalid } from '../../api/field-error.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -28,10 +28,10 @@ import { conflict, invalidObject, notFound } from './status-error.ts'
 import { validateForWrite } from './validate.ts'
 import { trackUpdate, writerOf } from './writer.ts'
 
-/** As often as kube-apiserver retries a patch that lost a race. */
+/** Maximum number of attempts when the object changes in between. */
 const attempts = 5
 
-/** Built-in types of which a PUT creates what is not there. */
+/** Built-in types whose missing objects a PUT creates (AllowCreateOnUpdate of their strategies). */
 const createdByUpdate: ReadonlySet<string> = new Set([
   '/endpoints',
   '/events',
@@ -44,7 +44,7 @@ const createdByUpdate: ReadonlySet<string> = new Set([
   'rbac.authorization.k8s.io/roles',
 ])
 
-/** Built-in types of which a PUT has to name the version that it replaces, as custom resources want it. */
+/** Built-in types whose PUT requires a resourceVersion, as for custom resources (AllowUnconditionalUpdate of their strategies is false). */
 const locked: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io/mutatingwebhookconfigurations',
   'admissionregistration.k8s.io/validatingwebhookconfigurations',
@@ -59,9 +59,9 @@ export interface Change {
   readonly subresource: string
   readonly context: RequestContext
   readonly operation?: 'CREATE' | 'UPDATE'
-  /** What the request wants instead of `old`, decoded and with defaults; both as the subresource shows them. */
+  /** Returns the requested object, decoded and with defaults. It and `old` are in the form of the subresource. */
   readonly change: (old: JsonObject) => JsonObject | Promise<JsonObject>
-  /** `change` has brought managedFields up to date itself. */
+  /** True when `change` has already updated managedFields. */
   readonly tracked?: boolean
 }
 
@@ -101,13 +101,13 @@ export async function updateObject(
   return { object: updated, created: false }
 }
 
-/** What the storage of the API server says about another uid. */
+/** Returns the message of the API server's storage about a different uid. */
 function preconditionFailed(info: ResourceInfo, { namespace, name }: ObjectKey, uid: string, oldUid: string): string {
   const path = [...(info.custom ? [info.group] : []), info.plural, ...(namespace === undefined ? [] : [namespace]), name].join('/')
   return `StorageError: invalid object, Code: 4, Key: /registry/${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid}`
 }
 
-/** Reads, changes, admits, validates and writes, again from the start when somebody else wrote meanwhile. */
+/** Reads, changes, admits, validates and writes; starts again if the object was changed meanwhile. */
 export async function changeObject(environment: Environment, info: ResourceInfo, request: Change): Promise<JsonObject> {
   const { store, representation } = environment
   for (let attempt = 1; ; attempt += 1) {
@@ -122,7 +122,7 @@ export async function changeObject(environment: Environment, info: ResourceInfo,
     if (mayBeRemoved(info, next)) {
       if (store.delete(info.storageKey, request.key, stored) !== undefined) return shown(inGoOrder(next, info.goType))
     } else if (jsonEqual(written, stored)) {
-      // Nothing changed: no new resourceVersion, no event.
+      // Nothing changed: keep the resourceVersion, and send no event.
       if (store.get(info.storageKey, request.key) === stored) return shown(old)
     } else {
       const result = store.put(info.storageKey, request.key, written, stored)
@@ -132,7 +132,7 @@ export async function changeObject(environment: Environment, info: ResourceInfo,
   }
 }
 
-/** The whole object as it will be written. */
+/** Returns the whole object to write. */
 async function prepareChange(environment: Environment, info: ResourceInfo, old: JsonObject, request: Change): Promise<JsonObject> {
   const { key, subresource, context } = request
   const { admission, clock } = environment
@@ -180,15 +180,15 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
           : trackUpdate(scaleType, before, admitted, writerOf(scaleType, context, 'Update', subresource, clock.now()))
       return withObjectManagers(written, scale, apiVersionOf(info), pathIn)
     }
-    // What a POST brings is no state of the object that somebody could own.
+    // The body of a POST, such as a Binding, is not state of the object, so that its fields have no managers.
     const next = oldScale && replicasPath ? trackScale(oldScale, replicasPath) : operation === 'CREATE' ? written : await track(written)
     validateForWrite(info, next, old, subresource, context.warn)
     await admission.validate({ ...attributes, object: admitted })
     return next
   }
-  // As for a new object: mutating webhooks see what was sent.
-  const asked = withMetadata(separated(given), { managedFields: metadataOf(given).managedFields })
-  const { managedFields } = metadataOf(await track(asked))
+  // Mutating webhooks see the object as it was sent; the server sets system fields after them.
+  const requested = withMetadata(separated(given), { managedFields: metadataOf(given).managedFields })
+  const { managedFields } = metadataOf(await track(requested))
   const sent = withMetadata(given, {
     ...(info.namespaced ? { namespace: key.namespace } : {}),
     managedFields,
@@ -201,11 +201,11 @@ async function prepareChange(environment: Environment, info: ResourceInfo, old: 
   return pruned(info, next)
 }
 
-/** Keeps the object and its status apart: a write to one does not touch the other. */
+/** Keeps status out of writes to the object, and everything else out of writes to /status. */
 function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subresource: string): JsonObject {
   if (!Object.hasOwn(info.subresources, 'status')) return object
   if (subresource !== 'status') return subresource === '' ? withFields(object, { status: old.status }) : object
-  // Through /status, a custom resource's metadata cannot be changed; a built-in type's can, except for the labels of Deployments.
+  // A write to /status cannot change metadata of a custom resource. It can for a built-in type, except for the labels of Deployments.
   const metadata = info.custom
     ? withFields(metadataOf(old), { managedFields: metadataOf(object).managedFields })
     : info.storageKey === 'apps/deployments'
@@ -214,7 +214,10 @@ function separate(info: ResourceInfo, object: JsonObject, old: JsonObject, subre
   return withFields(old, { metadata, status: object.status })
 }
 
-/** Whether an object that is being deleted has nothing left to wait for. */
+/**
+ * True when a deleted object has no remaining grace period, finalizers or other holders (k8s.io/apiserver/pkg/registry/generic/registry:
+ * ShouldDeleteDuringUpdate).
+ */
 export function mayBeRemoved(info: ResourceInfo, object: JsonObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object)
   if (typeof deletionTimestamp !== 'string') return false

@@ -1,4 +1,4 @@
-/** The checks before a write: metadata, the type's own rules, the schema. */
+/** Validation before a write: metadata, the type's own rules, the schema. */
 import type { FieldError } from '../../api/field-error.ts'
 import { formatFieldError } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -9,8 +9,8 @@ import { metadataText, validateMetadataUpdate } from './metadata.ts'
 import { invalidObject } from './status-error.ts'
 
 /**
- * Throws 422 with everything that is wrong. `old` is undefined for a create.
- * `warn` is told of rules that an update breaks no more than the object did before.
+ * Throws 422 with all field errors. `old` is undefined for a create. `warn` is called for violated rules that `old` violates, too
+ * (ratcheting).
  */
 export function validateForWrite(
   info: ResourceInfo,
@@ -24,7 +24,7 @@ export function validateForWrite(
     ...validateObjectMeta(object.metadata, {
       namespaced: info.namespaced,
       qualifiedFinalizers: !info.custom && info.group !== 'apiextensions.k8s.io',
-      // Whatever it is called, it is called so: an update does not judge names again.
+      // Names are immutable, so that an update does not validate them by the type's rules again.
       ...(old !== undefined ? { name: pathSegmentName } : name === undefined ? {} : { name }),
     }),
     ...(old === undefined ? [] : validateMetadataUpdate(object, old)),
@@ -33,7 +33,7 @@ export function validateForWrite(
   ]
   errors.push(...(info.schema?.validateRules(object, old, errors, (found) => warn(formatFieldError(found))) ?? []))
   if (errors.length === 0) return
-  // What is shown in several groups is refused by the name of the one in which it is stored.
+  // A type in several groups, such as events, reports the group in which it is stored.
   const [group = ''] = info.storageKey.split('/')
   throw invalidObject({ group, kind: info.kind }, metadataText(object, 'name'), errors)
 }

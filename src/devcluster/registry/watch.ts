@@ -1,4 +1,4 @@
-/** WATCH: the changes of a type from a revision on. */
+/** WATCH: the changes of a type since a revision. */
 import { sleep } from '../../api/clock.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -10,17 +10,17 @@ import { parseResourceVersion } from './list.ts'
 import { selectionOf } from './selection.ts'
 import { StatusError } from './status-error.ts'
 
-/** How long a failed conversion waits before it is tried again. */
+/** Pause before a failed conversion is retried. */
 const retryMs = 500
 
 export interface WatchOptions {
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
   readonly fieldSelector?: string | undefined
-  /** Unset or `0`: first an ADDED for everything that is there. */
+  /** Unset or `0`: begins with an ADDED event for each existing object. */
   readonly resourceVersion?: string | undefined
   readonly allowWatchBookmarks?: boolean | undefined
-  /** First everything that is there, then a bookmark that says so. False: nothing but changes, also without a resourceVersion. */
+  /** True: sends the existing objects, then a bookmark that marks their end. False: sends only changes, even without a resourceVersion. */
   readonly sendInitialEvents?: boolean | undefined
   readonly timeoutSeconds?: number | undefined
 }
@@ -47,7 +47,7 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
     },
     until,
   )
-  // A type that is no longer served has no watches, and those of one that is converted in another way begin anew.
+  // End the watches of a type that is no longer served. Abort those whose conversion has changed, so that clients watch again.
   const unlisten = catalog.onChange(() => {
     const now = catalog.find(info.group, info.version, info.plural)
     if (now === undefined) watcher.end()
@@ -57,7 +57,7 @@ export function watchObjects(environment: Environment, info: ResourceInfo, optio
   return watcher
 }
 
-/** Tries until the conversion webhook has converted the objects: no event of a watch may be left out. */
+/** Retries until the conversion webhook has converted the objects, because a watch must not skip an event. */
 async function prepared(
   { representation, clock }: Environment,
   info: ResourceInfo,
@@ -75,9 +75,9 @@ async function prepared(
 }
 
 function sinceOf(current: number, options: WatchOptions): number | undefined {
-  const asked = parseResourceVersion(options.resourceVersion)
+  const requested = parseResourceVersion(options.resourceVersion)
   if (options.sendInitialEvents === true) return undefined
-  if (asked !== undefined && asked !== 0) return asked
+  if (requested !== undefined && requested !== 0) return requested
   return options.sendInitialEvents === false ? current : undefined
 }
 

@@ -1,4 +1,4 @@
-/** Who owns the fields that a request writes. */
+/** The manager of the fields that a request writes. */
 import type { GroupVersionKind } from '../../api/group-version-kind.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
@@ -9,7 +9,7 @@ import type { VersionView } from '../conversion-webhooks/across-versions.ts'
 import { withMetadata } from './metadata.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** How many bytes of a user agent name a manager at most. */
+/** Maximum length of a manager's name from a user agent (k8s.io/apimachinery/pkg/apis/meta/v1/validation: FieldManagerMaxLength). */
 const maxManagerLength = 128
 
 export function writerOf(
@@ -24,7 +24,7 @@ export function writerOf(
   return { manager, operation, apiVersion: apiVersionOf(type), subresource, now }
 }
 
-/** The object with `managedFields` as they are after an update from `live` (undefined: a create); `view` as for `managersAfterUpdate`. */
+/** Returns the object with `managedFields` after an update of `live` (undefined: a create); `view` is for `managersAfterUpdate`. */
 export function trackUpdate(
   info: AppliedType,
   live: JsonObject | undefined,

@@ -1,4 +1,4 @@
-/** Makes rows for Kubernetes' own types from what is particular about them. */
+/** Makes catalog rows for built-in types, with defaults for what most types have in common. */
 import { kindType } from '../types/go-types.ts'
 import { genericColumns } from './columns.ts'
 import type { Column, ResourceInfo, Strategy, SubresourceInfo, Verb } from './resource-info.ts'
@@ -22,7 +22,7 @@ export interface BuiltinDefinition {
   readonly strategy?: Strategy
   readonly columns?: readonly Column[]
   readonly selectableFields?: ResourceInfo['selectableFields']
-  /** Where the objects are kept, when it is not with the type's own name. */
+  /** Storage key when it differs from `group/plural`. */
   readonly storageKey?: string
   readonly conversion?: ResourceInfo['conversion']
   readonly deprecationWarning?: string

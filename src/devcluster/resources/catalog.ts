@@ -1,4 +1,4 @@
-/** The table of all served types. Discovery, OpenAPI and the routes are read from it; CRDs add and remove rows. */
+/** The table of all served types. Discovery, OpenAPI and the routes are derived from it; CRDs add and remove rows. */
 import type { ResourceInfo } from './resource-info.ts'
 
 export class Catalog {
@@ -11,7 +11,7 @@ export class Catalog {
     for (const row of rows) this.add(row)
   }
 
-  /** Counts changes, so that what was computed from the table can be kept until the next one. */
+  /** Counts changes, so that values computed from the catalog can be cached until the next one. */
   get generation(): number {
     return this.#generation
   }
@@ -47,19 +47,19 @@ export class Catalog {
     return this.#byKind.get(pathOf(group, version, kind))
   }
 
-  /** The rows of one group version, by plural. */
+  /** Returns the rows of one group version, sorted by plural. */
   ofGroupVersion(group: string, version: string): readonly ResourceInfo[] {
     return this.all().filter((info) => info.group === group && info.version === version)
   }
 
-  /** All rows, by group, version and plural. */
+  /** Returns all rows, sorted by group, version and plural. */
   all(): readonly ResourceInfo[] {
     return [...this.#byPath.values()].sort(
       (a, b) => compare(a.group, b.group) || compareVersions(a.version, b.version) || compare(a.plural, b.plural),
     )
   }
 
-  /** The groups, the core group first, each with its versions, the preferred one first. */
+  /** Returns the groups, the core group first; the versions of each, the preferred one first. */
   groups(): readonly { name: string; versions: readonly string[] }[] {
     const versions = new Map<string, Set<string>>()
     for (const info of this.all()) {
@@ -69,7 +69,7 @@ export class Catalog {
     return [...versions].map(([name, names]) => ({ name, versions: [...names].sort(compareVersions) }))
   }
 
-  /** Calls `listener` after each change; returns the function that ends it. */
+  /** Calls `listener` after each change; returns a function to unsubscribe. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -89,7 +89,10 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Kubernetes' order of versions: v2, v1, v2beta1, v1beta2, v1alpha1, and then what is no such name, by alphabet. */
+/**
+ * Kubernetes' order of versions: v2, v1, v2beta1, v1beta2, v1alpha1, then other names alphabetically (k8s.io/apimachinery/pkg/version:
+ * CompareKubeAwareVersionStrings).
+ */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [parse(a), parse(b)]
   if (left === undefined || right === undefined) {

@@ -1,10 +1,10 @@
-/** Columns of tables that many types share, and how to write others. */
+/** Table columns of many types, and functions to make columns. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { humanDuration } from './human-duration.ts'
 import type { Column } from './resource-info.ts'
 
-/** How long ago a time of RFC 3339 was. */
+/** Returns the age of an RFC 3339 time. */
 export function humanAge(timestamp: unknown, now: number): string {
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN
   return Number.isNaN(time) ? '<unknown>' : humanDuration(now - time)
@@ -20,7 +20,7 @@ export const nameColumn: Column = {
   cell: (object) => textAt(object, 'metadata', 'name'),
 }
 
-/** What the API server says of creation times. */
+/** The API server's description of creation times. */
 export const creationTimeDescription =
   'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata'
 
@@ -33,7 +33,7 @@ export const ageColumn: Column = {
   cell: (object, now) => humanAge(at(object, 'metadata', 'creationTimestamp'), now),
 }
 
-/** When it was created, instead of how long ago. */
+/** The creation time instead of the age. */
 export const createdAtColumn: Column = {
   name: 'Created At',
   type: 'date',
@@ -43,20 +43,20 @@ export const createdAtColumn: Column = {
   cell: (object) => textAt(object, 'metadata', 'creationTimestamp'),
 }
 
-/** For types that describe no columns. */
+/** For types without columns of their own. */
 export const genericColumns: readonly Column[] = [nameColumn, { ...ageColumn, type: 'date' }]
 
-/** A column of text. */
+/** Makes a column of text. */
 export function textColumn(name: string, cell: (object: JsonObject, now: number) => string, priority = 0): Column {
   return { name, type: 'string', format: '', description: '', priority, cell }
 }
 
-/** A column of whole numbers. */
+/** Makes a column of integers. */
 export function integerColumn(name: string, cell: (object: JsonObject) => number, priority = 0): Column {
   return { name, type: 'integer', format: '', description: '', priority, cell }
 }
 
-/** The same, said to be text: what kubectl prints is no different. */
+/** Changes the type of a column to string, as the API server declares some number columns; kubectl prints both in the same way. */
 export function numberAsText(column: Column): Column {
   return { ...column, type: 'string' }
 }
@@ -69,30 +69,30 @@ export const scaleColumns: readonly Column[] = [
   ageColumn,
 ]
 
-/** The value at a path of fields, undefined where there is none. */
+/** Returns the value at a path of fields; undefined when missing. */
 export function at(value: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined {
   return path.reduce<JsonValue | undefined>((current, key) => (isObject(current) ? getOwn(current, key) : undefined), value)
 }
 
-/** The text at a path; empty where there is none. */
+/** Returns the string at a path; empty when missing. */
 export function textAt(value: JsonValue | undefined, ...path: readonly string[]): string {
   const found = at(value, ...path)
   return typeof found === 'string' ? found : ''
 }
 
-/** The number at a path; 0 where there is none. */
+/** Returns the number at a path; 0 when missing. */
 export function numberAt(value: JsonValue | undefined, ...path: readonly string[]): number {
   const found = at(value, ...path)
   return typeof found === 'number' ? found : 0
 }
 
-/** The list at a path; empty where there is none. */
+/** Returns the list at a path; empty when missing. */
 export function listAt(value: JsonValue | undefined, ...path: readonly string[]): readonly JsonValue[] {
   const found = at(value, ...path)
   return Array.isArray(found) ? found : []
 }
 
-/** How many entries the map or list at a path has. */
+/** Returns the number of entries of the map or list at a path. */
 export function sizeAt(value: JsonValue | undefined, ...path: readonly string[]): number {
   const found = at(value, ...path)
   return Array.isArray(found) ? found.length : isObject(found) ? Object.keys(found).length : 0

@@ -1,8 +1,8 @@
-/** Filling in defaults, copy on write. */
+/** Defaulting, with copy-on-write. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, jsonEqual } from '../../api/json.ts'
 
-/** The object with `defaults` where it says nothing (or null); the same object when nothing is missing. */
+/** Returns the object with `defaults` for missing and null fields; the same object when none is missing. */
 export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
   let filled: JsonObject | undefined
   for (const [key, value] of Object.entries(defaults)) {
@@ -14,7 +14,7 @@ export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObje
   return filled ?? object
 }
 
-/** The object with one field changed by `change`; the same object when that changes nothing. A field that is not there stays so. */
+/** Returns the object with one field changed; the same object when the field is missing or unchanged. */
 function changeField(object: JsonObject, key: string, change: (value: JsonValue) => JsonValue): JsonObject {
   const value = getOwn(object, key)
   if (value === undefined || value === null) return object
@@ -22,12 +22,12 @@ function changeField(object: JsonObject, key: string, change: (value: JsonValue)
   return changed === value ? object : { ...object, [key]: changed }
 }
 
-/** The same for a field that is an object. */
+/** Changes a field that is an object. */
 export function changeObjectField(object: JsonObject, key: string, change: (value: JsonObject) => JsonObject): JsonObject {
   return changeField(object, key, (value) => (isObject(value) ? change(value) : value))
 }
 
-/** The same for the objects in a field that is a list. */
+/** Changes the objects in a field that is a list. */
 export function changeItems(object: JsonObject, key: string, change: (item: JsonObject) => JsonObject): JsonObject {
   return changeField(object, key, (value) => {
     if (!Array.isArray(value)) return value
@@ -36,7 +36,7 @@ export function changeItems(object: JsonObject, key: string, change: (item: Json
   })
 }
 
-/** Whether two objects agree in all fields but those named. */
+/** True when two objects are equal in all but the named fields. */
 export function equalExcept(a: JsonObject, b: JsonObject, ...fields: readonly string[]): boolean {
   const without = (object: JsonObject): JsonObject => Object.fromEntries(Object.entries(object).filter(([key]) => !fields.includes(key)))
   return jsonEqual(without(a), without(b))

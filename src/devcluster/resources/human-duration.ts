@@ -1,9 +1,9 @@
-/** Durations for people, as kubectl's AGE column shows them (k8s.io/apimachinery `pkg/util/duration`). */
+/** Durations in kubectl's AGE column (k8s.io/apimachinery/pkg/util/duration: HumanDuration). */
 
-/** Whole units of the larger kind, the smaller one only while it still says something: `59s`, `2m5s`, `3h10m`, `2d1h`, `400d`, `3y12d`. */
+/** Formats a duration, with a second unit for small numbers: `59s`, `2m5s`, `3h10m`, `2d1h`, `400d`, `3y12d`. */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000)
-  // Clocks of server and client may differ by a little.
+  // The clocks of server and client can differ slightly.
   if (seconds < -1) return '<invalid>'
   if (seconds < 0) return '0s'
   if (seconds < 60 * 2) return `${seconds}s`

@@ -20,10 +20,10 @@ const multipliers: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 }
 
-/** What the API server says of a text that is none. */
-export const noQuantity = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+/** The API server's message for an invalid quantity (k8s.io/apimachinery/pkg/api/resource: ErrFormatWrong). */
+export const invalidQuantity = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
-/** The number that a quantity stands for, precise enough to compare; undefined when it is none. */
+/** Returns the approximate number of a quantity, precise enough for comparison; undefined when it is invalid. */
 export function parseQuantity(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return undefined

@@ -1,4 +1,4 @@
-/** What the API server knows about one served version of one type: a row of the table that drives everything else. */
+/** The description of one served version of a type: a row of the catalog, which drives everything else. */
 import type { Clock } from '../../api/clock.ts'
 import type { FieldError } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
@@ -13,16 +13,16 @@ import type { StructType } from '../types/go-types.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
-/** The verbs of an ordinary, stored type, in the order in which discovery lists them. */
+/** The verbs of a stored type, in the order of discovery. */
 export const storedVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
-/** A column of a table, as `kubectl get` shows it. */
+/** A column of a table, for `kubectl get`. */
 export interface Column {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format: string
   readonly description: string
-  /** Above 0: for `-o wide` alone. */
+  /** Shown only with `-o wide` when greater than 0. */
   readonly priority: number
   cell(object: JsonObject, now: number): JsonValue
 }
@@ -32,78 +32,80 @@ export interface SubresourceInfo {
   /** Default: the group and version of the type. */
   readonly group?: string
   readonly version?: string
-  /** Another apiVersion in which a body may come; it has the same fields. */
-  readonly alike?: string
+  /** Another apiVersion that the body may have; its fields are the same. */
+  readonly otherApiVersion?: string
   readonly verbs: readonly Verb[]
-  /** What a read shows; default: the object itself. `writing`: it is what a write starts from, or ends with. */
+  /**
+   * Converts the object to the form of the subresource; default: the object itself. `writing` is true when a write starts or ends with it.
+   */
   readonly read?: (object: JsonObject, options?: { readonly writing?: boolean }) => JsonObject
-  /** The stored object with what was written (PUT, PATCH, POST) to the subresource laid in; default: the strategy's `prepareForUpdate`. */
+  /** Merges the written body (PUT, PATCH, POST) into the stored object; default: the strategy's `prepareForUpdate`. */
   readonly write?: (object: JsonObject, written: JsonObject, context: { readonly now: number }) => JsonObject
-  /** Of a scale subresource: where the object has the number that it sets. */
+  /** For a scale subresource: the path of the object's replicas field. */
   readonly replicasPath?: ReplicasPath
-  /** What a POST answers; default: the written object. */
+  /** Makes the response to a POST; default: the written object. */
   readonly created?: (object: JsonObject) => JsonObject
-  /** A POST that deletes the object of this name: the `DeleteOptions` that the body stands for. Throws a `StatusError` to refuse. */
-  readonly deletes?: (name: string, asked: JsonObject, context: Pick<RequestContext, 'options'>) => JsonObject
-  /** Writes leave `metadata.generation` as it is, whatever they change. */
+  /** For a POST that deletes the object: returns the `DeleteOptions` for the body. Throws a `StatusError` to reject it. */
+  readonly deletes?: (name: string, body: JsonObject, context: Pick<RequestContext, 'options'>) => JsonObject
+  /** True when writes do not change `metadata.generation`. */
   readonly keepsGeneration?: boolean
-  /** A POST that writes nothing: what is answered about the stored object. */
-  readonly answer?: (object: JsonObject, asked: JsonObject) => JsonObject
+  /** For a POST that writes nothing: makes the response from the stored object and the body. */
+  readonly answer?: (object: JsonObject, body: JsonObject) => JsonObject
 }
 
-/** What built-in admission plugins may look at. */
+/** The view of the cluster for built-in admission plugins. */
 export interface ClusterView {
   get(storageKey: string, key: ObjectKey): JsonObject | undefined
   list(storageKey: string, namespace?: string): readonly JsonObject[]
-  /** Whether namespaces get ServiceAccounts: then a Pod needs one. */
+  /** True when a controller creates the default ServiceAccount of each namespace, so that Pods require theirs. */
   readonly hasServiceAccounts: boolean
-  /** Five characters for a generated name. */
+  /** Returns five characters for a generated name. */
   readonly randomSuffix: () => string
   readonly clock: Clock
 }
 
-/** Where a type differs from the generic write path. Every member may be left out. */
+/** The differences of a type from the generic write path. All members are optional. */
 export interface Strategy {
-  /** Syntax of names; default: a DNS-1123 subdomain. */
+  /** Validates names; default: a DNS-1123 subdomain. */
   readonly name?: (value: string) => string[]
-  /** Built-in defaults, copy on write. */
+  /** Applies built-in defaults, with copy-on-write. */
   readonly default?: (object: JsonObject) => JsonObject
-  /** Called again after admission: it must change nothing when called twice. */
+  /** Called again after admission, so it must be idempotent. */
   readonly prepareForCreate?: (object: JsonObject, context: RequestContext) => JsonObject
   /**
-   * What built-in admission plugins add to a new object; nobody owns it. Throws a `StatusError` to refuse.
-   * Called again when webhooks have changed the object.
+   * Runs built-in admission plugins for a new object; the fields they add have no manager. Called again when webhooks have changed the
+   * object. Throws a `StatusError` to reject it.
    */
   readonly admit?: (object: JsonObject, cluster: ClusterView) => JsonObject | Promise<JsonObject>
-  /** Said of a new object that is valid. */
+  /** Returns warnings about a valid new object. */
   readonly warnings?: (object: JsonObject) => readonly string[]
   readonly prepareForUpdate?: (object: JsonObject, old: JsonObject, subresource: string) => JsonObject
   readonly validate?: (object: JsonObject, old: JsonObject | undefined, subresource?: string) => readonly FieldError[]
-  /** How long a deleted object goes on living when the request does not say; default 0: no graceful deletion. */
+  /** Returns the default grace period; default 0: no graceful deletion. */
   readonly gracePeriodSeconds?: (object: JsonObject) => number
-  /** What a DELETE that says nothing about it does with dependents; default: the garbage collector takes them. */
+  /** True when a DELETE without propagation policy orphans dependents; default: they are garbage-collected. */
   readonly orphansDependents?: boolean
-  /** Said to who deletes an object with these `DeleteOptions`. */
+  /** Returns warnings about a DELETE with these `DeleteOptions`. */
   readonly deletionWarnings?: (options: JsonObject) => readonly string[]
-  /** A refusal to delete, e.g. of the namespace `default`. */
+  /** Returns the error when the object must not be deleted, e.g. the namespace `default`. */
   readonly canDelete?: (object: JsonObject) => Status | undefined
-  /** The object as it is marked for deletion, e.g. with phase `Terminating`. */
+  /** Changes an object that is marked for deletion, e.g. sets phase `Terminating`. */
   readonly beginDelete?: (object: JsonObject) => JsonObject
-  /** Finalizers outside metadata that hold an object that is being deleted (`spec.finalizers` of namespaces). */
+  /** Returns finalizers outside metadata that block deletion (`spec.finalizers` of namespaces). */
   readonly heldBy?: (object: JsonObject) => readonly string[]
-  /** A create may bring the status with it, although there is a status subresource (nodes). */
+  /** True when a create keeps the status in spite of a status subresource (nodes). */
   readonly keepsStatus?: boolean
-  /** The validation tells an empty list from none, as it was decoded; what is stored and shown has neither. */
-  readonly tellsEmptyLists?: boolean
-  /** Counts `metadata.generation`; default: custom resources, and what the row says. */
+  /** True when validation distinguishes empty lists from missing ones, as decoded. Stored objects have neither. */
+  readonly distinguishesEmptyLists?: boolean
+  /** True when `metadata.generation` is set; default: for custom resources only. */
   readonly generation?: boolean
-  /** DELETE answers with the object instead of a `Status` (pods, namespaces, …). */
+  /** True when DELETE returns the object instead of a `Status` (pods, namespaces, …). */
   readonly returnsDeleted?: boolean
 }
 
 /**
- * JSON types of a built-in object's fields, for decoding errors in the words of Go's decoder.
- * A string names a leaf; objects name fields; one-element arrays are lists.
+ * JSON types of a built-in type's fields, for decoding with the messages of Go's decoder. A string is a scalar, an object has fields, and
+ * an array of one element is a list.
  */
 export type Shape =
   | 'string'
@@ -123,7 +125,7 @@ export type Shape =
   | ObjectOrShape
 
 export interface ObjectShape {
-  /** The Go type, as decoding errors name it: `Container`. */
+  /** The Go type in decoding errors: `Container`. */
   readonly type: string
   readonly fields: Readonly<Record<string, Shape>>
 }
@@ -132,7 +134,7 @@ export interface MapShape {
   readonly mapOf: Shape
 }
 
-/** An object of a shape, or a value that is no object and not looked at. */
+/** An object of a shape, or a value of another type that is not checked. */
 export interface ObjectOrShape {
   readonly objectOr: ObjectShape
 }
@@ -148,31 +150,31 @@ export interface ResourceInfo {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly namespaced: boolean
-  /** Only `create` for reviews (SubjectAccessReview …): they are not stored, `review` answers them. */
+  /** Only `create` for reviews (SubjectAccessReview …), which are answered by `review` and not stored. */
   readonly verbs: readonly Verb[]
-  /** `group/plural`; the versions of one type share it. */
+  /** `group/plural`; shared by the versions of a type. */
   readonly storageKey: string
   readonly storageVersion: string
-  /** Between what is stored and what this row shows, where that is the object of another group. */
+  /** Converts between the stored object and the object of this row, when the type is stored in another group. */
   readonly conversion?: { readonly fromStorage: (object: JsonObject) => JsonObject; readonly toStorage: (object: JsonObject) => JsonObject }
-  /** Between the versions of a custom resource, where its definition has a conversion webhook. */
+  /** Converts between the versions of a custom resource with a conversion webhook. */
   readonly converter?: Converter
   /** `status`, `scale`, `binding`, … */
   readonly subresources: Readonly<Record<string, SubresourceInfo>>
-  /** What it is in Go; custom resources are nothing there. */
+  /** The Go type; undefined for custom resources. */
   readonly goType?: StructType
-  /** From a CRD: strict about resourceVersion on PUT, no strategic merge patch. */
+  /** True for a type from a CRD: a PUT requires a resourceVersion, and strategic merge patch is not supported. */
   readonly custom: boolean
-  /** Custom resources: prunes, defaults, validates. */
+  /** For custom resources: prunes, defaults, validates. */
   readonly schema?: CompiledSchema
-  /** The same for the version of this name, in which an object may be stored; undefined when it is no more. */
+  /** Returns the schema of another version, in which an object may be stored; undefined when it no longer exists. */
   readonly schemaOf?: (version: string) => CompiledSchema | undefined
-  /** What /openapi/v3 describes; absent: an object with unknown fields. */
+  /** The schema for /openapi/v3; an object with unknown fields when undefined. */
   readonly openapi?: StructuralSchema
   readonly strategy: Strategy
-  /** For tables, `Name` first; the generic Name and Age when empty. */
+  /** Table columns, `Name` first; the generic ones, Name and Age, when empty. */
   readonly columns: readonly Column[]
-  /** Values for field selectors, beyond metadata.name and metadata.namespace. */
+  /** Returns values for field selectors, in addition to metadata.name and metadata.namespace. */
   readonly selectableFields: (object: JsonObject) => Readonly<Record<string, string>>
   readonly deprecationWarning?: string
   readonly review?: (object: JsonObject, request: RequestContext) => Promise<JsonObject>

@@ -1,19 +1,19 @@
-/** Checks the JSON types of a built-in object's fields, with the errors of Go's decoder. */
+/** Checks the JSON types of a built-in type's fields, with the error messages of Go's decoder. */
 import { quote } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { goKindOf } from '../types/go-json.ts'
-import { noQuantity, parseQuantity } from './quantity.ts'
+import { invalidQuantity, parseQuantity } from './quantity.ts'
 import type { Shape } from './resource-info.ts'
 
 export interface ShapeResult {
-  /** The first wrong type, as Go says it. */
+  /** Go's message for the first field with a wrong type. */
   readonly error?: string
-  /** Paths of fields that the shape does not name. */
+  /** Paths of unknown fields. */
   readonly unknown: readonly string[]
 }
 
-/** Checks a whole object. */
+/** Checks an object. */
 export function checkShape(shape: Shape, object: JsonObject): ShapeResult {
   return run(shape, object, '', [])
 }
@@ -32,11 +32,11 @@ function run(shape: Shape, value: JsonValue, holder: string, names: readonly str
 }
 
 interface Place {
-  /** The Go struct that has the field. */
+  /** The Go struct with the field. */
   readonly holder: string
-  /** Names of the fields from the root, without indices, as Go writes them. */
+  /** Field names from the root, without indices, as in Go's messages. */
   readonly names: readonly string[]
-  /** The same with indices, for unknown fields. */
+  /** The path with indices, for unknown fields. */
   readonly path: string
   readonly unknown: string[]
 }
@@ -49,7 +49,7 @@ function check(shape: Shape, value: JsonValue, place: Place): void {
     if (!Array.isArray(value)) throw wrongType(shape, value, place)
     value.forEach((item, index) => check(shape[0], item, { ...place, path: `${place.path}[${index}]` }))
   } else if ('objectOr' in shape) {
-    // Go reads such a value apart, and does not tell what is unknown in it.
+    // Go decodes such a value with a method of its own, which ignores unknown fields.
     if (isObject(value)) check(shape.objectOr, value, { ...place, unknown: [] })
   } else if (!isObject(value)) {
     throw wrongType(shape, value, place)
@@ -89,7 +89,7 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
         throw new ShapeError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type int32`)
       break
     case 'quantity':
-      if (parseQuantity(value) === undefined) throw new ShapeError(noQuantity)
+      if (parseQuantity(value) === undefined) throw new ShapeError(invalidQuantity)
       break
     case 'bytes':
       if (typeof value !== 'string') throw wrongType(shape, value, place)
@@ -105,20 +105,20 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
   }
 }
 
-/** Standard base64, in which Go's decoder skips line ends. */
+/** Checks standard base64; Go's decoder ignores line breaks. */
 function checkBase64(text: string): void {
   if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))) return
   const wrong = text.search(/[^A-Za-z0-9+/\r\n]/)
   throw new ShapeError(`illegal base64 data at input byte ${wrong < 0 ? text.length : wrong}`)
 }
 
-/** A time of RFC 3339; what is wrong with it is told as Go does for a text that does not even begin with a year. */
+/** Checks an RFC 3339 time. Any error is reported like text that does not begin with a year. */
 function checkTime(text: string, layout: string): void {
   const [, seconds = '', fraction = '', zone = ''] = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
   const refuse = (rest: string, part: string): ShapeError =>
     new ShapeError(`parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(part)}`)
   if (seconds === '' || Number.isNaN(Date.parse(text))) throw refuse(text, '2006')
-  // The finer times have six digits after the point, neither more nor less.
+  // MicroTime has exactly six digits after the point.
   if (!layout.includes('.000000')) return
   if (fraction.length < 7) throw refuse(fraction + zone, '.000000')
   if (fraction.length > 7) throw refuse(fraction.slice(7) + zone, 'Z07:00')

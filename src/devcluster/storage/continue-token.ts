@@ -1,11 +1,11 @@
-/** The opaque `continue` of a list in pages: where to go on, and at which revision. */
+/** The opaque `continue` token of a paged list: the next key, and the revision (k8s.io/apiserver/pkg/storage: continue.go). */
 import { isObject } from '../../api/json.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
 
 export interface ContinueToken {
-  /** The revision of the whole list; -1: whatever is there now, after the wanted revision was compacted. */
+  /** The revision of the list; -1: the current one, because the original one was compacted. */
   readonly revision: number
-  /** Below the keys of the next page, relative to the listed namespace. */
+  /** Lower bound of the next page's keys, relative to the listed namespace. */
   readonly start: string
 }
 
@@ -15,7 +15,7 @@ export function encodeContinueToken(token: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: tokenVersion, rv: token.revision, start: token.start })).toString('base64url')
 }
 
-/** Throws `SyntaxError` with what is wrong. */
+/** Throws `SyntaxError` for an invalid token. */
 export function decodeContinueToken(text: string): ContinueToken {
   const illegal = text.search(/[^\w-]/)
   if (illegal >= 0) throw new SyntaxError(`continue key is not valid: illegal base64 data at input byte ${illegal}`)

@@ -6,7 +6,9 @@ export interface FieldRequirement {
   readonly value: string
 }
 
-/** Parses the text of a `fieldSelector` parameter. Throws `SyntaxError` in the API server's words. */
+/**
+ * Parses a `fieldSelector` parameter (k8s.io/apimachinery/pkg/fields: ParseSelector). Throws `SyntaxError` with the API server's message.
+ */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   return splitTerms(text)
     .filter((term) => term !== '')
@@ -26,7 +28,7 @@ export function matchesFields(requirements: readonly FieldRequirement[], fields:
   })
 }
 
-/** Splits at commas that no backslash protects. */
+/** Splits at commas that are not escaped with a backslash. */
 function splitTerms(text: string): string[] {
   const terms: string[] = []
   let term = ''

@@ -1,33 +1,32 @@
 /**
- * All objects of the API server, in memory: one counter of revisions, a log of the latest changes, and older states as far back as the log goes.
+ * All objects of the API server, in memory, with one revision counter and a log of recent changes, from which older states can be restored.
  *
- * Every method is synchronous: what happens in one turn of the event loop is one transaction.
- * Objects are frozen and shared with everyone who reads them.
+ * All methods are synchronous, so that one turn of the event loop is a transaction. Objects are frozen and shared by all readers.
  */
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze, isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { firstAtOrAfter, insertSorted, removeSorted } from './sorted-keys.ts'
 
-/** One write, as the log keeps it. */
+/** An entry of the log. */
 export interface Change {
   readonly revision: number
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly storageKey: string
-  /** `namespace/name`, or the name alone. */
+  /** `namespace/name`, or the name of a cluster-scoped object. */
   readonly key: string
-  /** The object after the write; after a deletion its last state, with the deletion's resourceVersion. */
+  /** The object after the write; for a deletion its last state, with the deletion's resourceVersion. */
   readonly object: JsonObject
   readonly previous: JsonObject | undefined
 }
 
 export interface Subscriber {
   change(change: Change): void
-  /** The clients of the store are to come back anew. Whoever stays is told of further changes all the same. */
+  /** Called when clients must watch again. A subscriber that does not unsubscribe still receives changes. */
   end(): void
 }
 
-/** The objects of one type at one revision, in the order of their keys. */
+/** The objects of one type at one revision, ordered by key. */
 export interface Snapshot {
   readonly revision: number
   readonly keys: readonly string[]
@@ -40,32 +39,35 @@ interface Shelf {
   readonly keys: string[]
 }
 
-/** As many changes as kube-apiserver's watch caches hold at most for one type; here for all types together. */
+/**
+ * Maximum number of changes in the log, for all types together. kube-apiserver's watch caches keep up to 102,400 per type
+ * (k8s.io/apiserver/pkg/storage/cacher: defaultUpperBoundCapacity).
+ */
 const defaultHistoryLimit = 10_000
 
 export class ObjectStore {
   readonly #shelves = new Map<string, Shelf>()
   readonly #subscribers = new Map<string, Set<Subscriber>>()
-  /** Who waits for a revision that is yet to come. */
+  /** Callbacks for revisions that are not reached yet. */
   readonly #waiting = new Set<{ readonly revision: number; readonly reached: () => void }>()
   readonly #historyLimit: number
-  /** Changes with the revisions `#compacted + 1` … `#revision`, without gaps. */
+  /** The changes with revisions `#compacted + 1` … `#revision`, without gaps. */
   readonly #log: Change[] = []
   #revision: number
   #compacted: number
 
-  /** `firstRevision`: what the counter begins with; default 1. */
+  /** @param options `firstRevision` is the initial revision, default 1 */
   constructor(options: { readonly historyLimit?: number; readonly firstRevision?: number } = {}) {
     this.#revision = this.#compacted = options.firstRevision ?? 1
     this.#historyLimit = options.historyLimit ?? defaultHistoryLimit
   }
 
-  /** The revision of the latest write. */
+  /** Revision of the latest write. */
   get revision(): number {
     return this.#revision
   }
 
-  /** The oldest revision that can still be read, and from which a watch can start. */
+  /** The oldest revision that can be read, and from which a watch can start. */
   get compactedRevision(): number {
     return this.#compacted
   }
@@ -75,8 +77,8 @@ export class ObjectStore {
   }
 
   /**
-   * Writes an object if what is stored is still `expected` (the very object that was read; undefined: nothing).
-   * Returns the stored object with its resourceVersion, or undefined when somebody else was faster.
+   * Writes an object if the stored one is still `expected` (the identical object that was read; undefined: none). Returns the stored object
+   * with its resourceVersion; undefined after a concurrent write.
    */
   put(storageKey: string, key: ObjectKey, object: JsonObject, expected: JsonObject | undefined): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)
@@ -89,7 +91,7 @@ export class ObjectStore {
     return stored
   }
 
-  /** Removes an object if what is stored is still `expected`. Returns its last state with the deletion's resourceVersion. */
+  /** Deletes an object if the stored one is still `expected`. Returns its last state with the deletion's resourceVersion. */
   delete(storageKey: string, key: ObjectKey, expected: JsonObject): JsonObject | undefined {
     const shelf = this.#shelfOf(storageKey)
     const text = storeKey(key)
@@ -101,7 +103,7 @@ export class ObjectStore {
     return last
   }
 
-  /** The objects of a type, all or those of one namespace, now or at an earlier revision that is not compacted. */
+  /** Returns the objects of a type, in all namespaces or one, at the current revision or an earlier one that is not compacted. */
   snapshot(storageKey: string, namespace?: string, revision = this.#revision): Snapshot {
     const shelf = this.#shelfOf(storageKey)
     if (revision >= this.#revision) {
@@ -116,19 +118,19 @@ export class ObjectStore {
     return { revision, keys: inNamespace(keys, namespace), get }
   }
 
-  /** The changes after a revision, oldest first. The revision must not be compacted. */
+  /** Returns the changes after a revision, oldest first. The revision must not be compacted. */
   changesSince(revision: number): Change[] {
     return this.#log.slice(Math.max(0, revision - this.#compacted))
   }
 
-  /** Tells of every later change of a type, in order. Returns the function that ends it. */
+  /** Reports each later change of a type, in order. Returns a function to unsubscribe. */
   subscribe(storageKey: string, subscriber: Subscriber): () => void {
     const subscribers = this.#subscribers.get(storageKey) ?? new Set()
     this.#subscribers.set(storageKey, subscribers.add(subscriber))
     return () => subscribers.delete(subscriber)
   }
 
-  /** Calls `reached` once, when the revision has been written; at once if it has already. Returns the function that ends it. */
+  /** Calls `reached` once when the revision is reached; at once if it already is. Returns a function to cancel. */
   whenReached(revision: number, reached: () => void): () => void {
     if (revision <= this.#revision) {
       reached()
@@ -139,12 +141,12 @@ export class ObjectStore {
     return () => this.#waiting.delete(waiter)
   }
 
-  /** Asks all subscribers to end, as a restart of the server would: watches do. */
+  /** Ends the watches of all subscribers, as a restart of the server would. */
   endSubscriptions(): void {
     for (const subscribers of this.#subscribers.values()) for (const subscriber of [...subscribers]) subscriber.end()
   }
 
-  /** Forgets the states before `revision`: older continue tokens and watches get 410. */
+  /** Drops the states before `revision`: older continue tokens and watches get 410. */
   compact(revision = this.#revision): void {
     const upTo = Math.min(revision, this.#revision)
     if (upTo <= this.#compacted) return
@@ -165,7 +167,7 @@ export class ObjectStore {
     this.#revision += 1
     const change: Change = { ...write, revision: this.#revision }
     this.#log.push(change)
-    // Trimmed a tenth at a time: moving the whole log for each write would cost more than the write.
+    // Compact a tenth of the log at a time: moving the rest of the log for each write would cost more than the write.
     const slack = Math.ceil(this.#historyLimit / 10)
     if (this.#log.length >= this.#historyLimit + slack) this.compact(this.#compacted + slack)
     for (const subscriber of [...(this.#subscribers.get(write.storageKey) ?? [])]) subscriber.change(change)
@@ -177,12 +179,12 @@ export class ObjectStore {
   }
 }
 
-/** An object's key within its type. */
+/** Returns the key of an object within its type. */
 function storeKey(key: ObjectKey): string {
   return key.namespace ? `${key.namespace}/${key.name}` : key.name
 }
 
-/** The object with another resourceVersion. */
+/** Returns the object with another resourceVersion. */
 export function withRevision(object: JsonObject, revision: number): JsonObject {
   const metadata = isObject(object.metadata) ? object.metadata : {}
   return { ...object, metadata: { ...metadata, resourceVersion: String(revision) } }

@@ -1,6 +1,6 @@
-/** A sorted array of unique strings: quick to read in order, and quick enough to change at the sizes of a development cluster. */
+/** A sorted array of unique strings: reading in order is fast, and changes are fast enough for a development cluster. */
 
-/** The index of the first key that is not below `key`. */
+/** Returns the index of the first key that is not less than `key`. */
 export function firstAtOrAfter(keys: readonly string[], key: string): number {
   let low = 0
   let high = keys.length

@@ -1,4 +1,4 @@
-/** One watch: replays the log from a revision (or shows the present state first), then follows the store. */
+/** A watch: replays the log from a revision, or sends the existing objects first, then sends changes of the store. */
 import type { Clock, Timer } from '../../api/clock.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze } from '../../api/json.ts'
@@ -17,34 +17,40 @@ export interface WatcherOptions {
   readonly clock: Clock
   readonly storageKey: string
   readonly namespace?: string | undefined
-  /** Later changes than this revision; undefined: first an ADDED for each object that is there. */
+  /** Sends changes after this revision; undefined: first an ADDED event for each existing object. */
   readonly since: number | undefined
   readonly matches: (object: JsonObject) => boolean
-  /** The object as the watcher's version of the type shows it. */
+  /** Converts an object to the version of the watch. */
   readonly present: (object: JsonObject) => JsonObject
-  /** To be waited for before objects can be matched and presented; absent: nothing. Rejects when the watch is over. */
+  /** Awaited before objects are matched and presented, e.g. for conversion by a webhook. Rejects when the watch has ended. */
   readonly prepare?: ((objects: readonly JsonObject[]) => Promise<void>) | undefined
-  /** Makes bookmarks; without it there are none. `initialEventsEnd`: the one that follows the objects that were there, with `since` undefined. */
+  /**
+   * Makes bookmarks; none are sent without it. `initialEventsEnd` is true for the bookmark after the existing objects, when `since` is
+   * undefined.
+   */
   readonly bookmark?: ((revision: number, initialEventsEnd: boolean) => JsonObject) | undefined
-  /** Ends the watch after this time. */
+  /** The watch ends after this time. */
   readonly timeoutMs?: number | undefined
-  /** Live events that may wait for a slow reader before the watch is ended; the reader comes back with its last resourceVersion. */
+  /**
+   * Maximum number of events that wait for a slow reader. Beyond it the watch ends, and the client watches again from its last
+   * resourceVersion.
+   */
   readonly queueLimit?: number
 }
 
-/** About as often as kube-apiserver. */
+/** About the interval of kube-apiserver. */
 const bookmarkIntervalMs = 60_000
-/** So long before its timeout a watch gets a last bookmark. */
+/** The last bookmark is sent so long before the timeout (k8s.io/apiserver/pkg/storage/cacher: cache_watcher.go, nextBookmarkTime). */
 const lastBookmarkMs = 2_000
 const defaultQueueLimit = 10_000
 
-/** An endless sequence of events, for one reader. It follows the store from its construction on, whether it is read or not. */
+/** An endless sequence of events for one reader. Events are collected from construction on, even before the first read. */
 export class Watcher implements AsyncIterableIterator<WatchEvent> {
   readonly #options: WatcherOptions
   #queue: WatchEvent[] = []
   #head = 0
   #ended = false
-  /** Steps that wait for objects to be prepared, in order. */
+  /** Steps that wait for `prepare`, in order. */
   #steps: Promise<void> = Promise.resolve()
   #waiting = 0
   #wake: ((result: IteratorResult<WatchEvent>) => void) | undefined
@@ -64,7 +70,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     signal.addEventListener('abort', this.#onAbort, { once: true })
     if (!this.#replay()) return
     this.#unsubscribe = options.store.subscribe(options.storageKey, {
-      change: (change) => this.#follow(change),
+      change: (change) => this.#onChange(change),
       end: () => this.#end('now'),
     })
     if (options.timeoutMs !== undefined) this.#timers.push(options.clock.after(options.timeoutMs, () => this.#end('when read')))
@@ -99,18 +105,18 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     return Promise.resolve({ done: true, value: undefined })
   }
 
-  /** Ends the watch after what has happened so far, e.g. because its type is no longer served: its last deletions are still told. */
+  /** Ends the watch after all changes so far were sent, e.g. the deletions of a type that is no longer served. */
   end(): void {
     this.#inOrder([], () => this.#end('when read'))
   }
 
-  /** Calls `listener` when the watch has ended, at once if it has already. */
+  /** Calls `listener` when the watch ends, or at once if it has ended. */
   onEnd(listener: () => void): void {
     if (this.#ended) listener()
     else this.#onEnd = listener
   }
 
-  /** Queues what happened before now. Returns false when that is not known. */
+  /** Queues the changes until now. Returns false when the start revision is compacted. */
   #replay(): boolean {
     const { store, storageKey, namespace, since, matches, present } = this.#options
     if (since === undefined) {
@@ -125,12 +131,12 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     if (since < store.compactedRevision) return this.#expire(`too old resource version: ${since} (${store.compactedRevision})`)
     for (const change of store.changesSince(since)) {
       if (change.storageKey !== storageKey) continue
-      this.#tell(change)
+      this.#queueChange(change)
     }
     return true
   }
 
-  /** Takes a step when the objects that it needs are prepared, and after all steps before it. */
+  /** Runs a step after all previous steps, and after `prepare` of its objects. */
   #inOrder(objects: readonly JsonObject[], step: () => void): void {
     const { prepare } = this.#options
     if (prepare === undefined) return step()
@@ -141,11 +147,11 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
         this.#waiting -= 1
         if (!this.#ended) step()
       })
-      // Nothing can be told any more.
+      // Without prepared objects no more events can be sent.
       .catch(() => this.#end('when read'))
   }
 
-  #tell(change: Change): void {
+  #queueChange(change: Change): void {
     const { object, previous, key } = change
     const { namespace } = this.#options
     if (namespace && !key.startsWith(`${namespace}/`)) return
@@ -155,21 +161,21 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     })
   }
 
-  /** Sends the reader back to a list. */
+  /** Sends 410, after which the client lists again. */
   #expire(text: string): false {
     this.#push({ type: 'ERROR', object: statusObject(failure(410, 'Expired', text)) })
     this.#end('when read')
     return false
   }
 
-  #follow(change: Change): void {
-    // A watch may begin at a revision that is yet to come.
+  #onChange(change: Change): void {
+    // A watch can start at a revision that is not reached yet.
     if (change.revision <= (this.#options.since ?? 0)) return
-    this.#tell(change)
+    this.#queueChange(change)
     if (this.#waiting + this.#queue.length - this.#head > (this.#options.queueLimit ?? defaultQueueLimit)) this.#end('now')
   }
 
-  /** What a change means to somebody who sees only the selected objects: one that comes into view is ADDED, one that leaves it DELETED. */
+  /** Translates a change for a watch with selectors: an object that begins to match is ADDED, one that ceases to match is DELETED. */
   #translate(change: Change): WatchEvent | undefined {
     const { matches, present } = this.#options
     const before = change.previous !== undefined && matches(change.previous)
@@ -190,7 +196,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
     }
   }
 
-  /** Says how far the watch has come; where nothing was written, that the connection is alive. */
+  /** Sends the current revision, so that the client can resume from it. */
   #sendBookmark(): void {
     const { revision } = this.#options.store
     this.#inOrder([], () => this.#pushBookmark(false, revision))
@@ -203,7 +209,7 @@ export class Watcher implements AsyncIterableIterator<WatchEvent> {
   }
 
   #bookmarkLater(): void {
-    // The timer that has just fired needs no cancelling any more: its place is taken by the next one.
+    // The fired timer needs no cancelling, so the next one replaces it.
     const index = this.#timers.length
     const arm = (): void => {
       this.#timers[index] = this.#options.clock.after(bookmarkIntervalMs, () => {

@@ -1,6 +1,6 @@
 /**
- * Whether an object fits its Go type, in the words of the converter that takes the result of a strategic merge patch
- * (apimachinery `runtime/converter.go`); it converts more than a decoder of JSON does.
+ * Checks an object against its Go type as the API server's converter does for the result of a strategic merge patch
+ * (k8s.io/apimachinery/pkg/runtime: converter.go). It accepts more than the JSON decoder does.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
@@ -8,7 +8,7 @@ import { checkShape } from '../resources/shape.ts'
 import { goKind } from './go-text.ts'
 import type { GoType, Scalar, StructType } from './go-types.ts'
 
-/** What is wrong with the first field that does not fit; undefined when all do. */
+/** Returns the converter's message for the first field with a wrong type; otherwise undefined. */
 export function conversionError(struct: StructType, object: JsonObject): string | undefined {
   for (const [name, { type }] of struct.fields) {
     const error = valueError(type, getOwn(object, name))

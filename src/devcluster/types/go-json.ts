@@ -1,14 +1,14 @@
-/** What Go's decoder of JSON says about a value of another kind than it wants. */
+/** Messages of Go's JSON decoder about values of a wrong type. */
 import type { JsonValue } from '../../api/json.ts'
 
-/** How it calls the kind of a JSON value. */
+/** Returns the name of a JSON type in messages. */
 export function goKindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   if (value !== null && typeof value === 'object') return 'object'
   return value === null ? 'null' : typeof value === 'boolean' ? 'bool' : typeof value
 }
 
-/** What it says of a body that is no object. */
+/** Returns the message for a body that is not an object. */
 export function notAnObject(value: JsonValue): string {
   const header = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
   return `json: cannot unmarshal ${goKindOf(value)} into Go value of type ${header}`

@@ -1,18 +1,20 @@
 /**
- * Objects with their fields in the order in which Go writes them: those of a struct as they are declared, the keys of a map sorted.
- * Keys that look like array indexes come first in JavaScript, whatever is done.
+ * Orders fields as Go encodes them: fields of a struct as declared, keys of a map sorted. JavaScript always puts keys that look like array
+ * indexes first.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, setOwn } from '../../api/json.ts'
 import type { GoType, StructType } from './go-types.ts'
 
-/** An object of a Go type, or of none: a custom resource, which is a map. The same object where that changes nothing. */
+/**
+ * Orders an object of a Go type; without a type, as a map, like a custom resource. Returns the same object when the order is already right.
+ */
 export function inGoOrder<Value extends JsonValue>(value: Value, type: GoType | undefined): Value {
   return ordered(value, type ?? everything) as Value
 }
 
 type Order = GoType | typeof everything
-/** A map of maps, all the way down. */
+/** A map of maps, at all levels. */
 const everything = { kind: 'everything' } as const
 
 function ordered(value: JsonValue, type: Order): JsonValue {
@@ -40,13 +42,13 @@ function ordered(value: JsonValue, type: Order): JsonValue {
 function orderedStruct(value: JsonObject, { fields }: StructType): JsonObject {
   const declared: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(value, name)) declared.push(name)
-  // What the type does not have comes last.
+  // Fields that the type does not have come last.
   const keys = Object.keys(value)
   const names = declared.length === keys.length ? declared : [...declared, ...keys.filter((key) => !fields.has(key))]
   return withKeys(value, names, (name) => fields.get(name)?.type ?? everything)
 }
 
-/** The object with its keys in this order; the same one where it has them so, and values that need no change. */
+/** Returns the object with its keys in this order; the same object when neither order nor values change. */
 function withKeys(value: JsonObject, names: readonly string[], typeOf: (name: string) => Order): JsonObject {
   const keys = Object.keys(value)
   let isSame = true

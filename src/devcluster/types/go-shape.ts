@@ -1,4 +1,4 @@
-/** The shapes by which objects of Kubernetes' own types are decoded, from their Go types. */
+/** Shapes for decoding objects of built-in types, derived from their Go types. */
 import type { ObjectShape, Shape } from '../resources/resource-info.ts'
 import type { GoType, StructType } from './go-types.ts'
 
@@ -10,7 +10,7 @@ export function shapeOf(struct: StructType): ObjectShape {
   let fields: ObjectShape['fields'] | undefined
   const shape: ObjectShape = {
     type: struct.name,
-    // Types hold each other.
+    // A getter, because types can be recursive.
     get fields() {
       fields ??= Object.fromEntries([...struct.fields].map(([name, { type }]) => [name, fieldShape(type)]))
       return fields

@@ -1,4 +1,4 @@
-/** Values as Go's `fmt` prints them, and the names of their types: parts of the API server's error texts. */
+/** Formats values and type names like Go's `fmt`, for the API server's error messages. */
 import type { JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 

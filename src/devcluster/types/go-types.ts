@@ -1,6 +1,6 @@
 /**
- * Kubernetes' own types as Go has them: their fields, what is left out when it is empty, and how lists and maps merge.
- * Decoding, strategic merge patches, server-side apply and `managedFields` all go by this.
+ * Go types of the built-in types: their fields, which of them are omitted when empty, and how lists and maps merge. Decoding, strategic
+ * merge patches, server-side apply and `managedFields` use them.
  */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonValue } from '../../api/json.ts'
@@ -12,37 +12,37 @@ export type Scalar = 'bool' | 'int32' | 'int64' | 'float64' | 'string'
 
 export type GoType =
   | { readonly kind: 'scalar'; readonly scalar: Scalar }
-  /** With a JSON form of its own; `any` is never looked into. */
+  /** Has a JSON form of its own; `any` has an arbitrary value. */
   | { readonly kind: 'special'; readonly special: 'any' | 'bytes' | 'duration' | 'intOrString' | 'microTime' | 'quantity' | 'time' }
   | { readonly kind: 'list'; readonly item: GoType }
   | { readonly kind: 'map'; readonly value: GoType }
   | StructType
-  /** A struct, or a value of another type that is not looked into. */
+  /** A struct, or a value of another type that is not checked. */
   | { readonly kind: 'structOr'; readonly struct: StructType }
 
 export interface StructType {
   readonly kind: 'struct'
-  /** Without its package: `PodSpec`. */
+  /** Name without package: `PodSpec`. */
   readonly name: string
   readonly fields: ReadonlyMap<string, GoField>
-  /** Owned as a whole. */
+  /** Owned as a whole in server-side apply. */
   readonly atomic: boolean
 }
 
 export interface GoField {
   readonly type: GoType
   readonly pointer: boolean
-  /** Is left out of JSON when it is empty. */
+  /** True when omitted from JSON if empty (`omitempty`). */
   readonly dropsEmpty: boolean
-  /** The strategy of a strategic merge patch. */
+  /** The patch strategy of a strategic merge patch. */
   readonly strategy: '' | 'merge' | 'replace'
-  /** What identifies an item in a strategic merge patch. */
+  /** The key of list items in a strategic merge patch. */
   readonly mergeKey: string
-  /** What identifies an item of the list in server-side apply; empty: the items are a set. Undefined: the list is atomic. */
+  /** The keys of list items in server-side apply; empty for a set, undefined for an atomic list. */
   readonly keys: readonly string[] | undefined
-  /** A map or struct that is owned as a whole. */
+  /** True for a map or struct that is owned as a whole. */
   readonly atomic: boolean
-  /** What an item of a list has for a key that it leaves out. */
+  /** Default value of the field when it is missing in an item of which it is a key. */
   readonly keyDefault: JsonValue | undefined
 }
 
@@ -52,7 +52,7 @@ const text: GoType = { kind: 'scalar', scalar: 'string' }
 const texts: GoType = { kind: 'list', item: text }
 const anything: GoType = { kind: 'special', special: 'any' }
 
-/** Messages of which JSON has something else than their fields. */
+/** Messages whose JSON form differs from their fields. */
 const forms: Readonly<Record<string, GoType | (() => GoType)>> = {
   'apiextensions.v1.JSON': anything,
   'apiextensions.v1.JSONSchemaPropsOrArray': schemaOr,
@@ -81,18 +81,18 @@ const typeMeta = ['kind', 'apiVersion'].map((name): [string, GoField] => [
 
 const structs = new Map<MessageDescriptor, StructType>()
 
-/** The type of a kind's objects; undefined for custom resources. */
+/** Returns the type of a kind's objects; undefined for custom resources. */
 export function kindType(info: { readonly group: string; readonly version: string; readonly kind: string }): StructType | undefined {
   const message = messageOfKind(apiVersionOf(info), info.kind)
   return message === undefined ? undefined : struct(message, true)
 }
 
-/** The metadata of every object. */
+/** Returns the type of every object's metadata. */
 export function objectMetaType(): StructType {
   return struct(messageDescriptor('meta.v1.ObjectMeta'))
 }
 
-/** The names of the fields of what is at a path in a type, through lists. */
+/** Returns the names of the fields at a path in a type; lists are passed through. */
 export function fieldNames(type: GoType | undefined, ...path: readonly string[]): readonly string[] {
   const [name, ...rest] = path
   if (type?.kind === 'list') return fieldNames(type.item, ...path)
@@ -107,7 +107,7 @@ function struct(message: MessageDescriptor, isKind = false): StructType {
   const made: StructType = {
     kind: 'struct',
     name: message.name.slice(message.name.lastIndexOf('.') + 1),
-    // Types hold each other: their fields are read when somebody asks for them.
+    // Read lazily, because types can be recursive.
     get fields() {
       fields ??= new Map([...(isKind ? typeMeta : []), ...fieldsOf(message)])
       return fields
@@ -164,7 +164,7 @@ function merging(
   }
 }
 
-/** What Go has where nothing was written, of types that are neither struct, list nor map. */
+/** Returns Go's zero value of a scalar. */
 function zeroOf(type: GoType): JsonValue | undefined {
   if (type.kind !== 'scalar') return undefined
   return type.scalar === 'string' ? '' : type.scalar === 'bool' ? false : 0

@@ -1,20 +1,20 @@
 /**
- * Objects as Go's structs give them back: without what the type does not have and what is empty and may be left out,
- * and with what Go always writes, such as `spec: {}` or `lastTransitionTime: null`.
+ * Objects as Go encodes them after decoding into a struct: without unknown fields and empty fields with `omitempty`, and with fields that
+ * Go never omits, such as `spec: {}` or `lastTransitionTime: null`.
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../api/json.ts'
 import type { GoField, GoType, StructType } from './go-types.ts'
 
-/** `keeps`: as decoded, where an empty list is not the same as none; `drops`: as encoded again. */
+/** `keeps` for decoded objects, in which empty lists and missing ones differ; `drops` for encoded ones. */
 type Empties = 'keeps' | 'drops'
 
-/** The object as Go has it once it was encoded; the same object where that changes nothing. */
+/** Returns the object as Go encodes it; the same object when nothing changes. */
 export function asGo(struct: StructType, object: JsonObject): JsonObject {
   return structAs(struct, object, 'drops')
 }
 
-/** The object as Go has it after decoding: lists and maps that are empty are still there. The same object where that changes nothing. */
+/** Returns the object as Go decodes it, with empty lists and maps; the same object when nothing changes. */
 export function asDecoded(struct: StructType, object: JsonObject): JsonObject {
   return structAs(struct, object, 'keeps')
 }
@@ -76,7 +76,7 @@ function itemAs(type: GoType, item: JsonValue, empties: Empties): JsonValue {
   return item === null ? zeroValue(type) : valueAs(type, item, empties)
 }
 
-/** What Go writes where nothing was set. */
+/** Returns what Go encodes for a field that is not set. */
 function zeroValue(type: GoType): JsonValue {
   switch (type.kind) {
     case 'struct':

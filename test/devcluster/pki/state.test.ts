@@ -29,8 +29,12 @@ t.test('without a directory nothing is kept', async (t) => {
 })
 
 const damages: [string, (text: string) => string, RegExp][] = [
-  ['no JSON', () => '{', /^.*state\.json is replaced because it is no JSON: clients need the new kubeconfig\.$/],
-  ['half of it', (text) => JSON.stringify({ token: (JSON.parse(text) as { token: string }).token }), /something is missing in it/],
+  ['no JSON', () => '{', /^.*state\.json is replaced because it is not valid JSON: clients need the new kubeconfig\.$/],
+  [
+    'half of it',
+    (text) => JSON.stringify({ token: (JSON.parse(text) as { token: string }).token }),
+    /its certificate authority or token is missing/,
+  ],
   ['a damaged key', (text) => text.replace(/BEGIN PRIVATE KEY-----\\n..../, 'BEGIN PRIVATE KEY-----\\n!!!!'), /the key cannot be read/],
 ]
 for (const [name, damage, expected] of damages) {

@@ -13,7 +13,7 @@ import { invalidStruct, objects } from './container-validation.ts'
 
 const group = 'rbac.authorization.k8s.io'
 
-/** Names of roles may be anything that fits into a path: `system:node`. */
+/** Validates the name of a role, which can be any path segment: `system:node`. */
 function pathSegment(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`]
   return ['/', '%'].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`)
@@ -49,7 +49,7 @@ function binding(kind: string, plural: string, namespaced: boolean): ResourceInf
 
 const subjectKinds = ['User', 'Group', 'ServiceAccount']
 
-/** A column with the names of the subjects of a kind. */
+/** Returns a column with the names of the subjects of a kind. */
 function subjects(kind: string): Column {
   const names = (object: JsonObject): string[] =>
     listAt(object, 'subjects')

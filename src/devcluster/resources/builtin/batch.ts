@@ -26,12 +26,12 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
     manualSelector: false,
     podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
   })
-  // Neither said: one Pod. Completions alone unsaid: a work queue, where the first success ends it.
+  // Without both fields the Job has one Pod. With parallelism alone it is a work queue, which completes when any Pod succeeds.
   const sized = withDefaults(filled, { ...(filled.parallelism === undefined ? { completions: 1 } : {}), parallelism: 1 })
   return changeObjectField(sized, 'template', defaultPodTemplate)
 }
 
-/** A Job finds its Pods by a label with its own uid, unless it is told otherwise. */
+/** Selects the Pods of a Job by a label with its uid, unless `manualSelector` is true. */
 function withOwnSelector(job: JsonObject): JsonObject {
   const uid = textAt(job, 'metadata', 'uid')
   const [name, spec] = [textAt(job, 'metadata', 'name'), job.spec]
@@ -94,7 +94,7 @@ function validateJob(job: JsonObject, old: JsonObject | undefined): FieldError[]
   const before = isObject(old.spec) ? old.spec : {}
   const fixed = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
   if (spec.completionMode !== 'Indexed') fixed.push('completions')
-  // How the Pods of a suspended Job are scheduled may change.
+  // The scheduling directives in the template of a suspended Job are mutable.
   if (before.suspend !== true) fixed.push('template')
   return [...errors, ...fixed.flatMap((field) => immutable(spec[field], before[field], `spec.${field}`))]
 }
@@ -119,7 +119,7 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
     errors.push(invalid('spec.jobTemplate.spec.selector', at(template, 'selector'), '`selector` will be auto-generated'))
   for (const field of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) errors.push(...nonNegative(spec[field], `spec.${field}`))
   const name = textAt(job, 'metadata', 'name')
-  // Its Jobs are called after it, and the time.
+  // The names of its Jobs have a suffix of 11 characters.
   if (old === undefined && name.length > 52) errors.push(invalid('metadata.name', name, 'must be no more than 52 characters'))
   return errors
 }

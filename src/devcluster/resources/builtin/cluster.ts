@@ -62,7 +62,10 @@ const nodes = builtinResource({
   },
 })
 
-/** A new node takes no Pods until a controller sees it ready; there is none here, so that one which says so itself is believed. */
+/**
+ * Adds a taint to a new node, as the API server does (k8s.io/kubernetes/plugin/pkg/admission/nodetaint). No controller here would remove
+ * it, so that a node that is created as ready gets none.
+ */
 function tainted(node: JsonObject): JsonObject {
   const taints = listAt(node, 'spec', 'taints')
   const key = 'node.kubernetes.io/not-ready'

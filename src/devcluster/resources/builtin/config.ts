@@ -20,7 +20,7 @@ const configMaps = builtinResource({
       ...Object.keys(mapOf(object, 'data'))
         .filter((key) => Object.hasOwn(mapOf(object, 'binaryData'), key))
         .map((key) => invalid(`data[${key}]`, key, 'duplicate of key present in binaryData')),
-      // The path of the whole object, as the API server writes it.
+      // The path in the API server's message.
       ...validateSize(textSize(object) + bytesSize(object, 'binaryData'), '[]'),
       ...validateImmutable(object, old, ['data', 'binaryData']),
     ],
@@ -60,7 +60,7 @@ const serviceAccounts = builtinResource({
 
 export const configResources: readonly ResourceInfo[] = [configMaps, secrets, serviceAccounts]
 
-/** `stringData` is for writing alone: what it says ends up in `data`. */
+/** Moves `stringData`, which is write-only, to `data`. */
 function encodeStringData(secret: JsonObject): JsonObject {
   const { stringData, ...rest } = secret
   if (!isObject(stringData)) return stringData === undefined ? secret : rest
@@ -83,7 +83,7 @@ function mapOf(object: JsonObject, field: string): JsonObject {
   return isObject(map) ? map : {}
 }
 
-/** As much as etcd takes. */
+/** Maximum size of the data (k8s.io/api/core/v1: MaxSecretSize). */
 const maxBytes = 1024 * 1024
 
 function validateSize(size: number, path: string): FieldError[] {
@@ -98,7 +98,7 @@ function bytesSize(object: JsonObject, field: string): number {
   return Object.values(mapOf(object, field)).reduce((sum: number, value) => sum + Buffer.byteLength(String(value), 'base64'), 0)
 }
 
-/** Keys that Secrets of a type must have. */
+/** Required keys by type of Secret. */
 const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
@@ -134,7 +134,7 @@ function validateJson(secret: JsonObject, key: string): FieldError[] {
   }
 }
 
-/** A certificate that is none is kept all the same. */
+/** Returns warnings about an invalid certificate or key, which are accepted nevertheless. */
 function tlsWarnings(secret: JsonObject): string[] {
   if (secret.type !== 'kubernetes.io/tls') return []
   const [certificate, key] = ['tls.crt', 'tls.key'].map((name) => Buffer.from(textAt(secret, 'data', name), 'base64').toString())

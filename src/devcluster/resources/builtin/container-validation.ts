@@ -1,4 +1,4 @@
-/** What the API server demands of the containers of a Pod (pkg/apis/core/validation), in its words. */
+/** Validation of containers (k8s.io/kubernetes/pkg/apis/core/validation). */
 import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -11,7 +11,7 @@ const pullPolicies = ['Always', 'IfNotPresent', 'Never']
 const terminationMessagePolicies = ['File', 'FallbackToLogsOnError']
 const protocols = ['SCTP', 'TCP', 'UDP']
 
-/** `taken`: names that other containers of the Pod have; the names found here are added. */
+/** @param taken names of other containers of the Pod, to which the name is added */
 export function validateContainer(container: JsonObject, path: string, volumes: ReadonlySet<string>, taken: Set<string>): FieldError[] {
   const image = textAt(container, 'image')
   return [
@@ -67,7 +67,7 @@ function validateHandler(handler: JsonObject, path: string): FieldError[] {
   return [...errors, ...others.map((other) => forbidden(`${path}.${other}`, 'may not specify more than 1 handler type'))]
 }
 
-/** The fields of the API server's own type, as it prints them. */
+/** The fields in the order of the API server's internal type, which it prints in errors. */
 const securityContextFields = [
   'capabilities',
   'privileged',
@@ -101,10 +101,10 @@ function validateSecurityContext(context: JsonValue | undefined, path: string): 
 
 const maxId = 2 ** 31 - 1
 
-/** Names that Go's style has otherwise. */
+/** Go names of fields with other capitalization. */
 const goNames: Readonly<Record<string, string>> = { apiGroup: 'APIGroup', seLinuxOptions: 'SELinuxOptions' }
 
-/** As `invalid`, of a value that the API server prints as its own type: all fields, with their first letter large. */
+/** Returns `invalid` for a value that the API server prints as its internal type: all fields, with capitalized names. */
 export function invalidStruct(path: string, value: JsonValue | undefined, fields: readonly string[], detail: string): FieldError {
   const goName = (field: string): string => field[0]!.toUpperCase() + field.slice(1)
   const printed = fields.map((field) => [goNames[field] ?? goName(field), at(value, field) ?? null] as const)
@@ -128,14 +128,14 @@ function validateName(container: JsonObject, path: string, taken: Set<string>): 
   return errors
 }
 
-/** A field that defaulting has filled in, with one of the known values. */
+/** Validates a field that has a default, so that it is never missing. */
 export function validateEnum(object: JsonObject, field: string, path: string, values: readonly string[]): FieldError[] {
   const value = textAt(object, field)
   if (value === '') return [required(below(path, field))]
   return values.includes(value) ? [] : [notSupported(below(path, field), value, values)]
 }
 
-/** A field that may be left out, but is not when it is empty. */
+/** Validates an optional field, which must not be empty. */
 export function validateOptionalEnum(object: JsonObject, field: string, path: string, values: readonly string[]): FieldError[] {
   const value = object[field]
   return typeof value !== 'string' || values.includes(value) ? [] : [notSupported(below(path, field), value, values)]
@@ -163,12 +163,12 @@ function validatePorts(ports: readonly JsonValue[], path: string): FieldError[] 
   })
 }
 
-/** A port number. */
+/** Validates a port number. */
 export function validatePort(port: JsonValue, path: string): FieldError[] {
   return typeof port === 'number' && port >= 1 && port <= 65_535 ? [] : [invalid(path, port, 'must be between 1 and 65535, inclusive')]
 }
 
-/** A port by number, or by the name that a container gives it. */
+/** Validates a port by number or name. */
 export function validatePortOrName(port: JsonValue | undefined, path: string): FieldError[] {
   return typeof port === 'string' ? portNameErrors(port).map((detail) => invalid(path, port, detail)) : validatePort(port ?? 0, path)
 }
@@ -256,7 +256,7 @@ function validateResources(resources: JsonValue | undefined, path: string): Fiel
   return errors
 }
 
-/** The objects of a list with their indices; what is no object was refused while decoding. */
+/** Returns the objects of a list with their indices. Other items were rejected by decoding. */
 export function objects(list: readonly JsonValue[]): (readonly [JsonObject, number])[] {
   return list.flatMap((item, index) => (isObject(item) ? [[item, index] as const] : []))
 }

@@ -1,9 +1,9 @@
-/** The syntax of CronJobs' schedules, with the errors of the parser that Kubernetes uses (github.com/robfig/cron). */
+/** Validates the schedules of CronJobs, with the error messages of github.com/robfig/cron. */
 
 interface Field {
   readonly min: number
   readonly max: number
-  /** Words for the numbers from `min` on. */
+  /** Names of the numbers from `min` on. */
   readonly names?: readonly string[]
 }
 
@@ -18,7 +18,7 @@ const fields: readonly Field[] = [
 ]
 const descriptors = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
 
-/** What is wrong with a schedule; undefined when nothing is. */
+/** Returns the error in a schedule; undefined when it is valid. */
 export function scheduleProblem(schedule: string): string | undefined {
   const text = schedule.replace(/^(?:CRON_)?TZ=\S*\s*/, '').trim()
   if (text.startsWith('@')) {
@@ -36,7 +36,7 @@ export function scheduleProblem(schedule: string): string | undefined {
   return undefined
 }
 
-/** `*`, `5`, `1-5`, each with or without `/2`. */
+/** Validates `*`, `5` or `1-5`, each optionally with a step such as `/2`. */
 function rangeProblem(expression: string, field: Field): string | undefined {
   const [range = '', step, ...moreSteps] = expression.split('/')
   const [low = '', high, ...moreBounds] = range.split('-')
@@ -49,7 +49,7 @@ function rangeProblem(expression: string, field: Field): string | undefined {
   if (moreSteps.length > 0) return `too many slashes: ${expression}`
   const every = step === undefined ? 1 : numberOf(step)
   if (typeof every === 'string') return every
-  // `5/15`: from 5 to the end.
+  // `5/15` means from 5 to the maximum.
   const end = step !== undefined && !wild && high === undefined ? field.max : given
   if (start < field.min) return `beginning of range (${start}) below minimum (${field.min}): ${expression}`
   if (end > field.max) return `end of range (${end}) above maximum (${field.max}): ${expression}`
@@ -57,7 +57,7 @@ function rangeProblem(expression: string, field: Field): string | undefined {
   return every === 0 ? `step of range should be a positive number: ${expression}` : undefined
 }
 
-/** The number, or what is wrong with it. */
+/** Returns the number, or an error message. */
 function numberOf(text: string, field?: Field): number | string {
   const named = field?.names?.indexOf(text.toLowerCase()) ?? -1
   if (named >= 0) return named + field!.min

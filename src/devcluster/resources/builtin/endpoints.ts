@@ -1,4 +1,4 @@
-/** Endpoints and EndpointSlices: who answers for a Service. */
+/** Endpoints and EndpointSlices. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -8,7 +8,7 @@ import { changeItems, withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
 import { immutable } from './container-validation.ts'
 
-/** So many are shown. */
+/** Maximum number of listed addresses. */
 const shown = 3
 
 function some(list: readonly string[], none: string): string {

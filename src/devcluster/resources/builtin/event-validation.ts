@@ -1,4 +1,4 @@
-/** What the API server refuses in an event (pkg/apis/core/validation `events.go`). */
+/** Validation of events (k8s.io/kubernetes/pkg/apis/core/validation: events.go). */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
@@ -7,7 +7,7 @@ import { qualifiedName } from '../../../api/names.ts'
 import { numberAt, textAt } from '../columns.ts'
 import { immutable } from './container-validation.ts'
 
-/** Texts, and how long they may be. */
+/** Required fields and their maximum lengths. */
 const maxLengths = [
   ['reportingInstance', 128],
   ['action', 128],
@@ -19,7 +19,7 @@ export function validateEvent(event: JsonObject): FieldError[] {
   return validateAny(event, 'reportingComponent')
 }
 
-/** An event with a time of its own has to say more than one of the old kind. */
+/** Validates an event. One with `eventTime` has more required fields. */
 function validateAny(event: JsonObject, controllerField: string): FieldError[] {
   const [own, involved] = [textAt(event, 'metadata', 'namespace'), textAt(event, 'involvedObject', 'namespace')]
   const elsewhere = invalid('involvedObject.namespace', involved, 'does not match event.namespace')
@@ -43,7 +43,7 @@ function validateAny(event: JsonObject, controllerField: string): FieldError[] {
 const fixed = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type', 'eventTime', 'action']
 const alsoFixed = ['related', 'reportingComponent', 'reportingInstance']
 
-/** An event that comes by `events.k8s.io`, as a core event. */
+/** Validates an event of `events.k8s.io`, converted to a core event. */
 export function validateNewEvent(event: JsonObject, old: JsonObject | undefined): FieldError[] {
   const errors = validateAny(event, 'reportingController')
   if (old !== undefined) {

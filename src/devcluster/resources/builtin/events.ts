@@ -1,4 +1,4 @@
-/** Events: stored once, and shown as `v1` and as `events.k8s.io/v1`. */
+/** Events: stored as core events, and served as `v1` and as `events.k8s.io/v1`. */
 import { apiVersionOf } from '../../../api/group-version-kind.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { asGo } from '../../types/go-value.ts'
@@ -9,7 +9,7 @@ import { humanAge, integerColumn, nameColumn, numberAsText, numberAt, textAt, te
 import type { ResourceInfo } from '../resource-info.ts'
 import { validateEvent, validateNewEvent } from './event-validation.ts'
 
-/** Fields of core events, and what `events.k8s.io` calls them. */
+/** Fields of core events with another name in `events.k8s.io`. */
 const renamed: readonly (readonly [string, string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -20,7 +20,7 @@ const renamed: readonly (readonly [string, string])[] = [
   ['count', 'deprecatedCount'],
 ]
 
-/** The same event as the other version has it. */
+/** Converts an event to the other group. */
 function convert(event: JsonObject, group: string, pairs: readonly (readonly [string, string])[]): JsonObject {
   const names = new Map(pairs)
   const target = { group, version: 'v1', kind: 'Event' }
@@ -37,7 +37,7 @@ const toCore = (event: JsonObject): JsonObject =>
     renamed.map(([core, other]) => [other, core]),
   )
 
-/** The columns, of core events. */
+/** The columns, for core events. */
 const columns = [
   textColumn('Last Seen', lastSeen),
   textColumn('Type', (event) => textAt(event, 'type')),
@@ -84,7 +84,7 @@ const newEvents = builtinResource({
     type: textAt(event, 'type'),
   }),
   strategy: {
-    // Told of by the names that the fields have in core events.
+    // Errors have the field names of core events.
     validate: (event, old) => validateNewEvent(toCore(event), old === undefined ? undefined : toCore(old)),
   },
 })

@@ -1,4 +1,4 @@
-/** The rows of Kubernetes' own types, without CustomResourceDefinition and the access reviews, which need more than a table. */
+/** The rows of the built-in types, except CustomResourceDefinition and the reviews, which have dependencies. */
 import type { ResourceInfo } from '../resource-info.ts'
 import { accessResources } from './access.ts'
 import { batchResources } from './batch.ts'

@@ -1,4 +1,4 @@
-/** What limits and ranks Pods: limit ranges, quotas, disruption budgets, autoscalers, priority classes. */
+/** Limits and priorities of Pods: LimitRange, ResourceQuota, PodDisruptionBudget, HorizontalPodAutoscaler, PriorityClass. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../../api/field-error.ts'
 import { parseApiVersion } from '../../../api/group-version-kind.ts'
@@ -46,7 +46,7 @@ const limitRanges = builtinResource({
   },
 })
 
-/** What is used of what, of the resources that begin with `limits.` or of the others. */
+/** Returns used and hard amounts, of the resources with the prefix `limits.` or of the others. */
 function usage(quota: JsonObject, isLimit: boolean): string {
   const hard = at(quota, 'status', 'hard')
   return Object.entries(isObject(hard) ? hard : {})
@@ -105,7 +105,7 @@ function validateBudget(spec: JsonValue | undefined): FieldError[] {
   ]
 }
 
-/** A number, or a percentage. */
+/** Validates a number or a percentage. */
 function validateAmount(amount: JsonValue, path: string): FieldError[] {
   if (typeof amount === 'number') return amount < 0 ? [invalid(path, amount, 'must be greater than or equal to 0')] : []
   const percent = /^([0-9]+)%$/.exec(String(amount))
@@ -120,7 +120,7 @@ function validateAmount(amount: JsonValue, path: string): FieldError[] {
   return Number(percent[1]) > 100 ? [invalid(path, amount, 'must not be greater than 100%')] : []
 }
 
-/** What is measured and what is wanted, of the first two metrics. */
+/** Returns current and target values of the first two metrics. */
 function targets(autoscaler: JsonObject): string {
   const list = listAt(autoscaler, 'spec', 'metrics').map((metric, index) => {
     const type = textAt(metric, 'type')
@@ -200,7 +200,7 @@ function validateAutoscaler(spec: JsonValue | undefined): FieldError[] {
   return errors
 }
 
-/** k8s.io/kubernetes `pkg/apis/autoscaling/validation`: ValidateCrossVersionObjectReference. */
+/** Validates the scale target (k8s.io/kubernetes/pkg/apis/autoscaling/validation: ValidateCrossVersionObjectReference). */
 function validateTarget(target: JsonValue | undefined): FieldError[] {
   const path = 'spec.scaleTargetRef'
   const errors: FieldError[] = []

@@ -1,4 +1,4 @@
-/** Namespaces: held by `spec.finalizers` until their content is gone. */
+/** Namespaces, with `spec.finalizers` that block deletion until their content is deleted. */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { shortName } from '../../../api/names.ts'
@@ -9,7 +9,7 @@ import { ageColumn, listAt, nameColumn, textAt, textColumn } from '../columns.ts
 import { changeObjectField, withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
 
-/** Namespaces that a cluster cannot be without. */
+/** Namespaces that cannot be deleted (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle). */
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
 export const namespaces: ResourceInfo = builtinResource({
@@ -23,7 +23,7 @@ export const namespaces: ResourceInfo = builtinResource({
     finalize: {
       kind: 'Namespace',
       verbs: ['update'],
-      // Everything but the finalizers of the spec is an ordinary update of the metadata.
+      // Updates the finalizers of the spec, and metadata as in an ordinary update.
       write: (namespace, written) =>
         labelled({ ...withFinalizers(namespace, listAt(written, 'spec', 'finalizers')), metadata: written.metadata ?? {} }),
     },
@@ -55,7 +55,7 @@ export const namespaces: ResourceInfo = builtinResource({
   },
 })
 
-/** Every namespace can be selected by its name. */
+/** Adds the label with the name, which every namespace has. */
 function labelled(namespace: JsonObject): JsonObject {
   const name = textAt(namespace, 'metadata', 'name')
   if (name === '' || textAt(namespace, 'metadata', 'labels', 'kubernetes.io/metadata.name') === name) return namespace

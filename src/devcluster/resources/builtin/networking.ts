@@ -15,7 +15,7 @@ import { formatSelector } from './workloads.ts'
 
 const group = 'networking.k8s.io'
 
-/** So many hosts are shown. */
+/** Maximum number of listed hosts. */
 const shownHosts = 3
 
 function hosts(ingress: JsonObject): string {

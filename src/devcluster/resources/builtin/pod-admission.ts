@@ -1,4 +1,4 @@
-/** What the admission plugins ServiceAccount, LimitRanger, Priority and DefaultTolerationSeconds make of a new Pod. */
+/** The admission plugins ServiceAccount, LimitRanger, Priority and DefaultTolerationSeconds for new Pods. */
 import { sleep } from '../../../api/clock.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../../api/json.ts'
@@ -17,7 +17,10 @@ export async function admitPod(pod: JsonObject, cluster: ClusterView): Promise<J
 }
 
 const defaultAccount = 'default'
-/** A new namespace's account is under way: it is waited for a second, as kube-apiserver does. */
+/**
+ * Waits up to a second for the ServiceAccount of a new namespace, as kube-apiserver does
+ * (k8s.io/kubernetes/plugin/pkg/admission/serviceaccount).
+ */
 const accountAttempts = 10
 const accountRetryMs = 100
 
@@ -43,10 +46,13 @@ async function withServiceAccount(pod: JsonObject, cluster: ClusterView): Promis
 
 const volumePrefix = 'kube-api-access-'
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
-/** An hour, and a few seconds by which such tokens can be told from those that were asked for. */
+/**
+ * One hour, plus seven seconds by which these tokens differ from explicitly requested ones (k8s.io/kubernetes/pkg/serviceaccount:
+ * WarnOnlyBoundTokenExpirationSeconds).
+ */
 const tokenSeconds = 3607
 
-/** A token, the API server's certificate authority and the name of the namespace, where client libraries look for them. */
+/** Mounts a token, the CA and the namespace at the path that client libraries use. */
 function withTokenVolume(spec: JsonObject, randomSuffix: () => string): JsonObject {
   const known = listAt(spec, 'volumes').map((volume) => textAt(volume, 'name'))
   const existing = known.find((name) => name.startsWith(volumePrefix))
@@ -71,7 +77,7 @@ function withTokenVolume(spec: JsonObject, randomSuffix: () => string): JsonObje
   return { ...mounted, volumes: [...listAt(spec, 'volumes'), { name, projected: { defaultMode: 0o644, sources } }] }
 }
 
-/** Containers get the requests and limits that LimitRanges of the namespace have as defaults. */
+/** Applies the default requests and limits of the namespace's LimitRanges. */
 function withLimits(pod: JsonObject, limitRanges: readonly JsonObject[]): JsonObject {
   return limitRanges.reduce((current, limitRange) => {
     const items = listAt(limitRange, 'spec', 'limits').filter((item) => textAt(item, 'type') === 'Container')
@@ -112,7 +118,7 @@ function limitContainer(
   return resources === container.resources ? container : { ...container, resources }
 }
 
-/** Classes that every cluster has. */
+/** PriorityClasses of every cluster. */
 const systemPriorities: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
@@ -140,13 +146,13 @@ function priorityClass(name: string, cluster: ClusterView): JsonObject | undefin
   return cluster.get('scheduling.k8s.io/priorityclasses', { name }) ?? (value === undefined ? undefined : { value })
 }
 
-/** The one for Pods that name none; of several that of the lowest value. */
+/** Returns the default PriorityClass; if there are several, the one with the lowest value. */
 function defaultPriorityClass(cluster: ClusterView): JsonObject | undefined {
   const defaults = cluster.list('scheduling.k8s.io/priorityclasses').filter((candidate) => candidate.globalDefault === true)
   return defaults.sort((a, b) => numberAt(a, 'value') - numberAt(b, 'value'))[0]
 }
 
-/** How long an admitted Pod stays on a node that is not ready. */
+/** Time until a Pod is evicted from a node that is not ready. */
 const nodeFailureTolerationSeconds = 300
 
 export function withTolerations(spec: JsonObject): JsonObject {

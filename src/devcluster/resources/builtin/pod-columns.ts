@@ -1,4 +1,4 @@
-/** The table of Pods, as `kubectl get pods` shows it (pkg/printers/internalversion). */
+/** The columns of Pods (k8s.io/kubernetes/pkg/printers/internalversion: printPod). */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { ageColumn, at, humanAge, listAt, nameColumn, numberAt, orNone, textAt, textColumn } from '../columns.ts'
 import type { Column } from '../resource-info.ts'
@@ -26,7 +26,7 @@ function isReady(status: JsonValue): boolean {
   return at(status, 'ready') === true && at(status, 'state', 'running') !== undefined
 }
 
-/** The one word that says how a Pod is: what its containers wait for or ended with, before its phase. */
+/** Returns the status column: the reason of waiting or terminated containers, otherwise the phase. */
 function podStatus(pod: JsonObject): string {
   const own = textAt(pod, 'status', 'reason')
   let text = own === '' ? textAt(pod, 'status', 'phase') : own

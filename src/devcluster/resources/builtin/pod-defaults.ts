@@ -1,4 +1,4 @@
-/** Defaults of Pods and of the Pod templates in workloads (pkg/apis/core/v1 `defaults.go`). */
+/** Defaults of Pods and Pod templates (k8s.io/kubernetes/pkg/apis/core/v1: defaults.go). */
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { listAt, numberAt, textAt } from '../columns.ts'
@@ -6,15 +6,15 @@ import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
 
 export const defaultGracePeriodSeconds = 30
 
-/** `spec` of Pods: as of templates, and what a template leaves to the Pods that are made from it. */
+/** Applies the defaults to the spec of a Pod: those of templates, and further ones. */
 export function defaultPod(given: JsonObject): JsonObject {
-  // A negative time has always meant the shortest that is graceful.
+  // The API server replaces a negative grace period by 1 s.
   const spec = numberAt(given, 'terminationGracePeriodSeconds') < 0 ? { ...given, terminationGracePeriodSeconds: 1 } : given
   const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true })
   return ['containers', 'initContainers'].reduce(
     (current, field) =>
       changeItems(current, field, (container) => {
-        // A limit without a request is a request too.
+        // Requests default to the limits.
         const requested = changeObjectField(container, 'resources', (resources) =>
           isObject(resources.limits)
             ? { ...resources, requests: withDefaults(isObject(resources.requests) ? resources.requests : {}, resources.limits) }
@@ -35,14 +35,14 @@ function defaultPodSpec(spec: JsonObject): JsonObject {
     securityContext: {},
     schedulerName: 'default-scheduler',
   })
-  // The old and the new name of the same field.
+  // `serviceAccount` is the deprecated alias of `serviceAccountName`.
   const account = textAt(filled, 'serviceAccountName') || textAt(filled, 'serviceAccount')
   const accounts = account === '' ? filled : withDefaults(filled, { serviceAccountName: account, serviceAccount: account })
   const containers = ['containers', 'initContainers'].reduce((current, field) => changeItems(current, field, defaultContainer), accounts)
   return changeItems(containers, 'volumes', defaultVolume)
 }
 
-/** `spec.template.spec` of workloads. */
+/** Applies the defaults to the spec of a Pod template. */
 export function defaultPodTemplate(template: JsonObject): JsonObject {
   return changeObjectField(template, 'spec', defaultPodSpec)
 }
@@ -97,14 +97,14 @@ function defaultFieldRef(source: JsonObject): JsonObject {
   return changeObjectField(source, 'fieldRef', (reference) => withDefaults(reference, { apiVersion: 'v1' }))
 }
 
-/** Whether an image is `:latest`, by name or for want of a tag. */
+/** True when the tag of an image is `latest` or missing. */
 function isLatest(image: string): boolean {
   if (image.includes('@')) return false
   const tag = /:([^/:]+)$/.exec(image)?.[1]
   return tag === undefined || tag === 'latest'
 }
 
-/** Guaranteed, Burstable or BestEffort, by the containers' requests and limits of CPU and memory. */
+/** Returns the QoS class, by the containers' requests and limits of CPU and memory. */
 export function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const containers = [...listAt(spec, 'containers'), ...listAt(spec, 'initContainers')].filter(isObject)
   const amounts = containers.map((container) =>

@@ -1,4 +1,4 @@
-/** What the API server demands of a Pod's spec (pkg/apis/core/validation), in its words; used for Pods and for Pod templates. */
+/** Validation of the spec of Pods and Pod templates (k8s.io/kubernetes/pkg/apis/core/validation). */
 import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -37,7 +37,7 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string): Fiel
   ]
 }
 
-/** The same in `spec.template` of a workload. */
+/** Validates the spec of a Pod template. */
 export function validatePodTemplateSpec(spec: JsonValue | undefined, path: string): FieldError[] {
   const errors = validatePodSpec(spec, path)
   return isObject(spec) && listAt(spec, 'ephemeralContainers').length > 0
@@ -45,7 +45,7 @@ export function validatePodTemplateSpec(spec: JsonValue | undefined, path: strin
     : errors
 }
 
-/** What is demanded of Pods alone: a token is somebody's. */
+/** Validates token volumes, for Pods only: a token needs a ServiceAccount. */
 export function validateTokenVolumes(spec: JsonObject, path: string): FieldError[] {
   if (textAt(spec, 'serviceAccountName') !== '') return []
   return objects(listAt(spec, 'volumes')).flatMap(([volume, index]) =>
@@ -77,12 +77,12 @@ function validateDeadline(spec: JsonObject, path: string): FieldError[] {
 const pod = kindType({ group: '', version: 'v1', kind: 'Pod' })
 const volumeSources = fieldNames(pod, 'spec', 'volumes').filter((field) => field !== 'name')
 
-/** Of two kinds of volume in one, the API server looks at these first. */
+/** If a volume has several sources, the API server checks these first. */
 const volumeSourceOrder = [
   ...new Set(['emptyDir', 'hostPath', 'secret', 'persistentVolumeClaim', 'downwardAPI', 'configMap', ...volumeSources]),
 ]
 
-/** What a volume of a kind cannot be without. */
+/** Required fields by volume source. */
 const requiredVolumeFields: Readonly<Record<string, string>> = {
   secret: 'secretName',
   configMap: 'name',
@@ -136,19 +136,19 @@ const changeable =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,' +
   '`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
-/** What an update of a Pod may not change: nearly everything. */
+/** Validates an update of a Pod, most of whose fields are immutable. */
 export function validatePodUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   for (const field of ['containers', 'initContainers']) {
     if (listAt(spec, field).length !== listAt(old, field).length)
       return [forbidden(`spec.${field}`, 'pod updates may not add or remove containers')]
   }
   const errors = [...validateDeadlineUpdate(spec, old), ...validateTolerationsUpdate(spec, old), ...validateGatesUpdate(spec, old)]
-  const alike = (field: string): boolean =>
+  const hasEqualContainers = (field: string): boolean =>
     objects(listAt(spec, field)).every(([container, index]) => equalExcept(container, listAt(old, field)[index] as JsonObject, 'image'))
   const free = ['containers', 'initContainers', 'activeDeadlineSeconds', 'tolerations', 'schedulingGates']
   const grace =
     numberAt(old, 'terminationGracePeriodSeconds') < 0 && spec.terminationGracePeriodSeconds === 1 ? ['terminationGracePeriodSeconds'] : []
-  if (!alike('containers') || !alike('initContainers') || !equalExcept(spec, old, ...free, ...grace))
+  if (!hasEqualContainers('containers') || !hasEqualContainers('initContainers') || !equalExcept(spec, old, ...free, ...grace))
     errors.push(forbidden('spec', changeable))
   return errors
 }

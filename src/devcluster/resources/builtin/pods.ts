@@ -1,4 +1,4 @@
-/** Pods: the row of the table, binding to a node, graceful deletion. */
+/** Pods: their row of the catalog, binding to a node, eviction, graceful deletion. */
 import type { Condition } from '../../../api/conditions.ts'
 import { mergeConditions } from '../../../api/conditions.ts'
 import type { FieldError } from '../../../api/field-error.ts'
@@ -35,13 +35,13 @@ export const pods: ResourceInfo = builtinResource({
       created: () => success,
       keepsGeneration: true,
     },
-    // Read before it comes to the registry.
+    // Handled by the HTTP layer.
     log: { kind: 'Pod', verbs: ['get'] },
     eviction: {
       kind: 'Eviction',
       group: 'policy',
       version: 'v1',
-      alike: 'policy/v1beta1',
+      otherApiVersion: 'policy/v1beta1',
       verbs: ['create'],
       deletes: evict,
       created: () => success,
@@ -80,12 +80,12 @@ export const pods: ResourceInfo = builtinResource({
   },
 })
 
-/** What only the subresource of its own may bring. */
+/** Returns errors for fields that only a subresource can set. */
 function createErrors(spec: JsonObject): FieldError[] {
   return listAt(spec, 'ephemeralContainers').length === 0 ? [] : [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
 }
 
-/** Nothing waits for a Pod that never ran or runs no more. */
+/** Returns the grace period: 0 for a Pod that has not been scheduled or has terminated. */
 function gracePeriodSeconds(pod: JsonObject): number {
   if (textAt(pod, 'spec', 'nodeName') === '' || ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'))) return 0
   const seconds = at(pod, 'spec', 'terminationGracePeriodSeconds')
@@ -93,7 +93,7 @@ function gracePeriodSeconds(pod: JsonObject): number {
   return seconds < 0 ? 1 : seconds
 }
 
-/** POST to `pods/binding`: the scheduler's decision. */
+/** POST to `pods/binding`, usually by the scheduler. */
 function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: number }): JsonObject {
   const name = textAt(pod, 'metadata', 'name')
   checkName(name, binding, 'Binding')
@@ -116,7 +116,7 @@ function bind(pod: JsonObject, binding: JsonObject, { now }: { readonly now: num
   }
 }
 
-/** The API server does not tell them as those of an object. */
+/** The API server does not report these errors as a 422 with causes. */
 function bindingErrors(binding: JsonObject): FieldError[] {
   const kind = textAt(binding, 'target', 'kind')
   return [
@@ -125,7 +125,7 @@ function bindingErrors(binding: JsonObject): FieldError[] {
   ]
 }
 
-/** POST to `pods/eviction`. Nothing keeps the status of disruption budgets here, so that these are not asked. */
+/** POST to `pods/eviction`. Ignores PodDisruptionBudgets, because no controller updates their status here. */
 function evict(name: string, eviction: JsonObject, { options }: Pick<RequestContext, 'options'>): JsonObject {
   checkName(name, eviction, 'Eviction')
   const given = isObject(eviction.deleteOptions) ? eviction.deleteOptions : {}
@@ -140,7 +140,7 @@ function evict(name: string, eviction: JsonObject, { options }: Pick<RequestCont
   return { ...given, dryRun: commonDryRun([...listAt(options, 'dryRun')], [...listAt(given, 'dryRun')]) }
 }
 
-/** The request may say that it is a dry run, and so may the options in its body; both must not say different things. */
+/** Returns dryRun from the query or the DeleteOptions in the body. Throws when both are set and differ. */
 function commonDryRun(request: JsonValue[], body: JsonValue[]): JsonValue[] {
   if (request.length > 0 && body.length > 0 && !jsonEqual(request, body)) {
     throw bareError(`Non-matching dry-run options in request and content: ${goText(request)} and ${goText(body)}`)
@@ -148,15 +148,15 @@ function commonDryRun(request: JsonValue[], body: JsonValue[]): JsonValue[] {
   return body.length > 0 ? body : request
 }
 
-function checkName(name: string, asked: JsonObject, kind: string): void {
-  if (textAt(asked, 'metadata', 'name') !== name) throw badRequest(`name in URL does not match name in ${kind} object`)
+function checkName(name: string, body: JsonObject, kind: string): void {
+  if (textAt(body, 'metadata', 'name') !== name) throw badRequest(`name in URL does not match name in ${kind} object`)
 }
 
 function conditionsOf(pod: JsonObject): readonly Condition[] {
   return listAt(pod, 'status', 'conditions').filter(isObject) as unknown as readonly Condition[]
 }
 
-/** A Pod's conditions leave out what is empty, but for the time of the last probe. */
+/** Returns the JSON of a condition: empty fields are omitted, except for `lastProbeTime`. */
 function conditionJson(condition: Condition): JsonValue {
   return { lastProbeTime: null, ...Object.fromEntries(Object.entries(condition).filter(([, value]) => value !== '')) }
 }

@@ -67,7 +67,7 @@ function hasNodePorts(spec: JsonObject): boolean {
 const firstNodePort = 30_000
 const nodePorts = 2_768
 
-/** Nothing listens there, but it looks as it should: an address and ports of the usual ranges, the same for the same Service. */
+/** Assigns a cluster IP and node ports in the usual ranges, derived from the uid; nothing listens there. */
 function withAddress(spec: JsonObject, uid: string): JsonObject {
   if (spec.type === 'ExternalName') return spec
   const digest = createHash('sha256').update(uid).digest()
@@ -88,14 +88,14 @@ function withAddress(spec: JsonObject, uid: string): JsonObject {
 
 const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
 
-/** What an update leaves out of what was allocated stays; what the new type of Service has no use for goes. */
+/** Keeps allocated values that an update omits, and removes those that the new type of Service does not use. */
 function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy } = old
   const unused = unusedFields(spec, old)
   const dropped = unused.length === 0 ? spec : Object.fromEntries(Object.entries(spec).filter(([field]) => !unused.includes(field)))
   if (dropped.type === 'ExternalName') return changeItems(dropped, 'ports', ({ nodePort: _nodePort, ...port }) => port)
   const kept = withDefaults(dropped, old.type === 'ExternalName' ? {} : { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy })
-  // Of the two ways to say it the one that changed counts.
+  // `clusterIP` and `clusterIPs[0]` must be equal: the changed one counts.
   const synced =
     kept.clusterIP !== clusterIP && jsonEqual(kept.clusterIPs ?? null, clusterIPs ?? null)
       ? { ...kept, clusterIPs: [kept.clusterIP!] }
@@ -110,7 +110,7 @@ function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
   })
 }
 
-/** Fields that are as they were, but belong to another type of Service. */
+/** Returns unchanged fields that the new type of Service does not use. */
 function unusedFields(spec: JsonObject, old: JsonObject): string[] {
   if (spec.type === old.type) return []
   const fields = [
@@ -183,7 +183,7 @@ function validatePorts(spec: JsonObject): FieldError[] {
   return errors
 }
 
-/** Printed as the API server's own type. */
+/** Returns the error about a duplicate port, which the API server prints as its internal type. */
 function samePort(path: string, port: JsonObject): FieldError {
   const printed = { Name: '', Protocol: port.protocol, AppProtocol: null, Port: port.port, TargetPort: 0, NodePort: 0 }
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(printed)}` }

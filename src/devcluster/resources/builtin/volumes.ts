@@ -1,4 +1,4 @@
-/** Persistent volumes, claims for them, and their classes. */
+/** PersistentVolumes, PersistentVolumeClaims and StorageClasses. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { invalid, notSupported, required } from '../../../api/field-error.ts'
 import { formatTime } from '../../../api/conditions.ts'
@@ -155,7 +155,7 @@ function validateVolume(volume: JsonObject): FieldError[] {
   ]
 }
 
-/** Fields of a volume's spec that name no kind of volume. */
+/** Fields of a volume's spec that are not a volume source. */
 const otherFields = new Set([
   'capacity',
   'accessModes',

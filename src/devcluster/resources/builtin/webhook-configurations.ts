@@ -1,4 +1,4 @@
-/** Mutating and validating webhook configurations. */
+/** MutatingWebhookConfigurations and ValidatingWebhookConfigurations. */
 import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -42,7 +42,7 @@ function defaultWebhook(webhook: JsonObject, defaults: JsonObject): JsonObject {
 }
 
 function validateWebhooks(object: JsonObject, old: JsonObject | undefined): FieldError[] {
-  // Conditions that were accepted once are not judged again.
+  // Unchanged match conditions are not validated again.
   const conditions = old === undefined || !jsonEqual(conditionsOf(object), conditionsOf(old))
   const names = new Set<string>()
   return objects(listAt(object, 'webhooks')).flatMap(([webhook, index]) => {
@@ -54,7 +54,7 @@ function validateWebhooks(object: JsonObject, old: JsonObject | undefined): Fiel
   })
 }
 
-/** The match conditions of each webhook. */
+/** Returns the match conditions of each webhook. */
 function conditionsOf(object: JsonObject): JsonValue[] {
   return objects(listAt(object, 'webhooks')).map(([webhook]) => [...listAt(webhook, 'matchConditions')])
 }

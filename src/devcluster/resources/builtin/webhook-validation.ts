@@ -1,4 +1,4 @@
-/** What the API server refuses in a webhook of a configuration (k8s.io/kubernetes `pkg/apis/admissionregistration/validation`). */
+/** Validation of webhook configurations (k8s.io/kubernetes/pkg/apis/admissionregistration/validation). */
 import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate, forbidden, internalFieldError, invalid, notSupported, required, tooMany } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
@@ -10,11 +10,15 @@ import { objects } from './container-validation.ts'
 
 const reviewVersions = ['v1', 'v1beta1']
 const sideEffects = ['None', 'NoneOnDryRun']
-/** The API server takes this many match conditions of one webhook. */
+/** Maximum number of match conditions of one webhook. */
 const maxConditions = 64
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 
-/** In the order in which the API server tells it. `conditions`: whether the match conditions are looked at too. */
+/**
+ * Returns errors in the API server's order.
+ *
+ * @param conditions whether to validate the match conditions, too
+ */
 export function validateWebhook(webhook: JsonObject, path: string, conditions: boolean): FieldError[] {
   const errors: FieldError[] = [...validateName(textAt(webhook, 'name'), `${path}.name`)]
   for (const [rule, index] of objects(listAt(webhook, 'rules'))) errors.push(...validateRule(rule, `${path}.rules[${index}]`))
@@ -87,7 +91,7 @@ function validateReviewVersions(versions: readonly JsonValue[], path: string): F
   return isKnown ? errors : [...errors, invalid(path, [...versions], `must include at least one of ${known}`)]
 }
 
-/** Where a webhook is called: by a URL, or through a Service. */
+/** Validates the client configuration: a URL or a Service. */
 export function validateClient(clientConfig: JsonValue | undefined, path: string): FieldError[] {
   const client = isObject(clientConfig) ? clientConfig : {}
   const { url, service } = client
@@ -98,15 +102,15 @@ export function validateClient(clientConfig: JsonValue | undefined, path: string
 const urlParts = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s
 const form = 'desired format: https://host[/path]'
 
-/** What Go's parser finds in a URL. */
+/** Validates a URL with the messages of Go's parser. */
 function validateUrl(url: string, path: string): FieldError[] {
   const [, scheme = '', authority = '', query = '', fragment = ''] = urlParts.exec(url) ?? []
   const at = authority.lastIndexOf('@')
   const user = authority.slice(0, Math.max(at, 0))
   const host = authority.slice(at + 1)
-  const odd = /[\s<>"{}|\\^`]/.exec(host)
-  if (odd !== null) {
-    const detail = `parse ${JSON.stringify(url)}: invalid character ${JSON.stringify(odd[0])} in host name`
+  const invalidCharacter = /[\s<>"{}|\\^`]/.exec(host)
+  if (invalidCharacter !== null) {
+    const detail = `parse ${JSON.stringify(url)}: invalid character ${JSON.stringify(invalidCharacter[0])} in host name`
     return [required(path, `url must be a valid URL: ${detail}; ${form}`)]
   }
   return [
@@ -121,7 +125,7 @@ function validateUrl(url: string, path: string): FieldError[] {
 function validateService(service: JsonObject, path: string): FieldError[] {
   const { port } = service
   return [
-    // The API server takes one for the other.
+    // The API server reports these two with each other's path.
     ...(textAt(service, 'namespace') === '' ? [required(`${path}.name`)] : []),
     ...(textAt(service, 'name') === '' ? [required(`${path}.namespace`)] : []),
     ...(typeof port === 'number' && (port < 1 || port > 65_535)
@@ -135,7 +139,7 @@ function validateServicePath(value: string, path: string): FieldError[] {
   if (value === '' || value === '/') return []
   if (value === '//') return [invalid(path, value, 'segment[0] may not be empty')]
   const errors = value.startsWith('/') ? [] : [invalid(path, value, "must start with a '/'")]
-  // The first character goes whatever it is, as it does in the API server.
+  // Like the API server, drops the first character even if it is not a slash.
   const segments = value.slice(1).replace(/\/$/, '').split('/')
   for (const [index, segment] of segments.entries()) {
     if (segment === '') errors.push(invalid(path, value, `segment[${index}] may not be empty`))
@@ -181,7 +185,7 @@ function validateResources(resources: readonly string[], path: string): FieldErr
     const here = `${path}[${index}]`
     const slash = pattern.indexOf('/')
     if (pattern === '') errors.push(required(here))
-    // The API server remembers the last one alone.
+    // The API server checks only the last pattern without a subresource.
     else if (slash < 0) namesResource = pattern !== '*'
     if (slash < 0) continue
     const [resource, subresource] = [pattern.slice(0, slash), pattern.slice(slash + 1)]
@@ -198,7 +202,7 @@ function validateResources(resources: readonly string[], path: string): FieldErr
   return errors
 }
 
-/** A label selector as `metav1.LabelSelector` writes it. */
+/** Validates a label selector (k8s.io/apimachinery/pkg/apis/meta/v1/validation: ValidateLabelSelector). */
 export function validateSelector({ matchLabels, matchExpressions }: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = []
   if (isObject(matchLabels)) {

@@ -30,7 +30,7 @@ import { validateSelector } from './webhook-validation.ts'
 
 const group = 'apps'
 
-/** In which versions somebody may own a field of these types. */
+/** The apiVersions in which managers can own replicas (k8s.io/kubernetes/pkg/registry/apps). */
 const replicaVersions: ReadonlySet<string> = new Set(['v1', 'v1beta1', 'v1beta2'].map((version) => `${group}/${version}`))
 
 /** The `scale` subresource of types with `spec.replicas`. */
@@ -47,7 +47,7 @@ const scale: SubresourceInfo = {
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
       metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-      // Go leaves out a zero here, and not below.
+      // Go omits a 0 here, but not in the status.
       spec: replicas === 0 ? {} : { replicas },
       status: { replicas: numberAt(object, 'status', 'replicas'), selector: formatSelector(at(object, 'spec', 'selector'), '') },
     }
@@ -60,9 +60,9 @@ const scale: SubresourceInfo = {
   },
 }
 
-/** A strategy for types with a selector and a template. */
+/** Returns a strategy for types with selector and template. */
 function workload(options: {
-  /** As the API server calls it in its errors. */
+  /** The name of the type in the API server's messages. */
   readonly name: string
   readonly defaults: (spec: JsonObject) => JsonObject
   readonly validate?: (spec: JsonObject, old: JsonObject | undefined) => FieldError[]
@@ -88,7 +88,7 @@ function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: s
   else errors.push(...validateSelector(selector, 'spec.selector'))
   if (selector !== undefined && sizeAt(selector, 'matchLabels') + sizeAt(selector, 'matchExpressions') === 0)
     errors.push(invalid('spec.selector', selector, `empty selector is invalid for ${name}`))
-  // No selector selects nothing, an empty one everything.
+  // A missing selector matches nothing, an empty one everything.
   else if (
     selector === undefined ||
     !matchesLabels(requirementsOf(selector as unknown as LabelSelector), (isObject(labels) ? labels : {}) as Labels)
@@ -106,7 +106,7 @@ function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: s
   return errors
 }
 
-/** A label selector as it is written in a query. */
+/** Formats a label selector as in a query. */
 export function formatSelector(selector: JsonValue | undefined, none = '<none>'): string {
   const text = isObject(selector) ? formatLabelSelector(requirementsOf(selector as unknown as LabelSelector)) : ''
   return text === '' ? none : text
@@ -116,7 +116,7 @@ function count(name: string, ...path: readonly string[]): Column {
   return integerColumn(name, (object) => numberAt(object, ...path))
 }
 
-/** Containers and images of a template at a path, and the selector beside it, for `-o wide`. */
+/** Returns the columns for `-o wide`: containers and images of the template at a path, and the selector beside it. */
 export function templateColumns(...path: readonly string[]): readonly [Column, Column, Column] {
   const each = (field: string) => (object: JsonObject) =>
     listAt(object, ...path, 'template', 'spec', 'containers')
@@ -133,7 +133,7 @@ function readyOf(object: JsonObject): string {
   return `${numberAt(object, 'status', 'readyReplicas')}/${numberAt(object, 'spec', 'replicas')}`
 }
 
-/** An update strategy with its type, and if it is the rolling one with `defaults` of how. */
+/** Applies the default type of an update strategy, and `defaults` for rolling updates. */
 function rolling(strategy: JsonObject, defaults: JsonObject): JsonObject {
   const typed = withDefaults(strategy, { type: 'RollingUpdate' })
   if (typed.type !== 'RollingUpdate') return typed
@@ -275,7 +275,7 @@ const daemonSets = builtinResource({
 
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
-/** The annotation was a field once, that counts the changes of the template. */
+/** Counts changes of the template in an annotation, which replaces the former field `templateGeneration`. */
 function daemonSetStrategy(): Strategy {
   const strategy = workload({
     name: 'daemonset',

@@ -1,4 +1,4 @@
-/** From the text that a webhook answered to JSON, with the API server's words for what is none. */
+/** Decodes a webhook's response to JSON, with the API server's messages for invalid ones. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { parse as parseYaml } from 'yaml'
 import { messageOf } from '../../api/errors.ts'
@@ -7,25 +7,25 @@ import { isObject, stringifyJson } from '../../api/json.ts'
 import { parseJson } from '../../api/json-reader.ts'
 import { scanJson } from '../http/duplicate-keys.ts'
 import { notAnObject } from '../types/go-json.ts'
-import { describeAnswer } from './call-error.ts'
+import { describeResponse } from './call-error.ts'
 import { CallError } from './review.ts'
 
-export interface WebhookAnswer {
+export interface WebhookResponse {
   readonly statusCode: number
   readonly headers: IncomingHttpHeaders
-  /** Empty where the answer does not say. */
+  /** Empty when the header is missing. */
   readonly contentType: string
   readonly text: string
 }
 
-/** What the webhook said. Throws `CallError` for an answer that is an error or no JSON. */
-export function decodeAnswer({ statusCode, contentType, text }: WebhookAnswer): JsonValue {
+/** Returns the decoded response. Throws `CallError` for an error status and for invalid JSON. */
+export function decodeResponse({ statusCode, contentType, text }: WebhookResponse): JsonValue {
   const failed = (detail: string): CallError => new CallError(`failed to call webhook: ${detail}`)
-  if (statusCode < 200 || statusCode > 206) throw failed(describeAnswer(statusCode, contentType, text))
+  if (statusCode < 200 || statusCode > 206) throw failed(describeResponse(statusCode, contentType, text))
   if (text === '') {
     throw failed(`0-length response with status code: ${statusCode} and content type: ${contentType || 'application/json'}`)
   }
-  const { value, error } = parseAnswer(text)
+  const { value, error } = parseResponse(text)
   if (error !== undefined) throw failed(`couldn't get version/kind; json parse error: ${error}`)
   if (value !== null && !isObject(value)) {
     throw failed(`couldn't get version/kind; json parse error: ${notAnObject(value)}`)
@@ -33,8 +33,8 @@ export function decodeAnswer({ statusCode, contentType, text }: WebhookAnswer): 
   return value
 }
 
-/** JSON, or YAML as the API server reads it from a webhook too: a bare word is YAML's text. */
-function parseAnswer(text: string): { value: JsonValue; error?: string } {
+/** Parses JSON or YAML, since the API server also accepts YAML from a webhook; a bare word is a YAML string. */
+function parseResponse(text: string): { value: JsonValue; error?: string } {
   const { error } = scanJson(text)
   if (error === undefined) return { value: parseJson(text) }
   if (/^\s*[{["]/.test(text)) return { value: null, error }
