@@ -7,7 +7,6 @@ import { pod } from '../../src/api/builtin.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { deadlineFrom } from '../../src/webhook/deadline.ts'
 import { MemoryBudget } from '../../src/webhook/body/budget.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { AdmissionContext, WebhookHandlers } from '../../src/webhook/definition.ts'
@@ -112,14 +111,6 @@ t.test('what would be served at one path is refused', async (t) => {
 })
 
 t.test('the deadline', async (t) => {
-  t.test('is what the API server says, less the way back', (t) => {
-    t.equal(deadlineFrom('10s'), 9900)
-    t.equal(deadlineFrom('1m30s'), 89_900)
-    t.equal(deadlineFrom('150ms'), 75)
-    for (const none of [undefined, '', 'soon', '10', '-1s']) t.equal(deadlineFrom(none), 10_000)
-    t.equal(deadlineFrom('1h0.5s2us'), 3_600_400.002)
-    t.end()
-  })
   t.test('gives an answer that says so, and aborts the handler', async (t) => {
     const clock = new FakeClock()
     let signal: AbortSignal | undefined

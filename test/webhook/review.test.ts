@@ -94,13 +94,15 @@ t.test('what is no review says what is wrong with it', async (t) => {
     [undefined, noBody],
     [Buffer.alloc(0), noBody],
     [Buffer.from('{'), /^The body is no JSON: ./],
-    [bytesOf([]), 'The body is no AdmissionReview.'],
+    ...[[], 7, null, 'AdmissionReview'].map((body) => [bytesOf(body), 'The body is no AdmissionReview.'] as const),
     [bytesOf({ ...sent, kind: 'Review' }), 'The body is no AdmissionReview.'],
     [
       bytesOf({ ...sent, apiVersion: 'admission.k8s.io/v1beta1' }),
       'The apiVersion of the AdmissionReview is "admission.k8s.io/v1beta1": only admission.k8s.io/v1 is served.',
     ],
-    [bytesOf({ ...sent, request: null }), 'The AdmissionReview has no request.'],
+    ...[undefined, null, [], 'x'].map(
+      (nothing) => [bytesOf({ ...sent, request: nothing }), 'The AdmissionReview has no request.'] as const,
+    ),
     [bytesOf({ ...sent, request: { ...request, uid: '' } }), 'The request of the AdmissionReview has no uid.'],
     [bytesOf({ ...sent, request: { ...request, uid: 1 } }), 'The request of the AdmissionReview has no uid.'],
     [
