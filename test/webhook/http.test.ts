@@ -12,7 +12,6 @@ import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { AdmissionContext, WebhookHandlers } from '../../src/webhook/definition.ts'
 import { createHttpApp } from '../../src/webhook/http.ts'
 import { listen } from '../../src/webhook/listen.ts'
-import { mutatePath, validatePath } from '../../src/webhook/paths.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { tlsLimits } from '../../src/webhook/tls.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
@@ -22,12 +21,6 @@ import type { Widget } from '../support/webhook-fixture.ts'
 const url = '/validate-apps-example-com-v1-widget'
 const good = review({ object: widgetObject({ size: 3, image: 'i' }) })
 const json = { 'content-type': 'application/json' }
-
-t.test('paths are those of kubebuilder', (t) => {
-  t.equal(mutatePath({ group: 'apps.example.com', version: 'v1', kind: 'MyKind' }), '/mutate-apps-example-com-v1-mykind')
-  t.equal(validatePath({ group: '', version: 'v1', kind: 'Pod' }), '/validate--v1-pod')
-  t.end()
-})
 
 t.test('what is no AdmissionReview of this kind gets a 400 that says why', async (t) => {
   const { server } = await fixture(t)
@@ -93,10 +86,29 @@ t.test('unknown paths and methods', async (t) => {
         .map((path) => `  POST ${path}\n`)
         .join(''),
   )
+  t.match(unknown.headers['content-type'], /^text\/plain/)
   t.equal((await server.app.inject({ method: 'GET', url: '/' })).statusCode, 404)
-  const get = await server.app.inject({ method: 'GET', url })
-  t.equal(get.statusCode, 405)
-  t.equal(get.headers.allow, 'POST')
+  t.match((await server.app.inject({ method: 'POST', url: '/x?timeout=1s' })).body, /^\/x is not served\./)
+  for (const [method, text] of [
+    ['GET', `${url} takes a review by POST.\n`],
+    ['PUT', `${url} takes a review by POST.\n`],
+    ['HEAD', ''],
+  ] as const) {
+    const answer = await server.app.inject({ method, url: `${url}?timeout=1s` })
+    t.equal(answer.statusCode, 405, method)
+    t.equal(answer.headers.allow, 'POST')
+    t.match(answer.headers['content-type'], /^text\/plain/)
+    if (method !== 'HEAD') t.equal(answer.body, text)
+  }
+})
+
+t.test('a path is one of those that are served, whatever its query', async (t) => {
+  const fix = await fixture(t)
+  const answer = await fix.server.app.inject({ method: 'POST', url: `${url}?timeout=10s&x=?`, payload: '{', headers: json })
+  t.equal(answer.statusCode, 400)
+  t.match(fix.entries, [{ level: 'info', path: url, code: 400, msg: /^refused a request: The body is no JSON/ }])
+  const refused = (await fix.metrics.registry.metrics()).split('\n').filter((line) => /^proreus_webhook_refused_total\{.* [1-9]/.test(line))
+  t.strictSame(refused, [`proreus_webhook_refused_total{webhook="${url}",code="400"} 1`])
 })
 
 t.test('what would be served at one path is refused', async (t) => {
