@@ -147,7 +147,6 @@ class Receiver implements Received {
 
   /** All is there: it is read once there is room for what comes of it. */
   #finish(bytes: Buffer): void {
-    if (this.#settled) return
     const { costOf, budget, what } = this.#options
     const cost = requestCost + costOf(bytes)
     if (cost > budget.reserve && cost > smallCost) {
