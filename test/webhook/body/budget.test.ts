@@ -316,4 +316,10 @@ t.test('who has heard of its peer, or has gone, is not evicted, and nobody looks
   waiting.release()
   await clock.advance(250)
   t.equal(clock.pending, 0)
+
+  const slow = budget.open()
+  slow.waitsForPeer(() => t.fail('is evicted once nobody waits any more'))
+  await clock.advance(10_000)
+  taking(budget, smallCost).release()
+  await clock.advance(250)
 })
