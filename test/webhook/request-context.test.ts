@@ -243,6 +243,59 @@ t.test('a cached read never takes what has not arrived for what is not there', a
   })
 })
 
+t.test('the cache is filled when all types have arrived, or the signal aborts', async (t) => {
+  const asked: unknown[] = []
+  const arrived = new Map([configMap, node].map((type) => [type as unknown, Promise.withResolvers<void>()]))
+  const cache = {
+    informer: (type: unknown) => ({
+      synced: false,
+      whenSynced: (until: AbortSignal) => (asked.push([type, until]), arrived.get(type)!.promise),
+    }),
+  } as unknown as ProcessCache
+  const { signal } = new AbortController()
+  let filled = false
+  const filling = new AdmissionCache(cache).whenFilled([configMap, node], signal).then(() => (filled = true))
+  t.strictSame(
+    asked.map((each) => (each as unknown[])[1] === signal),
+    [true, true],
+  )
+  t.strictSame(
+    asked.map((each) => (each as unknown[])[0]),
+    [configMap, node],
+  )
+  arrived.get(node)!.resolve()
+  await new Promise(setImmediate)
+  t.equal(filled, false)
+  arrived.get(configMap)!.resolve()
+  await filling
+  await new AdmissionCache(undefined).whenFilled([configMap], signal)
+  await new AdmissionCache(cache).whenFilled([], signal)
+  t.equal(asked.length, 2)
+})
+
+t.test('a cached read is given its key and its options', async (t) => {
+  const asked: unknown[] = []
+  const object = { metadata: { name: 'a' } }
+  const cache = {
+    namespaces: ['a'],
+    informer: () => ({ synced: true }),
+    get: (...all: unknown[]) => (asked.push(all), object),
+    list: (...all: unknown[]) => (asked.push(all), [object]),
+  } as unknown as ProcessCache
+  const reader = new AdmissionCache(cache)
+  const options = { namespace: 'a', labels: { b: 'c' } }
+  t.equal(reader.get(configMap, { namespace: 'a', name: 'x' }), object)
+  t.strictSame(reader.list(configMap, options), [object])
+  t.strictSame(asked, [
+    [configMap, { namespace: 'a', name: 'x' }],
+    [configMap, options],
+  ])
+  t.throws(() => reader.list(configMap, { labels: { b: 'c' } }), {
+    code: 'PRO_INPUT',
+    message: 'configmaps of all namespaces are not in the cache, which follows "a": name one of these, or read them with the client.',
+  })
+})
+
 t.test('a cached read is of what the webhook itself names in `reads`', async (t) => {
   const cache = new Cache(new ScriptedClient().client, { logger: silentLogger() })
   for (const type of [configMap, node, pod]) cache.informer(type)
