@@ -122,7 +122,7 @@ class Receiver implements Received {
     if (this.#settled) return
     this.#size += chunk.length
     this.#chunks += 1
-    if (this.#chunks > freeChunks && this.#size < (this.#chunks - freeChunks) * leastChunkBytes) {
+    if (this.#size < (this.#chunks - freeChunks) * leastChunkBytes) {
       return this.#endConnection(new BodyRefused(400, `The body comes in chunks of less than ${leastChunkBytes} bytes.`))
     }
     if (this.#size > this.#options.maxBytes) return this.#settle(this.#tooLarge())

@@ -237,3 +237,37 @@ t.test('why there is no memory is said with what there is', async (t) => {
   ])
   t.strictSame([budget.waiting, budget.used, clock.pending], [0, 3 * smallCost, 0])
 })
+
+t.test('the chunks of a body are put together as they come, in memory for no more than is announced', async (t) => {
+  const { budget, begin } = fixture(t)
+  const request = begin({ 'content-length': '9' })
+  for (const chunk of ['[1,', '2,', '3,']) {
+    request.payload.write(chunk)
+    await until('it has come', () => budget.used > 16 * 1024)
+    await new Promise(setImmediate)
+    t.equal(budget.used, 16 * 1024 + 9)
+  }
+  request.payload.end('4')
+  t.strictSame(await answered(request), [200, 'read [1,2,3,4'])
+})
+
+t.test('a body that has got its memory has to come on while others wait for theirs', async (t) => {
+  const { clock, budget, begin } = fixture(t)
+  const slow = begin({ 'content-length': '50000' })
+  slow.payload.write('[')
+  await until('it has begun', () => budget.used > 16 * 1024)
+  const [other, holder] = [budget.open(), budget.open()]
+  other.force(2 * smallCost)
+  holder.growLater(smallCost, () => undefined)
+  slow.payload.write('x'.repeat(20_000))
+  await until('it waits for memory', () => budget.waiting === 1)
+  other.release()
+  await until('it has got it', () => budget.waiting === 0)
+  await clock.advance(5_000)
+  t.equal(slow.answer().status, 0, 'nobody waits')
+  budget.open().force(2 * smallCost)
+  budget.open().growLater(smallCost, () => undefined)
+  budget.open().growLater(smallCost, () => undefined)
+  await clock.advance(250)
+  t.strictSame(await answered(slow), [408, 'The body came too slowly while others waited for memory.'])
+})
