@@ -111,6 +111,13 @@ t.test('a path is one of those that are served, whatever its query', async (t) =
   t.strictSame(refused, [`proreus_webhook_refused_total{webhook="${url}",code="400"} 1`])
 })
 
+t.test('a path that is none is refused, and counted for nobody', async (t) => {
+  const fix = await fixture(t)
+  const answer = await fix.server.app.inject({ method: 'POST', url: '/%zz', payload: '{}', headers: json })
+  t.equal(answer.statusCode, 400)
+  t.notMatch(await fix.metrics.registry.metrics(), /zz/)
+})
+
 t.test('what would be served at one path is refused', async (t) => {
   const { source, metrics } = await fixture(t)
   const { logger } = recordingLogger()

@@ -273,6 +273,25 @@ t.test('applied to the raw value, the patch gives the target', (t) => {
   t.end()
 })
 
+/** How many items two lists have in common, in their order. */
+function inCommon(raw: readonly string[], target: readonly string[]): number {
+  if (raw.length === 0 || target.length === 0) return 0
+  const [first, ...rest] = raw
+  const at = target.indexOf(first!)
+  return Math.max(inCommon(rest, target), at < 0 ? 0 : 1 + inCommon(rest, target.slice(at + 1)))
+}
+
+t.test('of two lists that have items in common, as many as can be are left alone', (t) => {
+  const list = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 8 })
+  const property = fc.property(list, list, (raw, target) => {
+    const common = inCommon(raw, target)
+    const touched = createPatch(raw, target).filter(({ op }) => op !== 'add').length
+    return common === 0 || raw.length - touched === common
+  })
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 1000 }))
+  t.end()
+})
+
 t.test('items without keys that stayed are found between those that did not, in whatever order their fields are', (t) => {
   const rule = (id: number): JsonObject => ({ from: [{ labels: { app: `a${id}` }, ports: [id, 443] }], id })
   const turned = ({ from, id }: JsonObject): JsonObject => ({ id: id!, from: structuredClone(from!) })
