@@ -127,7 +127,9 @@ t.test('what has the wrong shape is an error at once, with its path', async (t) 
     const about = `Widget.apps.example.com${'subresource' in definition ? '/1' : ''}`
     t.equal(refusalOf(definition), `The webhook for ${about} is not well defined: ${problem}.`)
   }
-  t.throws(() => defineWebhook(widget, Object.assign(new (class Limits {})(), { scope: 'x' })), { message: /: scope: must be one of / })
+  t.throws(() => defineWebhook(widget, Object.assign(new (class Limits {})(), { scope: 'x' as never })), {
+    message: /: scope: must be one of /,
+  })
 })
 
 t.test('the API server waits for a whole number of seconds, from 1 to 30', async (t) => {

@@ -90,7 +90,7 @@ t.test('the least limit is what an idle process takes, 32 MiB, and a tenth for w
 })
 
 t.test('the shares of small, middling and large limits', (t) => {
-  const shares = (limit: number, heap = limit): object => {
+  const shares = (limit: number, heap = limit): Record<string, unknown> => {
     const { requestBytes, reserveBytes, conversionBytes, ...others } = shareMemory({
       ...process256,
       limitBytes: limit * mebibyte,
@@ -105,7 +105,7 @@ t.test('the shares of small, middling and large limits', (t) => {
     threads: { count: 1, heapMegabytes: 16 },
     inMebibytes: [16, 12.8, 5.1],
   })
-  t.strictSame(shares(10).connections, 64, 'and never fewer connections')
+  t.strictSame(shares(10)['connections'], 64, 'and never fewer connections')
   // Of 360 - 160 MiB 60 % are for the thread: 40 and 80.
   t.strictSame(shares(400), {
     limitBytes: 400 * mebibyte,

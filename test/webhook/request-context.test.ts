@@ -283,14 +283,14 @@ t.test('a cached read is given its key and its options', async (t) => {
     list: (...all: unknown[]) => (asked.push(all), [object]),
   } as unknown as ProcessCache
   const reader = new AdmissionCache(cache)
-  const options = { namespace: 'a', labels: { b: 'c' } }
+  const options = { namespace: 'a', labelSelector: { matchLabels: { b: 'c' } } }
   t.equal(reader.get(configMap, { namespace: 'a', name: 'x' }), object)
   t.strictSame(reader.list(configMap, options), [object])
   t.strictSame(asked, [
     [configMap, { namespace: 'a', name: 'x' }],
     [configMap, options],
   ])
-  t.throws(() => reader.list(configMap, { labels: { b: 'c' } }), {
+  t.throws(() => reader.list(configMap, { labelSelector: { matchLabels: { b: 'c' } } }), {
     code: 'PRO_INPUT',
     message: 'configmaps of all namespaces are not in the cache, which follows "a": name one of these, or read them with the client.',
   })

@@ -81,8 +81,9 @@ t.test('each operation has its objects', async (t) => {
     [{ operation: 'CONNECT', object: null, oldObject: null }, undefined],
     [{ operation: 'CONNECT', object: undefined, oldObject: undefined }, undefined],
   ] as const) {
-    if (message === undefined) t.doesNotThrow(() => read(request), JSON.stringify(request))
-    else t.throws(() => read(request), { name: 'MalformedReview', message: new RegExp(`^${message}$`) }, JSON.stringify(request))
+    const reading = (): unknown => read(request as ReviewedRequest)
+    if (message === undefined) t.doesNotThrow(reading, JSON.stringify(request))
+    else t.throws(reading, { name: 'MalformedReview', message: new RegExp(`^${message}$`) }, JSON.stringify(request))
   }
 })
 

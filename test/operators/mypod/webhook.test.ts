@@ -84,7 +84,7 @@ interface Asked {
 
 async function validateInCluster(
   object: MyPod,
-  { old, may = true, refuse }: { old?: MyPod; may?: boolean; refuse?: unknown } = {},
+  { old, may = true, refuse }: { old?: MyPod; may?: boolean; refuse?: Error } = {},
 ): Promise<Asked> {
   const [warnings, questions, tried]: [string[], unknown[], unknown[][]] = [[], [], []]
   const context = {
@@ -130,7 +130,7 @@ t.test('only a changed spec is asked about', async (t) => {
   t.strictSame([changed.questions.length, changed.tried.length], [1, 1])
 })
 
-const of = (code: number, message: string, causes?: readonly StatusCause[]): ApiError =>
+const of = (code: number, message: string, causes?: StatusCause[]): ApiError =>
   new ApiError(failure(code, 'Reason', message, causes === undefined ? undefined : { causes }))
 
 t.test('who may not create Pods may not have them created', async (t) => {

@@ -207,7 +207,7 @@ t.test('its connection and its kubeconfig say the same, and go with it', async (
   }
   t.strictSame([file.users[0]!.name, file.contexts[0]!.context.namespace], ['proreus-fault-proxy', 'ns'])
   t.equal(`Bearer ${file.users[0]!.user.token}`, await connection.authorization!())
-  const loaded = await loadConnection({ kubeconfig })
+  const loaded = await loadConnection({ kubeconfig, env: {} })
   t.strictSame([loaded.server, loaded.ca, loaded.namespace], [connection.server, connection.ca, 'ns'])
   const other = proxy.through({ server: `${server.url}/prefix`, describe: 'x' })
   t.notOk('namespace' in other)
