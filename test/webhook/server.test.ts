@@ -325,7 +325,7 @@ t.test('the bytes in flight are a metric, and how many there may be', async (t) 
 })
 
 t.test('the time that a review takes to arrive is not there for its handlers', async (t) => {
-  const clock = new FakeClock(0)
+  const clock = new FakeClock(50_000)
   const entered = Promise.withResolvers<void>()
   const validate = (): Promise<never> => {
     entered.resolve()

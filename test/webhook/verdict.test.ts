@@ -43,7 +43,8 @@ function fixture(): { context: RequestContext; entries: Record<string, unknown>[
 }
 
 const webhooksOf = (...handlers: readonly WebhookHandlers<Widget>[]): OperatorWebhook[] => handlers.map((one) => defineWebhook(widget, one))
-const said = (entries: readonly Record<string, unknown>[]): unknown[] => entries.map(({ level, msg }) => [level, msg])
+const said = (entries: readonly Record<string, unknown>[]): unknown[] =>
+  entries.map(({ level, msg, err }) => [level, msg, (err as Error).message])
 
 t.test('validate is given the frozen object, the one before and the context', async (t) => {
   const { context } = fixture()
@@ -74,7 +75,7 @@ t.test('what one validate throws counts where nothing is known against the objec
     if (errors === boom) await t.rejects(found, boom)
     else t.strictSame((await found).listed, errors)
     const isSwallowed = errors !== boom && (handlers as readonly unknown[]).includes(throws)
-    t.strictSame(said(entries), isSwallowed ? [['debug', 'validate() failed on an object that is refused anyway: boom']] : [])
+    t.strictSame(said(entries), isSwallowed ? [['debug', 'validate() failed on an object that is refused anyway: boom', 'boom']] : [])
   }
 })
 
@@ -118,7 +119,7 @@ t.test('the cluster is asked by each handler, with a context of its own, and a s
         Array.from({ length: calls }, (_, at) => (index === 0 ? `${at} UPDATE 2 1` : `${at} UPDATE 2`)),
       )
       const isSwallowed = verdict !== boom && (answers as readonly unknown[]).includes(boom)
-      t.strictSame(said(entries), isSwallowed ? [['debug', 'a handler failed on an object that is refused anyway: boom']] : [])
+      t.strictSame(said(entries), isSwallowed ? [['debug', 'a handler failed on an object that is refused anyway: boom', 'boom']] : [])
     }
     t.strictSame(
       context.said()?.warnings,
@@ -166,7 +167,7 @@ t.test('defaults are asked one after the other, as long as the types are right',
     }
     t.equal(changed.length, changes)
     const isSwallowed = errors !== boom && handlers.includes(fails)
-    t.strictSame(said(entries), isSwallowed ? [['debug', 'default() failed on an object that the schema refuses: boom']] : [])
+    t.strictSame(said(entries), isSwallowed ? [['debug', 'default() failed on an object that the schema refuses: boom', 'boom']] : [])
   }
 })
 

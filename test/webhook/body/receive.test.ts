@@ -24,7 +24,7 @@ function fixture(
   costOf: (bytes: Buffer) => number = () => smallCost / 2,
   { reserve = smallCost, ...options }: { reserve?: number; what?: 'ConversionReview'; advice?: undefined } = {},
 ): Fixture {
-  const clock = new FakeClock(0)
+  const clock = new FakeClock(50_000)
   const budget = new MemoryBudget({ total: 3 * smallCost, reserve, clock })
   const handled: Fixture['handled'] = []
   const app = fastify()
@@ -166,7 +166,7 @@ t.test('while it is handled, a request takes 16 KiB and what its body costs, and
   request.payload.end('[12]')
   t.strictSame(await answered(request), [200, 'read [12]'])
   const bytes = 16 * 1024 + smallCost / 2
-  t.strictSame(handled, [{ used: bytes, bytes, began: 0 }])
+  t.strictSame(handled, [{ used: bytes, bytes, began: 50_000 }])
   t.strictSame([budget.used, clock.pending], [0, 0])
 })
 
