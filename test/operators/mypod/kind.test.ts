@@ -1,11 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { parse } from 'yaml'
 import { accessReviewRule, core } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/api/json.ts'
+import { crdOf } from '../../../src/manifests/crd.ts'
 import { shippedOperators } from '../../../src/operators/index.ts'
 import { mypodOperator } from '../../../src/operators/mypod/index.ts'
 import { mypod } from '../../../src/operators/mypod/kind.ts'
 import { validateMyPod, validateMyPodInCluster } from '../../../src/operators/mypod/webhook.ts'
 import { schemaOf } from '../../../src/schema/kind-schema.ts'
+import { repository } from '../../support/process.ts'
 import { version as ownVersion } from '../../../src/api/version.ts'
 
 const container = { name: 'main', image: 'x:1' }
@@ -48,6 +53,11 @@ t.test('the status of a MyPod is that of its Pod, and none of it need be there',
   t.strictSame(errorsOf(spec, {}), [])
   t.strictSame(errorsOf(spec, status), [])
   for (const field of Object.keys(status)) t.strictSame(errorsOf(spec, { [field]: {} }).length, 1, field)
+})
+
+t.test('the CRD that is applied is that of the kind', async (t) => {
+  const file = readFileSync(join(repository, 'config/crd/bases/harryyann.github.io_mypods.yaml'), 'utf8')
+  t.strictSame(parse(file), JSON.parse(JSON.stringify(crdOf(mypod))), 'else "npm run generate" has not been run')
 })
 
 t.test('kubectl get shows where the Pod is', async (t) => {
