@@ -206,6 +206,26 @@ t.test('who gives up on a half-open connection is noticed when it flows again', 
   await until('nothing is left', () => network.links.length === 0 && sockets.size === 0)
 })
 
+t.test('who resets a connection resets it for the other side, at once or when that side is told again', async (t) => {
+  const { network, sockets } = await setUp(t)
+  const other = await dial(t, network)
+  for (const held of [false, true]) {
+    const client = await dial(t, network)
+    client.socket.write('a')
+    await until('it is through', () => client.got === 'a')
+    const fault = held ? network.hold(['toClient'], { only: network.links.slice(1) }) : undefined
+    client.socket.resetAndDestroy()
+    for (const text of held ? ['1', '2', '3'] : []) {
+      const { got } = other
+      other.socket.write(text)
+      await until('time has passed', () => other.got === got + text)
+    }
+    if (held) t.equal(network.links.length, 2, 'the server has not heard of it')
+    fault?.end()
+    await until('the server has heard', () => sockets.size === 1 && network.links.length === 1)
+  }
+})
+
 t.test('closing ends what stands still, too', async (t) => {
   const { network, sockets } = await setUp(t)
   const client = await dial(t, network)
