@@ -116,7 +116,11 @@ t.test('a thread reads a review, takes what is changed, and answers', async (t) 
 
 t.test('what is too much is refused unread, and the thread goes on', async (t) => {
   const { threads } = threadsOf(t, { threads: 1 })
-  const refused = (what: string): object => ({ name: 'BodyRefused', code: 413, message: `The AdmissionReview ${what}, and is not read.` })
+  const refused = (what: string): { name: string; code: number; message: string } => ({
+    name: 'BodyRefused',
+    code: 413,
+    message: `The AdmissionReview ${what}, and is not read.`,
+  })
   await t.rejects(evaluate(threads, `{"open":[${'1,'.repeat(500_000)}1]}`), refused('has more than 500000 values'))
   await t.rejects(evaluate(threads, `{"open":${'['.repeat(1100)}${']'.repeat(1100)}}`), {
     name: 'BodyRefused',
