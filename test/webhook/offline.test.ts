@@ -332,3 +332,20 @@ t.test('a handler is given the defaults of the schema, and what it makes of them
   ])
   t.strictSame(seen, [3, 10])
 })
+
+t.test('what cannot be read is all that is said', async (t) => {
+  const spec = Type.Object({ size: Type.Integer(), resource: Type.Optional(Type.EmbeddedResource()) })
+  const kind = defineKind({ group: 'example.com', kind: 'Holder', versions: [{ name: 'v1', spec }] })
+  const none = { matchExpressions: [{ key: 'a', operator: 'DoesNotExist' }] } as const
+  const holder = defineWebhook(kind, { objectSelector: none, validate: () => [forbidden('spec', 'was asked')] })
+  const errorsOf = (object: object): Promise<string[]> =>
+    said([holder], { apiVersion: 'example.com/v1', kind: 'Holder', ...object } as JsonObject)
+  const noNumber = 'json: cannot unmarshal number into Go value of type v1.ObjectMeta'
+  t.strictSame(await errorsOf({ metadata: 5, spec: {} }), [`metadata: Invalid value: 5: ${noNumber}`])
+  const resource = { apiVersion: 'v1', kind: 'Pod', metadata: 5 }
+  t.strictSame(await errorsOf({ metadata: { name: 'a' }, spec: { resource } }), [`spec.resource.metadata: Invalid value: 5: ${noNumber}`])
+  t.strictSame(await errorsOf({ spec: { size: 1 } }), [
+    'metadata.name: Required value: name or generateName is required',
+    'spec: Forbidden: was asked',
+  ])
+})

@@ -22,13 +22,13 @@ interface Fixture {
   begin(): Promise<unknown>
 }
 
-function fixture(bytes = Buffer.from(body), { verb = 'mutate' as 'mutate' | 'validate', applies = true } = {}): Fixture {
+function fixture(bytes = Buffer.from(body), { verb = 'mutate' as 'mutate' | 'validate', applies = true, given = object } = {}): Fixture {
   const controller = new AbortController()
   const calls: Fixture['calls'] = []
   let released = 0
   const answers: Readonly<Record<string, unknown>> = {
     begin: { request, applies, errors: noErrors, warnings: [] },
-    objects: { object: bufferOf(object), oldObject: undefined },
+    objects: { object: bufferOf(given), oldObject: undefined },
     change: noErrors,
     answer: { text: bufferOf('written'), patch: { operations: 1, bytes: 2 } },
   }
@@ -140,4 +140,35 @@ t.test('a review that is given up releases its thread, and throws why', async (t
   late.controller.abort(reason)
   await t.rejects(beginning, reason)
   t.strictSame([late.released(), late.calls.length], [1, 0], 'also one that has just got its thread')
+})
+
+t.test('large objects are read and written while the event loop is free in between, until the review is given up', async (t) => {
+  const given = widgetObject({ parts: Array.from({ length: 10_000 }, (_, index) => ({ name: `n${index}` })) })
+  let turns = 0
+  let counting = setImmediate(function count() {
+    turns += 1
+    counting = setImmediate(count)
+  })
+  t.teardown(() => clearImmediate(counting))
+  const { evaluation, begin } = fixture(undefined, { given })
+  await begin()
+  turns = 0
+  const { object: read } = await evaluation.objects()
+  // 20,000 values, 5,000 a turn.
+  t.ok(turns >= 3, `read in ${turns} turns`)
+  turns = 0
+  await evaluation.change(structuredClone(read!))
+  t.ok(turns >= 3, `written in ${turns} turns`)
+
+  const reason = new Error('too late')
+  for (const step of ['objects', 'change'] as const) {
+    const late = fixture(undefined, { given })
+    await late.begin()
+    if (step === 'change') await late.evaluation.objects()
+    const asked = late.calls.length
+    const working = step === 'change' ? late.evaluation.change(structuredClone(read!)) : late.evaluation.objects()
+    setImmediate(() => late.controller.abort(reason))
+    await t.rejects(Promise.resolve<unknown>(working), reason)
+    t.equal(late.calls.length, asked + (step === 'objects' ? 1 : 0))
+  }
 })
