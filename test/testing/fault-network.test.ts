@@ -70,6 +70,65 @@ t.test('large things pass through a slow reader whole', async (t) => {
   await until('all of it', () => client.got.length === bytes.length)
 })
 
+t.test('what a reader takes late waits for it, and goes on then', async (t) => {
+  const { network, received } = await setUp(t)
+  const client = await dial(t, network)
+  client.socket.pause()
+  const bytes = 'x'.repeat(32 * 1024 * 1024)
+  client.socket.write(bytes)
+  let before = -1
+  await until('nothing moves any more', () => {
+    const now = received.length
+    const stands = now > 0 && now === before
+    before = now
+    return stands
+  })
+  client.socket.resume()
+  await until('all of it', () => client.got.length === bytes.length)
+})
+
+t.test('networks have ports of their own, and number their connections', async (t) => {
+  const [one, other] = [await setUp(t), await setUp(t)]
+  t.not(one.network.port, other.network.port)
+  for (const expected of [[1], [1, 2], [1, 2, 3]]) {
+    await dial(t, one.network)
+    await until('it is there', () => one.network.links.length === expected.length)
+    t.strictSame(
+      one.network.links.map(({ number }) => number),
+      expected,
+    )
+  }
+  t.strictSame(other.network.links, [])
+})
+
+t.test('connections that are made later are held only where that was asked for', async (t) => {
+  const { network, received } = await setUp(t)
+  const before = await dial(t, network)
+  await until('it is there', () => network.links.length === 1)
+  const echo = async (client: typeof before, text: string): Promise<void> => {
+    const got = client.got
+    client.socket.write(text)
+    await until(`${text} comes back`, () => client.got === got + text)
+  }
+  const some = network.hold(['toServer', 'toClient'], { only: [] })
+  await echo(await dial(t, network), 'free')
+  some.end()
+  const later = network.hold(['toServer', 'toClient'], { only: [], alsoNew: true })
+  const held = await dial(t, network)
+  held.socket.write('held')
+  for (const text of ['a', 'b', 'c']) await echo(before, text)
+  t.notOk(received.includes('held'))
+  later.end()
+  await until('it flows', () => held.got === 'held')
+  network.hold(['toServer', 'toClient'], { only: network.links.slice(0, 1) })
+  await echo(held, 'again')
+  before.socket.write('stands')
+  for (const text of ['d', 'e', 'f']) await echo(held, text)
+  t.notOk(received.includes('stands'))
+  network.heal()
+  await until('it flows, too', () => before.got === 'abcstands')
+})
+
 t.test('a delay holds for each direction, adds up, and ends', async (t) => {
   const { network } = await setUp(t)
   const client = await dial(t, network)
@@ -145,6 +204,26 @@ t.test('who gives up on a half-open connection is noticed when it flows again', 
   t.equal(sockets.size, 1)
   network.heal()
   await until('nothing is left', () => network.links.length === 0 && sockets.size === 0)
+})
+
+t.test('who resets a connection resets it for the other side, at once or when that side is told again', async (t) => {
+  const { network, sockets } = await setUp(t)
+  const other = await dial(t, network)
+  for (const held of [false, true]) {
+    const client = await dial(t, network)
+    client.socket.write('a')
+    await until('it is through', () => client.got === 'a')
+    const fault = held ? network.hold(['toClient'], { only: network.links.slice(1) }) : undefined
+    client.socket.resetAndDestroy()
+    for (const text of held ? ['1', '2', '3'] : []) {
+      const { got } = other
+      other.socket.write(text)
+      await until('time has passed', () => other.got === got + text)
+    }
+    if (held) t.equal(network.links.length, 2, 'the server has not heard of it')
+    fault?.end()
+    await until('the server has heard', () => sockets.size === 1 && network.links.length === 1)
+  }
 })
 
 t.test('closing ends what stands still, too', async (t) => {

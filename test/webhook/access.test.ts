@@ -1,5 +1,5 @@
 import t from 'tap'
-import { deployment, pod } from '../../src/api/builtin.ts'
+import { deployment, node, pod } from '../../src/api/builtin.ts'
 import type { SubjectAccessReview } from '../../src/api/builtin.ts'
 import { failure } from '../../src/api/status.ts'
 import { ApiError } from '../../src/client/api-error.ts'
@@ -34,6 +34,56 @@ t.test('asks as whom, and what', async (t) => {
       resourceAttributes: { verb: 'create', group: '', resource: 'pods', namespace: 'ns', subresource: 'exec', name: 'p' },
     },
   ])
+})
+
+t.test('who has only a name is asked about by it, and what names no namespace is asked about in that of the request', async (t) => {
+  const { asked, client, reviews } = world()
+  const joe = { username: 'joe' }
+  await reviews.allows(client, joe, { verb: 'get', type: deployment }, 'own')
+  await reviews.allows(client, joe, { verb: 'get', type: deployment, namespace: '' }, 'own')
+  await reviews.allows(client, joe, { verb: 'get', type: node, namespace: 'ns' }, 'own')
+  const attributes = { verb: 'get', group: 'apps', resource: 'deployments' }
+  t.strictSame(asked, [
+    { user: 'joe', resourceAttributes: { ...attributes, namespace: 'own' } },
+    { user: 'joe', resourceAttributes: { ...attributes, namespace: '' } },
+    { user: 'joe', resourceAttributes: { verb: 'get', group: '', resource: 'nodes', namespace: '' } },
+  ])
+})
+
+t.test('an answer without a status is a no', async (t) => {
+  const { reviews } = world()
+  for (const answer of [{}, { status: {} }, { status: { allowed: 'true' } }])
+    t.equal(await reviews.allows({ create: async () => answer } as never, { username: JSON.stringify(answer) }, createPods, ''), false)
+})
+
+t.test('an answer is remembered from when it came', async (t) => {
+  const { clock, asked, client, reviews } = world()
+  const slow = {
+    create: async (type: unknown, review: SubjectAccessReview) => {
+      await clock.advance(3_000)
+      return (client.create as (...args: unknown[]) => unknown)(type, review)
+    },
+  } as unknown as Pick<Client, 'create'>
+  const ask = (): Promise<boolean> => reviews.allows(slow, jane, createPods, '')
+  await ask()
+  await clock.advance(4_999)
+  await ask()
+  t.equal(asked.length, 1)
+})
+
+t.test('an answer that was asked for again is among the newest', async (t) => {
+  const { clock, asked, client, reviews } = world()
+  const ask = (index: number): Promise<boolean> => reviews.allows(client, jane, { ...createPods, name: `p${index}` }, 'other')
+  await ask(0)
+  await clock.advance(4_000)
+  for (let index = 1; index < 1000; index += 1) await ask(index)
+  await clock.advance(1_000)
+  await ask(0)
+  t.equal(asked.length, 1001, 'it was too old')
+  for (const index of [1000, 0, 2]) await ask(index)
+  t.equal(asked.length, 1002)
+  await ask(1)
+  t.equal(asked.length, 1003, 'the oldest has gone')
 })
 
 t.test('an answer is used again for some seconds, a no for one', async (t) => {
@@ -97,7 +147,12 @@ t.test('a server that does not say is an error with its cause, and asked again',
   })
   await t.rejects(reviews.allows(refuse(failure(403, 'Forbidden', 'not you')), jane, createPods, 'other'), {
     code: 'PRO_PERMISSION',
-    message: /may not ask the API server whether the user "jane" may create pods: name accessReviewRule/,
+    message:
+      'This process may not ask the API server whether the user "jane" may create pods: name accessReviewRule in the `rbac` of the webhook, and apply the role that "proreus generate" writes.',
+    cause: { message: /not you/ },
+  })
+  await t.rejects(reviews.allows(refuse(failure(500, 'InternalError', 'oops')), jane, { verb: 'get', type: deployment }, ''), {
+    message: 'The API server does not say whether the user "jane" may get deployments.apps.',
   })
   t.equal(await reviews.allows(world().client, jane, createPods, 'other'), true)
 })

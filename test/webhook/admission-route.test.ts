@@ -106,6 +106,71 @@ t.test('sizes of requests and of patches, and warnings', async (t) => {
   t.equal(await valueOf(fix, `proreus_webhook_warnings_total{webhook="${url}"}`), 2)
 })
 
+t.test('how long a review took is told in seconds, and in milliseconds in the log', async (t) => {
+  const fix = await fixture(t, { validate: async () => [] })
+  const began = performance.now()
+  for (let count = 0; count < 3; count += 1) await fix.ask('validate', { object: good })
+  const ms = performance.now() - began
+  for (const series of [
+    `controller_runtime_webhook_latency_seconds_sum{webhook="${url}"}`,
+    `proreus_webhook_review_duration_seconds_sum{webhook="${url}",outcome="allowed"}`,
+  ]) {
+    const seconds = await valueOf(fix, series)
+    t.ok(seconds! > 0 && seconds! * 1000 <= ms, `${series}: ${seconds}`)
+  }
+  const logged = fix.entries.reduce((sum, entry) => sum + (entry['ms'] as number), 0)
+  t.ok(logged > 0 && logged <= ms + 0.002, `${logged}`)
+})
+
+t.test('a review that is under way is in flight, also one that fails later, and its size is counted', async (t) => {
+  const entered = Promise.withResolvers<void>()
+  const opened = Promise.withResolvers<never>()
+  const fix = await fixture(t, {
+    validate: () => {
+      entered.resolve()
+      return opened.promise
+    },
+  })
+  const inFlight = (): Promise<number | undefined> => valueOf(fix, `controller_runtime_webhook_requests_in_flight{webhook="${url}"}`)
+  const answer = fix.ask('validate', { object: good })
+  await entered.promise
+  t.equal(await inFlight(), 1)
+  t.equal(await valueOf(fix, `controller_runtime_webhook_latency_seconds_count{webhook="${url}"}`), 0)
+  opened.reject(new Error('oops'))
+  t.match(await answer, { allowed: false, status: { code: 500 } })
+  t.equal(await inFlight(), 0)
+  t.equal(await valueOf(fix, `controller_runtime_webhook_latency_seconds_count{webhook="${url}"}`), 1)
+})
+
+t.test('a review that is no review ends like any other, whether that is found at once or later', async (t) => {
+  for (const inline of [true, false]) {
+    const fix = await fixture(t, handlers, { evaluation: { isInline: () => inline, threads: 1 } })
+    const answer = await fix.server.app.inject({ method: 'POST', url, payload: '[]', headers: { 'content-type': 'application/json' } })
+    t.strictSame([answer.statusCode, answer.body], [400, 'The body is no AdmissionReview.\n'])
+    t.equal(await valueOf(fix, `controller_runtime_webhook_requests_in_flight{webhook="${url}"}`), 0)
+    t.equal(await valueOf(fix, `controller_runtime_webhook_latency_seconds_count{webhook="${url}"}`), 1)
+    t.equal(await valueOf(fix, `controller_runtime_webhook_requests_total{webhook="${url}",code="400"}`), 1)
+    t.equal(await valueOf(fix, `controller_runtime_webhook_requests_total{webhook="${url}",code="200"}`), 0)
+  }
+})
+
+t.test('one that is given up before anything is known of it is an error without an answer of the API', async (t) => {
+  const clock = new FakeClock()
+  // No thread ever comes to it.
+  const evaluation = { isInline: () => false, threads: 0 }
+  const fix = await fixture(t, handlers, { clock, evaluation })
+  // It has no object, before which the request would stand.
+  const payload = JSON.stringify(review({ object: good })).replace('"object":', ' "object":')
+  const answer = fix.server.app.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json' } })
+  await clock.untilPending(1)
+  await clock.advance(10_000)
+  const { statusCode, body } = await answer
+  t.strictSame([statusCode, body], [500, 'Internal error.\n'])
+  t.match(fix.entries, [
+    { level: 'error', path: url, err: { message: 'the webhook for Widget.apps.example.com did not decide within 10000 ms' } },
+  ])
+})
+
 t.test('requests that are no reviews are counted by their status', async (t) => {
   const fix = await fixture(t, handlers, { maxBodyBytes: 2000 })
   const json = { 'content-type': 'application/json' }

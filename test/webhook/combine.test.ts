@@ -12,7 +12,9 @@ import { widget } from '../support/webhook-fixture.ts'
 
 const validate = (): [] => []
 
-function combineTwo(one: WebhookSettings, other: WebhookSettings): CombinedWebhook[] {
+type Settings = WebhookSettings & { readonly subresource?: string }
+
+function combineTwo(one: Settings, other: Settings): CombinedWebhook[] {
   return combineWebhooks([defineWebhook(pod, { validate, ...one }), defineWebhook(pod, { validate, ...other })])
 }
 
@@ -21,12 +23,18 @@ t.test('settings of several handlers', async (t) => {
     [{}, {}, { timeoutSeconds: 10, failurePolicy: 'Fail', sideEffects: 'None', reinvocationPolicy: undefined, refuseInvalidEarly: false }],
     [{ timeoutSeconds: 5 }, { timeoutSeconds: 20 }, { timeoutSeconds: 20 }],
     [{ timeoutSeconds: 5 }, {}, { timeoutSeconds: 10 }],
+    [{ timeoutSeconds: 20 }, { timeoutSeconds: 5 }, { timeoutSeconds: 20 }],
     [{ failurePolicy: 'Ignore' }, {}, { failurePolicy: 'Fail' }],
     [{ failurePolicy: 'Ignore' }, { failurePolicy: 'Ignore' }, { failurePolicy: 'Ignore' }],
     [{ sideEffects: 'NoneOnDryRun' }, { sideEffects: 'None' }, { sideEffects: 'NoneOnDryRun' }],
     [{ reinvocationPolicy: 'Never' }, { reinvocationPolicy: 'IfNeeded' }, { reinvocationPolicy: 'IfNeeded' }],
+    [{ reinvocationPolicy: 'IfNeeded' }, { reinvocationPolicy: 'Never' }, { reinvocationPolicy: 'IfNeeded' }],
     [{ reinvocationPolicy: 'Never' }, {}, { reinvocationPolicy: 'Never' }],
+    [{}, { reinvocationPolicy: 'Never' }, { reinvocationPolicy: 'Never' }],
     [{ refuseInvalidEarly: true }, {}, { refuseInvalidEarly: true }],
+    [{ refuseInvalidEarly: false }, {}, { refuseInvalidEarly: false }],
+    [{ sideEffects: 'None' }, { sideEffects: 'NoneOnDryRun' }, { sideEffects: 'NoneOnDryRun' }],
+    [{ failurePolicy: 'Ignore' }, { failurePolicy: 'Fail' }, { failurePolicy: 'Fail' }],
     [{ refuseInvalidEarly: true }, { refuseInvalidEarly: false }, { refuseInvalidEarly: false }],
     [{ reads: [configMap] }, { reads: [pod] }, { reads: [configMap, pod] }],
     [
@@ -38,7 +46,7 @@ t.test('settings of several handlers', async (t) => {
   for (const [one, other, expected] of cases) {
     const combined = combineTwo(one, other)
     t.equal(combined.length, 1)
-    t.match(combined[0], expected)
+    for (const [field, value] of Object.entries(expected)) t.strictSame(combined[0]![field as keyof CombinedWebhook], value, field)
   }
 })
 
@@ -50,6 +58,7 @@ t.test('handlers are asked in declared order, each about its operations', async 
   ]
   const [combined] = combineWebhooks([first, second, third])
   t.strictSame(combined!.handlers.CREATE, [first, third])
+  t.strictSame(combined!.handlers.UPDATE, [first, third])
   t.strictSame(combined!.handlers.DELETE, [second])
   t.strictSame(combined!.handlers.CONNECT, [])
 })
@@ -58,6 +67,7 @@ t.test('handlers that are to be asked about other requests need a name, and get 
   const inject = { objectSelector: { matchLabels: { inject: 'yes' } } }
   for (const other of [
     inject,
+    { namespaceSelector: {} },
     { matchPolicy: 'Exact' },
     { scope: '*' },
     { matchConditions: [{ name: 'a', expression: 'true' }] },
@@ -72,8 +82,17 @@ t.test('handlers that are to be asked about other requests need a name, and get 
       apart.map(({ validating }) => validating.path),
       ['/validate--v1-pod', '/validate--v1-pod.inject'],
     )
-    t.strictSame(apart[1]!.filters, other)
+    t.strictSame(
+      apart.map(({ name, filters }) => ({ name, filters })),
+      [
+        { name: '', filters: {} },
+        { name: 'inject', filters: other },
+      ],
+    )
   }
+  t.throws(() => combineTwo({ subresource: 'exec' }, { subresource: 'exec', scope: '*' }), {
+    message: /^The webhooks for Pod\/exec differ in scope: /,
+  })
   t.equal(combineTwo({ ...inject, name: 'inject' }, { ...inject, name: 'inject' }).length, 1)
 })
 
@@ -89,6 +108,13 @@ t.test('only what there is a handler for is asked', async (t) => {
   t.strictSame(operationsOf({ validateDelete: () => [] }), [[], ['DELETE']])
   t.strictSame(operationsOf({ default: (given) => given, validateDelete: () => [] }), [['CREATE', 'UPDATE'], ['DELETE']])
   t.strictSame(operationsOf({ validate, validateDelete: () => [] }), [[], ['CREATE', 'UPDATE', 'DELETE']])
+  t.strictSame(operationsOf({ validateInCluster: validate }), [[], ['CREATE', 'UPDATE']])
+  t.strictSame(operationsOf({ default: (given) => given, operations: ['UPDATE'] }, { validate, operations: ['CREATE'] }), [
+    ['UPDATE'],
+    ['CREATE'],
+  ])
+  t.strictSame(operationsOf({ validate, operations: ['CONNECT', 'UPDATE'] }), [[], ['UPDATE', 'CONNECT']], 'in one order')
+  t.strictSame(operationsOf({ validate, validateDelete: () => [], refuseInvalidEarly: true })[0 as never], ['CREATE', 'UPDATE'])
   t.strictSame(operationsOf({ operations: ['CREATE', 'UPDATE'], validate }, { operations: ['UPDATE'], default: (given) => given }), [
     ['UPDATE'],
     ['CREATE', 'UPDATE'],
@@ -97,6 +123,22 @@ t.test('only what there is a handler for is asked', async (t) => {
     ['CREATE', 'UPDATE'],
     ['CREATE', 'UPDATE'],
   ])
+  t.strictSame(
+    combineWebhooks([
+      defineWebhook(pod, { subresource: 'exec', default: (given) => given }),
+      defineWebhook(pod, { subresource: 'attach', validate }),
+    ]).map(({ mutating, validating }) => [mutating, validating]),
+    [
+      [
+        { path: '/mutate--v1-pod/exec', operations: ['CONNECT'] },
+        { path: '/validate--v1-pod/exec', operations: [] },
+      ],
+      [
+        { path: '/mutate--v1-pod/attach', operations: [] },
+        { path: '/validate--v1-pod/attach', operations: ['CONNECT'] },
+      ],
+    ],
+  )
   const [ours] = combineWebhooks([defineWebhook(widget, { validateDelete: () => [] })])
   t.strictSame(
     [ours!.mutating.operations, ours!.validating.operations],
@@ -136,4 +178,65 @@ t.test('a kind is one, and a path too', async (t) => {
   const known = resourceType({ group: 'apps.example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
   const [first] = combineWebhooks([defineWebhook(known, { validate }), defineWebhook(widget)])
   t.equal(first!.schemaKind, widget, 'who does not know the schema has its handler asked with it')
+  t.equal(first!.type, widget)
+  t.equal(first!.handlers.CREATE.length, 2)
+  const types = ['a.b', 'a-b'].map((group) => resourceType({ group, version: 'v1', kind: 'Lamp', plural: 'lamps' }))
+  t.throws(() => combineWebhooks(types.map((type) => defineWebhook(type, { validate }))), {
+    code: 'PRO_CONFIG_INVALID',
+    message: 'The webhooks for Lamp.a.b and Lamp.a-b would both be served at /validate-a-b-v1-lamp: rename one.',
+  })
+})
+
+t.test('what is not the same object has an entry of its own: another group, version, plural, subresource or name', async (t) => {
+  const lamp = { group: 'a.example', version: 'v1', kind: 'Lamp', plural: 'lamps' }
+  const types = [lamp, { ...lamp, group: 'b.example' }, { ...lamp, version: 'v2' }, { ...lamp, kind: 'Bulb', plural: 'bulbs' }].map(
+    (type) => resourceType(type),
+  )
+  const combined = combineWebhooks([
+    ...types.map((type) => defineWebhook(type, { validate })),
+    defineWebhook(types[0]!, { validate, subresource: 'status' }),
+    defineWebhook(types[0]!, { validate, name: 'again' }),
+    ...types.map((type) => defineWebhook(type, { validate })),
+  ])
+  t.strictSame(
+    combined.map(({ validating, version, subresource, name, handlers }) => [
+      validating.path,
+      version,
+      subresource,
+      name,
+      handlers.CREATE.length,
+    ]),
+    [
+      ['/validate-a-example-v1-lamp', 'v1', '', '', 2],
+      ['/validate-b-example-v1-lamp', 'v1', '', '', 2],
+      ['/validate-a-example-v2-lamp', 'v2', '', '', 2],
+      ['/validate-a-example-v1-bulb', 'v1', '', '', 2],
+      ['/validate-a-example-v1-lamp/status', 'v1', 'status', '', 0],
+      ['/validate-a-example-v1-lamp.again', 'v1', '', 'again', 1],
+    ],
+  )
+})
+
+t.test('a kind has an entry for each version that is served, and its handlers are in that of theirs', async (t) => {
+  const combined = combineWebhooks([defineWebhook(widget, { validate })])
+  t.strictSame(
+    combined.map(({ type, schemaKind, version, mutating, validating, handlers, refuseInvalidEarly }) => ({
+      isKind: type === widget && schemaKind === widget,
+      version,
+      mutating,
+      validating,
+      asked: handlers.UPDATE.length,
+      refuseInvalidEarly,
+    })),
+    ['v1', 'v1beta1'].map((version) => ({
+      isKind: true,
+      version,
+      mutating: { path: `/mutate-apps-example-com-${version}-widget`, operations: ['CREATE', 'UPDATE'] },
+      validating: { path: `/validate-apps-example-com-${version}-widget`, operations: ['CREATE', 'UPDATE'] },
+      asked: version === 'v1' ? 1 : 0,
+      refuseInvalidEarly: true,
+    })),
+  )
+  const [lenient] = combineWebhooks([defineWebhook(widget, { refuseInvalidEarly: false }), defineWebhook(widget, {})])
+  t.equal(lenient!.refuseInvalidEarly, false)
 })

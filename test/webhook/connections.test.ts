@@ -1,74 +1,8 @@
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter } from 'node:events'
 import type { Server } from 'node:https'
-import type { Socket } from 'node:net'
-import { connect as connectTcp } from 'node:net'
-import { connect as connectTls } from 'node:tls'
 import t from 'tap'
-import type { Test } from 'tap'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { Connections, usualConnectionLimits } from '../../src/webhook/connections.ts'
-import { shareMemory } from '../../src/webhook/memory.ts'
-import type { WebhookServer } from '../../src/webhook/server.ts'
-import { hostileReviews } from '../support/hostile-reviews.ts'
-import { serve, small, url } from '../support/hostile-server.ts'
-import { until } from '../support/process.ts'
-
-const mebibyte = 2 ** 20
-const shares = shareMemory({ limitBytes: 384 * mebibyte, idleBytes: 160 * mebibyte, heapLimitBytes: 192 * mebibyte, processors: 2 })
-
-interface Opened {
-  readonly server: WebhookServer
-  readonly clock: FakeClock
-  readonly tcp: () => Promise<Socket>
-  readonly tls: () => Promise<Socket>
-}
-
-async function opened(t: Test, connections: number, handlers: Parameters<typeof serve>[1] = {}): Promise<Opened> {
-  const clock = new FakeClock(0)
-  const { server, source } = await serve(t, handlers, { clock, memory: { ...shares, connections } })
-  const { port } = await server.start()
-  const known = (socket: Socket): Socket => {
-    t.after(() => socket.destroy())
-    return socket.on('error', () => undefined)
-  }
-  return {
-    server,
-    clock,
-    async tcp() {
-      const socket = known(connectTcp({ port, host: '127.0.0.1' }))
-      await once(socket, 'connect')
-      return socket
-    },
-    async tls() {
-      // The client is ready first.
-      const secured = once(server.app.server, 'secureConnection')
-      const socket = known(connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca: source.current().caBundle }))
-      await Promise.all([once(socket, 'secureConnect'), secured])
-      return socket
-    },
-  }
-}
-
-const post = (body: string, verb = 'validate'): string =>
-  `POST ${url(verb)} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-
-async function answerOn(socket: Socket): Promise<string> {
-  socket.write(post(small))
-  return String((await once(socket, 'data'))[0])
-}
-
-const isGone = (socket: Socket): Promise<boolean> => until('the connection is closed', () => socket.resume().destroyed)
-
-t.test('for one more connection than there may be, the one that will be missed least is closed', async (t) => {
-  const { tls } = await opened(t, 3)
-  const used = await tls()
-  t.match(await answerOn(used), /^HTTP\/1.1 200/)
-  const [first, second] = [await tls(), await tls()]
-  const third = await tls()
-  await isGone(first)
-  t.match(await answerOn(used), /^HTTP\/1.1 200/, 'those that have carried requests stay')
-  for (const socket of [second, third]) t.equal(socket.destroyed, false)
-})
 
 /** A server whose connections come from wherever the test says. */
 class FakeServer extends EventEmitter {
@@ -76,13 +10,29 @@ class FakeServer extends EventEmitter {
   readonly #connections: Connections
   #ports = 0
 
-  constructor(connections: number) {
+  constructor(connections: number, limits: Partial<ConstructorParameters<typeof Connections>[2]> = {}) {
     super()
-    this.#connections = new Connections(this as unknown as Server, this.clock, { ...usualConnectionLimits, connections })
+    this.#connections = new Connections(this as unknown as Server, this.clock, { ...usualConnectionLimits, connections, ...limits })
   }
 
   get size(): number {
     return this.#connections.size
+  }
+
+  get inFlight(): number {
+    return this.#connections.inFlight
+  }
+
+  /** Stops it as its owner does; the server itself is closed when `closed` is called. */
+  stop(deadlineMs: number): { readonly stopped: Promise<void>; readonly closed: () => void; readonly ended: () => boolean } {
+    let closed = (): void => undefined
+    let ended = false
+    Object.assign(this, {
+      listening: true,
+      close: (whenClosed: () => void) => (closed = whenClosed),
+      closeAllConnections: () => (ended = true),
+    })
+    return { stopped: this.#connections.stop(deadlineMs), closed: () => closed(), ended: () => ended }
   }
 
   open(remoteAddress: string): FakeConnection {
@@ -217,54 +167,178 @@ t.test('a request that has just begun does not go', async (t) => {
   t.strictSame([idle.destroyed, begun.destroyed], [true, false])
 })
 
-t.test('while all connections carry requests, another is not accepted', async (t) => {
-  const waiting = Promise.withResolvers<[]>()
-  const { server, tls, tcp } = await opened(t, 1, { validate: () => waiting.promise as never })
-  const busy = await tls()
-  busy.write(post(small))
-  await until('it is in flight', () => server.inFlight === 1)
-  await isGone(await tcp())
-  waiting.resolve([])
-  t.match(String((await once(busy, 'data'))[0]), /^HTTP\/1.1 200/)
-})
-
-t.test('a connection without a TLS handshake is closed, also one that sends something of it', async (t) => {
-  const { clock, tcp, tls } = await opened(t, 10)
-  const [silent, slow, good] = [await tcp(), await tcp(), await tls()]
-  slow.write(Buffer.from([0x16, 0x03, 0x01]))
-  await clock.advance(9_000)
-  slow.write(Buffer.from([0x01]))
+t.test('a handshake may take ten seconds from the connection on, and its timer goes with it', async (t) => {
+  const server = new FakeServer(5)
+  const [silent, ready, gone] = [server.open('10.0.0.1'), server.open('10.0.0.1'), server.open('10.0.0.1')]
+  await server.clock.advance(9_999)
+  ready.shakeHands()
+  gone.destroy()
+  t.equal(server.clock.pending, 2)
   t.equal(silent.destroyed, false)
-  await clock.advance(1_000)
-  await Promise.all([isGone(silent), isGone(slow)])
-  t.match(await answerOn(good), /^HTTP\/1.1 200/)
+  await server.clock.advance(1)
+  t.strictSame([silent.destroyed, ready.destroyed], [true, false])
+  t.equal(server.clock.pending, 0)
+  t.equal(server.size, 1)
 })
 
-t.test('many requests in a row end the connection, and none of them is left behind', async (t) => {
-  let asked = 0
-  const waiting = new Promise<never>(() => undefined)
-  const validate = (): never => {
-    asked += 1
-    return waiting as never
+t.test('a server without TLS has no handshake to wait for', async (t) => {
+  const server = new FakeServer(2, { handshakeMs: undefined as never })
+  const [used, unused] = [server.open('10.0.0.1'), server.open('10.0.0.1')]
+  t.equal(server.clock.pending, 0)
+  used.carry()
+  server.open('10.0.0.1')
+  t.strictSame([used.destroyed, unused.destroyed], [false, true])
+})
+
+t.test('a request and its answer may take a minute; connections are looked at every five seconds while there are any', async (t) => {
+  const server = new FakeServer(5)
+  const [slow, pipelined, idle] = [server.open('10.0.0.1'), server.open('10.0.0.1'), server.open('10.0.0.1')]
+  for (const connection of [slow, pipelined, idle]) connection.shakeHands()
+  await server.clock.advance(10_000)
+  t.equal(server.clock.pending, 0, 'nobody looks while there is no request')
+  idle.carry()
+  slow.begin()
+  const first = pipelined.begin()
+  pipelined.begin()
+  t.equal(server.clock.nextDue, 15_000)
+  t.equal(server.inFlight, 3)
+  await server.clock.advance(30_000)
+  first.emit('close')
+  t.equal(server.inFlight, 2)
+  await server.clock.advance(30_000)
+  t.equal(slow.destroyed, false, 'after a minute')
+  await server.clock.advance(5_000)
+  t.strictSame([slow.destroyed, pipelined.destroyed, idle.destroyed], [true, false, false])
+  await server.clock.advance(30_000)
+  t.strictSame([pipelined.destroyed, idle.destroyed], [true, false], 'the second of a row has its own minute')
+})
+
+t.test('nobody looks at connections any more once all requests are answered', async (t) => {
+  const server = new FakeServer(5)
+  const connection = server.open('10.0.0.1')
+  connection.shakeHands()
+  await server.clock.advance(10_000)
+  connection.carry()
+  t.equal(server.clock.pending, 1)
+  await server.clock.advance(5_000)
+  t.equal(server.clock.pending, 0)
+  connection.begin()
+  t.equal(server.clock.nextDue, 20_000)
+})
+
+t.test('four requests may wait on one connection', async (t) => {
+  const server = new FakeServer(5)
+  const connection = server.open('10.0.0.1')
+  connection.shakeHands()
+  const answers = [1, 2, 3, 4].map(() => connection.begin())
+  t.equal(connection.destroyed, false)
+  answers[0]!.emit('close')
+  connection.begin()
+  t.equal(connection.destroyed, false)
+  connection.begin()
+  t.equal(connection.destroyed, true)
+})
+
+t.test('the requests of a connection that ends are given up, each once', async (t) => {
+  const server = new FakeServer(5)
+  const connection = server.open('10.0.0.1')
+  connection.shakeHands()
+  const closed: number[] = []
+  for (const index of [0, 1, 2]) {
+    const answer = connection.begin()
+    answer.on('close', () => closed.push(index))
+    if (index === 0) Object.assign(answer, { closed: true })
   }
-  const { server, tls } = await opened(t, 10, { validate })
-  const socket = await tls()
-  socket.write(post(small).repeat(100))
-  await isGone(socket)
-  await until('nothing is in flight', () => server.inFlight === 0 && server.inFlightBytes === 0)
-  t.ok(asked <= 4, `${asked} handlers were asked`)
+  connection.destroy()
+  t.strictSame(closed, [1, 2], 'Node tells of the one that has the connection')
+  connection.begin()
+  t.equal(server.inFlight, 1, 'what the parser still finds is no request')
+  t.equal(server.size, 0)
 })
 
-t.test('an answer that is not fetched ends its connection', async (t) => {
-  const { server, clock, tls } = await opened(t, 10)
-  const socket = await tls()
-  socket.pause()
-  // Their patches have more than 5 MB each, which the kernel does not take in.
-  const body = hostileReviews.find(({ name }) => name === 'a map of 90,000 items')!.text()
-  for (let count = 0; count < 3; count += 1) socket.write(post(body, 'mutate'))
-  await until('they are in flight', () => server.inFlight === 3)
-  await until('an answer is there', () => server.inFlightBytes > 0 && socket.readableLength > 0)
-  await clock.advance(70_000)
-  await isGone(socket)
-  await until('nothing is in flight', () => server.inFlight === 0 && server.inFlightBytes === 0)
+t.test('a request on a connection that nobody knows is counted all the same', async (t) => {
+  const server = new FakeServer(5)
+  const answer = new EventEmitter()
+  server.emit('request', { socket: new EventEmitter() }, answer)
+  t.equal(server.inFlight, 1)
+  answer.emit('close')
+  t.equal(server.inFlight, 0)
 })
+
+t.test('a connection that has gone before it is looked at is none, nor is a handshake without a connection', async (t) => {
+  const server = new FakeServer(5)
+  const gone = server.open(undefined as never)
+  t.equal(gone.destroyed, true)
+  const unknown = new FakeConnection(server, '10.0.0.9', 9)
+  unknown.shakeHands()
+  t.equal(unknown.destroyed, true)
+  t.equal(server.size, 0)
+})
+
+t.test('when all connections carry requests, it is the new one that goes', async (t) => {
+  const server = new FakeServer(1)
+  const busy = server.open('10.0.0.1')
+  busy.shakeHands()
+  busy.begin()
+  const next = server.open('10.0.0.1')
+  t.strictSame([busy.destroyed, next.destroyed, server.size], [false, true, 1])
+})
+
+t.test('the end of a connection that made room says nothing about one that has its address since', async (t) => {
+  const server = new FakeServer(1)
+  const first = server.open('10.0.0.1')
+  const second = server.open('10.0.0.1')
+  t.strictSame([first.destroyed, second.destroyed], [true, false])
+  const again = new FakeConnection(server, first.remoteAddress, first.remotePort)
+  server.emit('connection', again)
+  first.emit('close')
+  t.equal(server.size, 1)
+  again.shakeHands()
+  t.equal(again.destroyed, false)
+})
+
+t.test('a server that stops ends connections without requests after a second, and all others at its deadline', async (t) => {
+  const server = new FakeServer(5)
+  const [busy, ready, shaking] = [server.open('10.0.0.1'), server.open('10.0.0.1'), server.open('10.0.0.1')]
+  for (const connection of [busy, ready]) connection.shakeHands()
+  busy.begin()
+  const destroyed = (): boolean[] => [busy, ready, shaking].map((connection) => connection.destroyed)
+  const { stopped, closed, ended } = server.stop(8_000)
+  await server.clock.advance(999)
+  t.strictSame(destroyed(), [false, false, false])
+  await server.clock.advance(1)
+  t.strictSame(destroyed(), [false, true, true])
+  await server.clock.advance(6_999)
+  t.strictSame([destroyed(), ended()], [[false, true, true], false])
+  await server.clock.advance(1)
+  t.strictSame([destroyed(), ended()], [[true, true, true], true])
+  closed()
+  await stopped
+})
+
+t.test(
+  'a server that has stopped leaves no timers; one that has no time stops at once; one that does not listen has stopped',
+  async (t) => {
+    const server = new FakeServer(5)
+    const connection = server.open('10.0.0.1')
+    connection.shakeHands()
+    await server.clock.advance(10_000)
+    connection.begin()
+    const { stopped, closed } = server.stop(30_000)
+    t.equal(server.clock.pending, 3)
+    closed()
+    await stopped
+    t.equal(server.clock.pending, 0)
+
+    const hurried = new FakeServer(5)
+    const idle = hurried.open('10.0.0.1')
+    hurried.stop(0)
+    await hurried.clock.advance(0)
+    t.equal(idle.destroyed, true)
+
+    await new Connections({ on: () => undefined, prependListener: () => undefined, listening: false } as never, server.clock, {
+      ...usualConnectionLimits,
+      connections: 1,
+    }).stop(0)
+  },
+)

@@ -1,3 +1,4 @@
+import { request } from 'node:https'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import type { Socket } from 'node:net'
@@ -6,6 +7,7 @@ import { createLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { limitAdvice } from '../../src/webhook/body/receive.ts'
 import { shareMemory } from '../../src/webhook/memory.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
 import type { ConversionResponse } from '../support/conversion-fixture.ts'
 import { conversionServer, jobConversion, jobOf, reviewOf } from '../support/conversion-fixture.ts'
 import { until } from '../support/process.ts'
@@ -205,11 +207,19 @@ t.test('several long lists at once take turns: one slice in each turn of the eve
 
 t.test('what is lost is logged a few times in a list, and counted each time', async (t) => {
   const lines: string[] = []
-  const logger = createLogger({ destination: { write: (line: string) => void lines.push(line) } })
+  const logger = createLogger({ level: 'debug', destination: { write: (line: string) => void lines.push(line) } })
   const { ask, metrics } = await conversionServer(t, jobConversion, { logger })
   const metadata = { name: 'a', annotations: { 'conversion.example.com/v1': 'made up' } }
   await ask(t, reviewOf(Array.from({ length: 10 }, () => jobOf('v1beta1', { cron: '1 2' }, { metadata }))))
-  t.equal(lines.filter((line) => line.includes('what an annotation has kept of v1 is malformed')).length, 3)
+  const told = lines
+    .filter((line) => line.includes('what an annotation has kept of v1 is malformed'))
+    .map((line) => JSON.parse(line) as object)
+  t.strictSame(
+    told.map((line) => [(line as { level: string }).level, (line as { uid: string }).uid]),
+    Array.from({ length: 10 }, (_, index) => [index < 3 ? 'warn' : 'debug', 'uid-1']),
+    'the others are there for who looks for them',
+  )
+  t.match(told[0], { kind: 'Job', name: 'a' })
   t.match(await metrics.registry.metrics(), /proreus_conversion_unkept_total\{kind="Job\.example\.com",reason="not_accepted"\} 10/)
 })
 
@@ -250,7 +260,7 @@ t.test('a converter that takes too long fails the review at its deadline, and is
 })
 
 t.test('the time that a review takes to arrive is not there for its converters', async (t) => {
-  const clock = new FakeClock(0)
+  const clock = new FakeClock(50_000)
   let called = false
   const slow = new Map(jobConversion.spokes)
   slow.set('v1beta1', {
@@ -422,5 +432,113 @@ t.test('without a conversion the path is not served', async (t) => {
 })
 
 t.test('two conversions of a kind are refused', async (t) => {
-  await t.rejects(conversionServer(t, jobConversion, { conversions: [jobConversion, jobConversion] }), { code: 'PRO_CONFIG_INVALID' })
+  await t.rejects(conversionServer(t, jobConversion, { conversions: [jobConversion, jobConversion] }), {
+    code: 'PRO_CONFIG_INVALID',
+    message: 'There are two conversions for Job.example.com: define one.',
+  })
+})
+
+const never = (): Promise<never> => new Promise<never>(() => undefined)
+/** The conversion with another converter from v1beta1. */
+function with1beta1(toHub: (object: JsonObject, call: { readonly signal: AbortSignal }) => unknown): typeof jobConversion {
+  const spokes = new Map(jobConversion.spokes)
+  spokes.set('v1beta1', { toHub: toHub as never, fromHub: () => ({ spec: { cron: 'x' } }) })
+  return { ...jobConversion, spokes, lossless: false }
+}
+
+t.test('without a timeout, a conversion has thirty seconds less the way back', async (t) => {
+  const clock = new FakeClock(0)
+  let called = false
+  const { ask } = await conversionServer(
+    t,
+    with1beta1(() => ((called = true), never())),
+    { clock },
+  )
+  let response: ConversionResponse | undefined
+  void ask(t, reviewOf([cron('1 2')])).then((answer) => (response = answer))
+  await until('the converter is called', () => called)
+  await clock.advance(29_899)
+  t.equal(response, undefined)
+  await clock.advance(1)
+  const { result } = await until('it is answered', () => response)
+  t.strictSame(
+    [result.code, result.reason, result.message],
+    [504, 'Timeout', 'the deadline has passed: 0 of 1 objects were converted to example.com/v1 within 29900 ms'],
+  )
+})
+
+t.test('a conversion is logged for who looks for it, and one that came too late for everybody', async (t) => {
+  const { logger, entries } = recordingLogger('debug')
+  const clock = new FakeClock(0)
+  let hangs = false
+  const { ask, metrics } = await conversionServer(
+    t,
+    with1beta1(() => (hangs ? never() : { spec: { schedule: {} } })),
+    { logger, clock },
+  )
+  await ask(t, reviewOf([cron('1 2'), cron('3 4')], 'example.com/v1', 'u1'))
+  t.match(entries, [{ level: 'debug', msg: 'converted', uid: 'u1', to: 'example.com/v1', objects: 2, failed: false, ms: Number }])
+  t.ok((entries[0]!['ms'] as number) > 0)
+  entries.length = 0
+  await ask(t, reviewOf([{ ...cron('1 2'), kind: 'Pod' }], 'example.com/v1', 'u2'))
+  t.match(entries.at(-1), { level: 'debug', msg: 'converted', uid: 'u2', failed: true, objects: 1 })
+  entries.length = 0
+  hangs = true
+  const asked = ask(t, reviewOf([cron('1 2')], 'example.com/v1', 'u3'), '?timeout=1s')
+  await clock.untilPending(1)
+  await clock.advance(900)
+  await asked
+  t.match(entries, [{ level: 'warn', uid: 'u3', code: 504, msg: '0 of 1 objects were converted to example.com/v1 within 900 ms' }])
+  const text = await metrics.registry.metrics()
+  t.match(text, /^proreus_conversion_requests_total\{kind="Job\.example\.com",result="failure"\} 1$/m)
+  t.match(text, /^proreus_conversion_seconds_count\{kind="Job\.example\.com"\} 2$/m)
+  t.match(text, /^controller_runtime_webhook_requests_in_flight\{webhook="\/convert"\} 0$/m)
+  t.match(text, /^controller_runtime_webhook_latency_seconds_count\{webhook="\/convert"\} 3$/m)
+})
+
+t.test('a conversion whose sender goes is given up', async (t) => {
+  const { logger, entries } = recordingLogger('debug')
+  let signal: AbortSignal | undefined
+  const conversion = with1beta1((_object, call) => {
+    signal = call.signal
+    return new Promise((resolve) => call.signal.addEventListener('abort', () => resolve({ spec: { schedule: {} } })))
+  })
+  const { server } = await conversionServer(t, conversion, { logger })
+  const { port } = await server.start()
+  const sent = request({ host: '127.0.0.1', port, path: '/convert', method: 'POST', rejectUnauthorized: false })
+  sent.on('error', () => undefined)
+  sent.setHeader('content-type', 'application/json').end(JSON.stringify(reviewOf([cron('1 2'), cron('3 4')], 'example.com/v1', 'u')))
+  await until('the converter is called', () => signal)
+  sent.destroy()
+  await until('it is told', () => signal?.aborted)
+  t.match(signal?.reason, { name: 'AbortError', message: 'the connection of the request was closed' })
+  const given = (): Record<string, unknown> | undefined => entries.find(({ msg }) => String(msg).startsWith('a conversion was given up'))
+  t.match(await until('it is logged', given), { level: 'debug', uid: 'u', msg: 'a conversion was given up: its sender has gone' })
+  await until('nothing is taken', () => server.inFlight === 0 && server.inFlightBytes === 0)
+})
+
+t.test('what is refused is counted for the path, by its status', async (t) => {
+  const { logger, entries } = recordingLogger()
+  const { server, metrics } = await conversionServer(t, jobConversion, { logger })
+  const answer = await server.app.inject({
+    method: 'POST',
+    url: '/convert?timeout=1s',
+    payload: '{',
+    headers: { 'content-type': 'application/json' },
+  })
+  t.equal(answer.statusCode, 400)
+  t.match(entries, [{ level: 'info', path: '/convert', code: 400, msg: /^refused a request: The body is no JSON/ }])
+  const text = await metrics.registry.metrics()
+  t.match(text, /^proreus_webhook_refused_total\{webhook="\/convert",code="400"\} 1$/m)
+  t.match(text, /^proreus_webhook_request_bytes_sum\{webhook="\/convert"\} 1$/m)
+})
+
+t.test('a long answer is told with its length, and goes out in pieces', async (t) => {
+  const { server } = await conversionServer(t)
+  const objects = Array.from({ length: 40 }, () => cron('x'.repeat(20_000)))
+  const payload = JSON.stringify(reviewOf(objects))
+  const answer = await server.app.inject({ method: 'POST', url: '/convert', payload, headers: { 'content-type': 'application/json' } })
+  t.equal(answer.headers['content-length'], String(answer.rawPayload.length))
+  t.match(answer.headers['content-type'], /^application\/json/)
+  t.equal(answer.json<{ response: ConversionResponse }>().response.convertedObjects?.length, 40)
 })

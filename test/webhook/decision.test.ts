@@ -1,26 +1,38 @@
 import t from 'tap'
+import { failure } from '../../src/api/status.ts'
 import type { Client } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { AccessReviews } from '../../src/webhook/access.ts'
 import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
+import { BodyRefused } from '../../src/webhook/body/refused.ts'
 import type { Decision } from '../../src/webhook/decision.ts'
 import { decide } from '../../src/webhook/decision.ts'
 import type { AdmissionHandler } from '../../src/webhook/handler.ts'
 import { InlineEvaluation } from '../../src/webhook/evaluation/inline.ts'
-import { readReview } from '../../src/webhook/review.ts'
+import { encodeReview, MalformedReview, readReview } from '../../src/webhook/review.ts'
+import type { DecodedReview } from '../../src/webhook/review.ts'
+import type { Mismatch } from '../../src/webhook/target.ts'
 import { review, widgetObject } from '../support/webhook-fixture.ts'
+import type { ReviewedRequest } from '../support/webhook-fixture.ts'
 
 const rules = { verb: 'validate', schema: undefined, isAboutObject: true } as const
-const decoded = readReview(Buffer.from(JSON.stringify(review({ object: widgetObject({}) }))))
-const mismatch = (): undefined => undefined
+const decodedOf = (request: ReviewedRequest): DecodedReview => readReview(Buffer.from(JSON.stringify(review(request))))
+const decoded = decodedOf({ object: widgetObject({}) })
+const ofSubresource = decodedOf({ object: widgetObject({}), subResource: 'status' })
+const fits: Mismatch = () => undefined
 
-function ask(
-  handler: AdmissionHandler,
-  { ms = 1000 } = {},
-): { decision: Decision | Promise<Decision>; hangUp: () => void; clock: FakeClock } {
+interface Asked {
+  readonly decision: Decision | Promise<Decision>
+  readonly hangUp: () => void
+  /** Whether somebody wants to know when the sender goes. */
+  readonly listens: () => boolean
+  readonly clock: FakeClock
+}
+
+function ask(handler: AdmissionHandler, { ms = 1000, mismatch = fits, applies = true } = {}): Asked {
   const clock = new FakeClock()
-  let hangUp = (): void => undefined
+  let hangUp: (() => void) | undefined
   const [cache, access] = [new AdmissionCache(undefined), new AccessReviews(clock)]
   const options = {
     reviewed: 'Widget.apps.example.com',
@@ -32,13 +44,55 @@ function ask(
     clock,
     logger: silentLogger(),
   }
-  const decision = decide(options, new InlineEvaluation(rules, decoded), ms, (listener) => (hangUp = listener))
-  return { decision, hangUp: () => hangUp(), clock }
+  const evaluation = new InlineEvaluation(rules, applies ? decoded : ofSubresource)
+  const decision = decide(options, evaluation, ms, (listener) => (hangUp = listener))
+  return { decision, hangUp: () => hangUp?.(), listens: () => hangUp !== undefined, clock }
 }
 
 t.test('what a handler answers is the decision', async (t) => {
-  t.match(await ask(async () => ({ allowed: true })).decision, { outcome: 'allowed', response: { allowed: true } })
-  t.match(await ask(async () => ({ allowed: false })).decision, { outcome: 'denied', response: { allowed: false } })
+  for (const response of [{ allowed: true, warnings: ['w'] }, { allowed: false }]) {
+    const expected = {
+      outcome: response.allowed ? 'allowed' : 'denied',
+      response,
+      written: encodeReview('uid-1', response),
+      error: undefined,
+    }
+    const atOnce = ask(() => response)
+    t.strictSame(atOnce.decision, expected, 'at once, without a promise')
+    const later = ask(async () => response)
+    t.equal(later.listens(), true)
+    t.strictSame(await later.decision, expected)
+    t.strictSame([atOnce.listens(), atOnce.clock.pending, later.clock.pending], [false, 0, 0])
+  }
+})
+
+t.test('a review that is none is thrown, and one with too much in it is denied as such', async (t) => {
+  for (const later of [false, true]) {
+    const failing = (error: Error): AdmissionHandler =>
+      later
+        ? () => Promise.reject(error)
+        : () => {
+            throw error
+          }
+    const malformed = new MalformedReview('is none')
+    await t.rejects(async () => ask(failing(malformed)).decision, malformed)
+    const refused = new BodyRefused(413, 'too much')
+    t.strictSame(await ask(failing(refused)).decision, {
+      outcome: 'denied',
+      response: { allowed: false, status: failure(413, 'RequestEntityTooLarge', 'too much') },
+      written: undefined,
+      error: refused,
+    })
+  }
+  const wrong = { name: 'MalformedReview', message: 'the wrong path' }
+  t.throws(() => ask(() => ({ allowed: true }), { mismatch: ({ name }) => (name === 'w' ? 'the wrong path' : undefined) }), wrong)
+})
+
+t.test('what does not apply is allowed, and no handler is asked', async (t) => {
+  let asked = 0
+  const { decision } = ask(() => ((asked += 1), { allowed: false }), { applies: false })
+  t.match(decision, { outcome: 'allowed', response: { allowed: true } })
+  t.equal(asked, 0)
 })
 
 t.test('what it throws is too, whether at once or later', async (t) => {
@@ -51,9 +105,13 @@ t.test('what it throws is too, whether at once or later', async (t) => {
   ]
   for (const handler of handlers) {
     const { decision, clock } = ask(handler)
-    t.match(await decision, {
+    t.strictSame(await decision, {
       outcome: 'errored',
-      response: { allowed: false, status: { code: 500, message: 'the webhook for Widget.apps.example.com failed: oops' } },
+      response: {
+        allowed: false,
+        status: failure(500, 'InternalError', 'the webhook for Widget.apps.example.com failed: oops'),
+      },
+      written: undefined,
       error,
     })
     t.equal(clock.pending, 0)
@@ -69,7 +127,13 @@ t.test('the signal has aborted for whoever asks for it afterwards', async (t) =>
   })
   hangUp()
   late.resolve()
-  t.match(await decision, { outcome: 'abandoned', response: { status: { code: 499 } }, error: { name: 'AbortError' } })
+  const { error, ...abandoned } = await decision
+  t.strictSame(abandoned, {
+    outcome: 'abandoned',
+    response: { allowed: false, status: failure(499, 'Aborted', 'nobody waits for this answer any more') },
+    written: undefined,
+  })
+  t.match(error, { name: 'AbortError', message: 'the connection of the request was closed' })
 })
 
 t.test('the signal is one, and aborts at the deadline', async (t) => {
@@ -79,10 +143,20 @@ t.test('the signal is one, and aborts at the deadline', async (t) => {
       asked.push(call.signal, call.signal)
       return new Promise<never>(() => undefined)
     },
-    { ms: 50 },
+    { ms: 50.4 },
   )
-  await clock.advance(50)
-  t.match(await decision, { outcome: 'timed_out', response: { status: { code: 504 } } })
+  await clock.advance(50.3)
+  t.equal(asked[0]!.aborted, false)
+  await clock.advance(0.1)
+  t.strictSame(await decision, {
+    outcome: 'timed_out',
+    response: {
+      allowed: false,
+      status: failure(504, 'Timeout', 'the webhook for Widget.apps.example.com did not decide within 50 ms'),
+    },
+    written: undefined,
+    error: undefined,
+  })
   t.equal(asked.length, 2)
   t.equal(asked[0], asked[1])
   t.match(asked[0], { aborted: true, reason: { name: 'TimeoutError' } })

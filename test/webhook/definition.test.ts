@@ -2,7 +2,7 @@ import t from 'tap'
 import { configMap, pod } from '../../src/api/builtin.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import { combineWebhooks } from '../../src/webhook/combine.ts'
-import { defineWebhook } from '../../src/webhook/definition.ts'
+import { defineWebhook, operationsOf } from '../../src/webhook/definition.ts'
 import type { WebhookSettings } from '../../src/webhook/definition.ts'
 import { widget } from '../support/webhook-fixture.ts'
 
@@ -85,6 +85,126 @@ for (const [what, settings, message] of wrong) {
   })
 }
 
+/** What the compiler refuses, from a program in JavaScript. */
+const misshapen: readonly (readonly [object, string])[] = [
+  [{ validates: () => [] }, 'validates: unknown field; did you mean validate?'],
+  [{ default: 1 }, 'default: must be a function, found 1'],
+  [{ validate: 1 }, 'validate: must be a function, found 1'],
+  [{ validateInCluster: 1 }, 'validateInCluster: must be a function, found 1'],
+  [{ validateDelete: 1 }, 'validateDelete: must be a function, found 1'],
+  [{ name: 1 }, 'name: must be a string, found 1'],
+  [{ subresource: 1 }, 'subresource: must be a string, found 1'],
+  [{ scope: 'namespaced' }, 'scope: must be one of "Namespaced", "Cluster", "*", found "namespaced"'],
+  [{ matchPolicy: 'exact' }, 'matchPolicy: must be one of "Exact", "Equivalent", found "exact"'],
+  [{ operations: ['PATCH'] }, 'operations[0]: must be one of "CREATE", "UPDATE", "DELETE", "CONNECT", found "PATCH"'],
+  [{ failurePolicy: 'fail' }, 'failurePolicy: must be one of "Fail", "Ignore", found "fail"'],
+  [{ sideEffects: 'Some' }, 'sideEffects: must be one of "None", "NoneOnDryRun", found "Some"'],
+  [{ reinvocationPolicy: 'Always' }, 'reinvocationPolicy: must be one of "Never", "IfNeeded", found "Always"'],
+  [{ refuseInvalidEarly: 'no' }, 'refuseInvalidEarly: must be true or false, found "no"'],
+  [{ matchConditions: [{ name: 'a' }] }, 'matchConditions[0].expression: is missing'],
+  [{ matchConditions: [{ expression: 'true' }] }, 'matchConditions[0].name: is missing'],
+  [
+    { matchConditions: [{ name: 1, expression: 2 }] },
+    'matchConditions[0].name: must be a string, found 1; matchConditions[0].expression: must be a string, found 2',
+  ],
+  [{ objectSelector: { labels: {} } }, 'objectSelector.labels: unknown field'],
+  [{ namespaceSelector: [] }, 'namespaceSelector: must be an object, found a list'],
+  [{ reads: [{}] }, 'reads[0]: must be a type, such as core.pod, or what defineKind returns, found an object'],
+  [{ indexes: configMap }, 'indexes: must be a list, found an object'],
+  [{ rbac: {} }, 'rbac: must be a list, found an object'],
+]
+
+function refusalOf(definition: object): unknown {
+  try {
+    return defineWebhook(widget, definition)
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+t.test('what has the wrong shape is an error at once, with its path', async (t) => {
+  for (const [definition, problem] of misshapen) {
+    const about = `Widget.apps.example.com${'subresource' in definition ? '/1' : ''}`
+    t.equal(refusalOf(definition), `The webhook for ${about} is not well defined: ${problem}.`)
+  }
+  t.throws(() => defineWebhook(widget, Object.assign(new (class Limits {})(), { scope: 'x' as never })), {
+    message: /: scope: must be one of /,
+  })
+})
+
+t.test('the API server waits for a whole number of seconds, from 1 to 30', async (t) => {
+  for (const timeoutSeconds of [1, 30]) t.equal(defineWebhook(widget, { timeoutSeconds }).settings.timeoutSeconds, timeoutSeconds)
+  for (const timeoutSeconds of [0, 31, 1.5, -1, '10' as never])
+    t.throws(() => defineWebhook(widget, { timeoutSeconds }), {
+      message: `The webhook for Widget.apps.example.com is not well defined: timeoutSeconds: must be a whole number from 1 to 30, found ${timeoutSeconds}.`,
+    })
+})
+
+t.test('all that is wrong with a webhook is said at once, and of which subresource', async (t) => {
+  t.throws(
+    () =>
+      defineWebhook(widget, {
+        subresource: 'scale',
+        validate: () => [],
+        name: '-',
+        operations: [],
+        timeoutSeconds: 0,
+        objectSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] },
+        namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'Exists', values: ['x'] }] },
+        matchConditions: [{ name: 'a', expression: '' }],
+        indexes: [defineCacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)],
+      }),
+    {
+      message: new RegExp(
+        [
+          /^The webhook for Widget\.apps\.example\.com\/scale is not well defined: name: a lowercase RFC 1123 label .*; /,
+          /operations: must name one at least; timeoutSeconds: must be a whole number from 1 to 30, found 0; /,
+          /objectSelector\.matchExpressions\[0\]\.values: must be there with In; /,
+          /namespaceSelector\.matchExpressions\[0\]\.values: must not be there with Exists; /,
+          /matchConditions\[0\]\.expression: must not be empty; indexes: "node" is of pods, .*\.$/,
+        ]
+          .map(({ source }) => source)
+          .join(''),
+      ),
+    },
+  )
+})
+
+t.test('64 match conditions may be there', async (t) => {
+  const conditions = (count: number): object => ({
+    matchConditions: Array.from({ length: count }, (_, index) => ({ name: `c${index}`, expression: ' true ' })),
+  })
+  t.doesNotThrow(() => defineWebhook(widget, conditions(64)))
+  t.throws(() => defineWebhook(widget, conditions(65)), { message: /: matchConditions: must be 64 at most\.$/ })
+})
+
+t.test('a webhook is frozen, with its handlers beside what was declared', async (t) => {
+  const settings = { validate: () => [], subresource: 'exec', name: 'a' } as const
+  const webhook = defineWebhook(pod, settings)
+  t.strictSame({ ...webhook }, { type: pod, subresource: 'exec', handlers: settings, settings })
+  t.ok(Object.isFrozen(webhook))
+  t.equal(defineWebhook(widget).subresource, '')
+})
+
+t.test('handlers are asked about what they have a say in', async (t) => {
+  const none = (): [] => []
+  const cases: readonly (readonly [Parameters<typeof defineWebhook>[0], object, readonly string[]])[] = [
+    [widget, {}, ['CREATE', 'UPDATE']],
+    [widget, { validateDelete: none }, ['CREATE', 'UPDATE', 'DELETE']],
+    [pod, { default: none }, ['CREATE', 'UPDATE']],
+    [pod, { validate: none }, ['CREATE', 'UPDATE']],
+    [pod, { validateInCluster: none }, ['CREATE', 'UPDATE']],
+    [pod, { validateDelete: none }, ['DELETE']],
+    [pod, { validate: none, validateDelete: none }, ['CREATE', 'UPDATE', 'DELETE']],
+    [pod, { validate: none, operations: ['UPDATE'] }, ['UPDATE']],
+    [pod, { validate: none, subresource: 'exec' }, ['CONNECT']],
+    [pod, { validate: none, subresource: 'exec', operations: ['CREATE'] }, ['CREATE']],
+    [widget, { validate: none, subresource: 'status' }, ['UPDATE']],
+  ]
+  for (const [type, definition, operations] of cases)
+    t.strictSame(operationsOf(defineWebhook(type, definition)), operations, `${type.kind} ${JSON.stringify(Object.keys(definition))}`)
+})
+
 t.test('conditions may ask for everything that the API server knows', async (t) => {
   const expressions = [
     "object.metadata.namespace != 'kube-system' && (oldObject == null || has(oldObject.spec))",
@@ -98,7 +218,10 @@ t.test('conditions may ask for everything that the API server knows', async (t) 
 })
 
 t.test('a type without a schema needs a handler', async (t) => {
-  t.throws(() => defineWebhook(pod), { code: 'PRO_CONFIG_INVALID', message: /The webhook for Pod has no handlers/ })
+  t.throws(() => defineWebhook(pod), {
+    code: 'PRO_CONFIG_INVALID',
+    message: 'The webhook for Pod has no handlers: there is nothing to ask it.',
+  })
   t.throws(() => defineWebhook(widget, { subresource: 'scale' }), { message: /no handlers/ })
   t.doesNotThrow(() => defineWebhook(widget))
 })

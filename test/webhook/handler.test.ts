@@ -1,42 +1,166 @@
+/** In which order the mutating and the validating handler do what, with an evaluation and a cache that keep what they are asked. */
 import t from 'tap'
-import { noErrors } from '../../src/api/error-list.ts'
-import { invalid } from '../../src/api/field-error.ts'
+import type { ErrorList } from '../../src/api/error-list.ts'
+import { addErrors, noErrors } from '../../src/api/error-list.ts'
+import { configMap } from '../../src/api/builtin.ts'
+import { invalid, invalidStatus } from '../../src/api/field-error.ts'
 import type { Client } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { AccessReviews } from '../../src/webhook/access.ts'
 import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
 import { combineWebhooks } from '../../src/webhook/combine.ts'
+import type { WebhookHandlers, WebhookSettings } from '../../src/webhook/definition.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { Evaluation } from '../../src/webhook/evaluation/evaluation.ts'
+import type { AdmissionHandler, Call } from '../../src/webhook/handler.ts'
 import { mutatingHandler } from '../../src/webhook/mutating.ts'
+import type { AdmissionResponse } from '../../src/webhook/review.ts'
 import { readReview } from '../../src/webhook/review.ts'
 import { validatingHandler } from '../../src/webhook/validating.ts'
 import { review, widget, widgetObject } from '../support/webhook-fixture.ts'
+import type { ReviewedRequest, Widget } from '../support/webhook-fixture.ts'
 
-t.test('while the cluster is asked, the evaluation is closed: its thread is there for another review', async (t) => {
-  for (const createHandler of [mutatingHandler, validatingHandler]) {
-    const steps: string[] = []
-    const [webhook] = combineWebhooks([
-      defineWebhook(widget, {
-        validate: () => [invalid('spec', 'x', 'is wrong')],
-        validateInCluster: () => {
-          steps.push('asked')
-          return []
-        },
-      }),
-    ])
-    const { request, object, oldObject } = readReview(Buffer.from(JSON.stringify(review({ object: widgetObject({}) }))))
-    const evaluation = { objects: () => ({ object, oldObject }), close: () => void steps.push('closed') } as unknown as Evaluation
-    const call = {
-      client: {} as Client,
-      cache: new AdmissionCache(undefined),
-      access: new AccessReviews(new FakeClock()),
-      logger: silentLogger(),
-      signal: new AbortController().signal,
-    }
-    const found = { request, applies: true, errors: noErrors, warnings: [] }
-    t.match(await createHandler(webhook!)(evaluation, found, call), { allowed: false })
-    t.strictSame(steps, ['closed', 'asked'], createHandler.name)
+const object = widgetObject({})
+const wrong = invalid('spec', 'x', 'is wrong')
+const listOf = (...errors: (typeof wrong)[]): ErrorList => addErrors(noErrors, errors)
+
+interface Asked {
+  readonly definition?: WebhookHandlers<Widget> & WebhookSettings
+  readonly request?: ReviewedRequest
+  readonly errors?: ErrorList
+  readonly warnings?: readonly string[]
+}
+
+/** The answer, and the steps to it; `clock` ticks between them. */
+function ask(
+  createHandler: typeof mutatingHandler,
+  { definition = {}, request = { object }, errors = noErrors, warnings = [] }: Asked,
+): { answer: ReturnType<AdmissionHandler>; steps: string[] } {
+  const steps: string[] = []
+  const step = (name: string): void => void steps.push(name)
+  const handlers: WebhookHandlers<Widget> = {
+    ...(definition.default && { default: (...all) => (step('default'), definition.default!(...all)) }),
+    ...(definition.validate && { validate: (...all) => (step('validate'), definition.validate!(...all)) }),
+    ...(definition.validateInCluster && { validateInCluster: (...all) => (step('cluster'), definition.validateInCluster!(...all)) }),
+    ...(definition.validateDelete && { validateDelete: (...all) => (step('delete'), definition.validateDelete!(...all)) }),
+  }
+  const [webhook] = combineWebhooks([defineWebhook(widget, { ...definition, ...handlers })])
+  const decoded = readReview(Buffer.from(JSON.stringify(review(request))))
+  const evaluation = {
+    objects: async () => (step('objects'), { object: decoded.object, oldObject: decoded.oldObject }),
+    change: () => (step('change'), errors),
+    close: () => step('close'),
+  } as unknown as Evaluation
+  const { signal } = new AbortController()
+  const cache = Object.assign(new AdmissionCache(undefined), {
+    whenFilled: async (types: readonly unknown[], until: AbortSignal) => {
+      step(`filling ${types.length}`)
+      await Promise.resolve()
+      step(`filled ${until === signal}`)
+    },
+  })
+  const call: Call = { client: {} as Client, cache, access: new AccessReviews(new FakeClock()), logger: silentLogger(), signal }
+  const found = { request: decoded.request, applies: true, errors, warnings }
+  return { answer: createHandler(webhook!)(evaluation, found, call), steps }
+}
+
+const refusal = (...errors: (typeof wrong)[]): AdmissionResponse => ({
+  allowed: false,
+  status: invalidStatus({ group: 'apps.example.com', kind: 'Widget' }, 'w', errors),
+})
+const reads = [configMap]
+const none = (): [] => []
+
+t.test('a mutating webhook without handlers answers at once, with what the schema says', async (t) => {
+  t.strictSame(ask(mutatingHandler, {}).answer, { allowed: true })
+  t.strictSame(ask(mutatingHandler, { warnings: ['w'] }).answer, { allowed: true, warnings: ['w'] })
+  t.strictSame(ask(mutatingHandler, { errors: listOf(wrong), warnings: ['w'] }).answer, { ...refusal(wrong), warnings: ['w'] })
+  const late = { refuseInvalidEarly: false, validate: none }
+  t.strictSame(ask(mutatingHandler, { definition: late, errors: listOf(wrong) }).answer, { allowed: true }, 'unless told not to')
+  const { answer, steps } = ask(mutatingHandler, { definition: { validateInCluster: none } })
+  t.strictSame([answer, steps], [{ allowed: true }, []], 'what only the cluster can tell is for the validating webhook')
+})
+
+t.test('a mutating webhook asks for defaults and errors, and for those of the cluster where there are some already', async (t) => {
+  const changed: NonNullable<WebhookHandlers<Widget>['default']> = (given) => ({ ...given })
+  const cluster = (): [typeof wrong] => [invalid('spec.a', 'x', 'says the cluster')]
+  const cases: readonly (readonly [string, Asked, AdmissionResponse, string[]])[] = [
+    ['defaults', { definition: { default: changed } }, { allowed: true }, ['objects', 'default', 'change']],
+    [
+      'warnings',
+      { definition: { default: (given) => given }, warnings: ['w'] },
+      { allowed: true, warnings: ['w'] },
+      ['objects', 'default'],
+    ],
+    ['what is right', { definition: { validate: none, validateInCluster: cluster, reads } }, { allowed: true }, ['objects', 'validate']],
+    [
+      'what a handler refuses',
+      { definition: { default: changed, validate: () => [wrong], validateInCluster: cluster, reads } },
+      refusal(wrong, ...cluster()),
+      ['objects', 'default', 'change', 'validate', 'close', 'filling 1', 'filled true', 'cluster'],
+    ],
+    [
+      'what the schema refuses',
+      { definition: { validate: () => [wrong], validateInCluster: cluster }, errors: listOf(cluster()[0]) },
+      refusal(...cluster(), wrong),
+      ['objects', 'validate'],
+    ],
+    [
+      'what is refused later',
+      { definition: { default: changed, validate: () => [wrong], refuseInvalidEarly: false }, errors: listOf(wrong) },
+      { allowed: true },
+      ['objects', 'default', 'change'],
+    ],
+    [
+      'an update',
+      { definition: { validate: none, operations: ['CREATE'] }, request: { operation: 'UPDATE', object, oldObject: object } },
+      { allowed: true },
+      [],
+    ],
+  ]
+  for (const [name, asked, response, expected] of cases) {
+    const { answer, steps } = ask(mutatingHandler, asked)
+    t.strictSame(await answer, response, name)
+    t.strictSame(steps, expected, name)
+  }
+})
+
+t.test('a validating webhook answers at once what the schema refuses, and what nobody has a handler for', async (t) => {
+  t.strictSame(ask(validatingHandler, {}).answer, { allowed: true })
+  t.strictSame(ask(validatingHandler, { definition: { default: (given) => given } }).answer, { allowed: true })
+  const definition = { validate: none, validateInCluster: none }
+  const { answer, steps } = ask(validatingHandler, { definition, errors: listOf(wrong) })
+  t.strictSame([answer, steps], [refusal(wrong), []])
+})
+
+t.test('a validating webhook closes the evaluation, and asks the cluster once its cache is filled', async (t) => {
+  const deleting = { operation: 'DELETE', oldObject: object }
+  const cases: readonly (readonly [string, Asked, AdmissionResponse, string[]])[] = [
+    ['the object', { definition: { validate: () => [wrong] } }, refusal(wrong), ['objects', 'close', 'validate']],
+    [
+      'the cluster',
+      { definition: { validate: none, validateInCluster: () => [wrong], reads } },
+      refusal(wrong),
+      ['objects', 'close', 'validate', 'filling 1', 'filled true', 'cluster'],
+    ],
+    [
+      'a deletion',
+      { definition: { validate: none, validateInCluster: none, validateDelete: () => [wrong], reads }, request: deleting },
+      refusal(wrong),
+      ['objects', 'close', 'filling 1', 'filled true', 'delete'],
+    ],
+    [
+      'a deletion without reads',
+      { definition: { validateDelete: (_object, { warn }) => (warn('w'), []) }, request: deleting },
+      { allowed: true, warnings: ['w'] },
+      ['objects', 'close', 'delete'],
+    ],
+    ['a create, beside a handler for deletions', { definition: { validateDelete: () => [wrong] } }, { allowed: true }, []],
+  ]
+  for (const [name, asked, response, expected] of cases) {
+    const { answer, steps } = ask(validatingHandler, asked)
+    t.strictSame(await answer, response, name)
+    t.strictSame(steps, expected, name)
   }
 })

@@ -7,13 +7,11 @@ import { pod } from '../../src/api/builtin.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { deadlineFrom } from '../../src/webhook/deadline.ts'
 import { MemoryBudget } from '../../src/webhook/body/budget.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 import type { AdmissionContext, WebhookHandlers } from '../../src/webhook/definition.ts'
 import { createHttpApp } from '../../src/webhook/http.ts'
 import { listen } from '../../src/webhook/listen.ts'
-import { mutatePath, validatePath } from '../../src/webhook/paths.ts'
 import { createWebhookServer } from '../../src/webhook/server.ts'
 import { tlsLimits } from '../../src/webhook/tls.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
@@ -23,12 +21,6 @@ import type { Widget } from '../support/webhook-fixture.ts'
 const url = '/validate-apps-example-com-v1-widget'
 const good = review({ object: widgetObject({ size: 3, image: 'i' }) })
 const json = { 'content-type': 'application/json' }
-
-t.test('paths are those of kubebuilder', (t) => {
-  t.equal(mutatePath({ group: 'apps.example.com', version: 'v1', kind: 'MyKind' }), '/mutate-apps-example-com-v1-mykind')
-  t.equal(validatePath({ group: '', version: 'v1', kind: 'Pod' }), '/validate--v1-pod')
-  t.end()
-})
 
 t.test('what is no AdmissionReview of this kind gets a 400 that says why', async (t) => {
   const { server } = await fixture(t)
@@ -94,10 +86,36 @@ t.test('unknown paths and methods', async (t) => {
         .map((path) => `  POST ${path}\n`)
         .join(''),
   )
+  t.match(unknown.headers['content-type'], /^text\/plain/)
   t.equal((await server.app.inject({ method: 'GET', url: '/' })).statusCode, 404)
-  const get = await server.app.inject({ method: 'GET', url })
-  t.equal(get.statusCode, 405)
-  t.equal(get.headers.allow, 'POST')
+  t.match((await server.app.inject({ method: 'POST', url: '/x?timeout=1s' })).body, /^\/x is not served\./)
+  for (const [method, text] of [
+    ['GET', `${url} takes a review by POST.\n`],
+    ['PUT', `${url} takes a review by POST.\n`],
+    ['HEAD', ''],
+  ] as const) {
+    const answer = await server.app.inject({ method, url: `${url}?timeout=1s` })
+    t.equal(answer.statusCode, 405, method)
+    t.equal(answer.headers.allow, 'POST')
+    t.match(answer.headers['content-type'], /^text\/plain/)
+    if (method !== 'HEAD') t.equal(answer.body, text)
+  }
+})
+
+t.test('a path is one of those that are served, whatever its query', async (t) => {
+  const fix = await fixture(t)
+  const answer = await fix.server.app.inject({ method: 'POST', url: `${url}?timeout=10s&x=?`, payload: '{', headers: json })
+  t.equal(answer.statusCode, 400)
+  t.match(fix.entries, [{ level: 'info', path: url, code: 400, msg: /^refused a request: The body is no JSON/ }])
+  const refused = (await fix.metrics.registry.metrics()).split('\n').filter((line) => /^proreus_webhook_refused_total\{.* [1-9]/.test(line))
+  t.strictSame(refused, [`proreus_webhook_refused_total{webhook="${url}",code="400"} 1`])
+})
+
+t.test('a path that is none is refused, and counted for nobody', async (t) => {
+  const fix = await fixture(t)
+  const answer = await fix.server.app.inject({ method: 'POST', url: '/%zz', payload: '{}', headers: json })
+  t.equal(answer.statusCode, 400)
+  t.notMatch(await fix.metrics.registry.metrics(), /zz/)
 })
 
 t.test('what would be served at one path is refused', async (t) => {
@@ -112,14 +130,6 @@ t.test('what would be served at one path is refused', async (t) => {
 })
 
 t.test('the deadline', async (t) => {
-  t.test('is what the API server says, less the way back', (t) => {
-    t.equal(deadlineFrom('10s'), 9900)
-    t.equal(deadlineFrom('1m30s'), 89_900)
-    t.equal(deadlineFrom('150ms'), 75)
-    for (const none of [undefined, '', 'soon', '10', '-1s']) t.equal(deadlineFrom(none), 10_000)
-    t.equal(deadlineFrom('1h0.5s2us'), 3_600_400.002)
-    t.end()
-  })
   t.test('gives an answer that says so, and aborts the handler', async (t) => {
     const clock = new FakeClock()
     let signal: AbortSignal | undefined

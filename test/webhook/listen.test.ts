@@ -49,6 +49,33 @@ t.test('what is wrong is said in one sentence', async (t) => {
   })
 })
 
+t.test('what is listened on is said as a URL; listeners that waited for it are gone', async (t) => {
+  for (const [host, url] of [
+    [undefined, 'https://localhost:9443'],
+    ['::', 'https://localhost:9443'],
+    ['0.0.0.0', 'https://localhost:9443'],
+    ['10.0.0.1', 'https://10.0.0.1:9443'],
+    ['fd00::1', 'https://[fd00::1]:9443'],
+  ] as const) {
+    const { server, tried } = fakeServer({})
+    t.strictSame(await listen(server, 1, host), { port: 9443, url })
+    t.strictSame(tried, [host ?? '::'])
+    t.strictSame([server.listenerCount('error'), server.listenerCount('listening')], [0, 0])
+  }
+  const { server } = fakeServer({ '::': 'EADDRINUSE' })
+  await t.rejects(listen(server, 1, undefined))
+  t.strictSame([server.listenerCount('error'), server.listenerCount('listening')], [0, 0])
+})
+
+t.test('IPv4 is tried only where there is no IPv6, and when it fails, too, that is said', async (t) => {
+  const inUse = fakeServer({ '::': 'EADDRINUSE' })
+  await t.rejects(listen(inUse.server, 1, undefined), { code: 'PRO_PORT_IN_USE' })
+  t.strictSame(inUse.tried, ['::'])
+  const neither = fakeServer({ '::': 'EAFNOSUPPORT', '0.0.0.0': 'EACCES' })
+  await t.rejects(listen(neither.server, 1, undefined), { code: 'PRO_PERMISSION' })
+  t.strictSame(neither.tried, ['::', '0.0.0.0'])
+})
+
 t.test('leaves it to the kernel how many connections may wait to be accepted', async (t) => {
   const { server, backlogs } = fakeServer({})
   await listen(server, 9443, '127.0.0.1')

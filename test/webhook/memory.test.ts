@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism, totalmem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
 import t from 'tap'
 import { parse } from 'yaml'
 import { requestCost } from '../../src/webhook/body/budget.ts'
@@ -81,9 +83,79 @@ t.test('a limit that is too small is known as such, and something is left all th
   t.end()
 })
 
+t.test('the least limit is what an idle process takes, 32 MiB, and a tenth for what cannot be counted', (t) => {
+  t.equal(leastLimitBytes({ idleBytes: 160 * mebibyte }), Math.ceil((192 * mebibyte) / 0.9))
+  t.equal(shareMemory({ ...process256, limitBytes: leastLimitBytes(process256) }).requestBytes, 16 * mebibyte)
+  t.end()
+})
+
+t.test('the shares of small, middling and large limits', (t) => {
+  const shares = (limit: number, heap = limit): Record<string, unknown> => {
+    const { requestBytes, reserveBytes, conversionBytes, ...others } = shareMemory({
+      ...process256,
+      limitBytes: limit * mebibyte,
+      heapLimitBytes: heap * mebibyte,
+    })
+    const inMebibytes = [requestBytes, reserveBytes, conversionBytes].map((bytes) => Math.round((bytes / mebibyte) * 10) / 10)
+    return { ...others, inMebibytes }
+  }
+  t.strictSame(shares(100), {
+    limitBytes: 100 * mebibyte,
+    connections: 124,
+    threads: { count: 1, heapMegabytes: 16 },
+    inMebibytes: [16, 12.8, 5.1],
+  })
+  t.strictSame(shares(10)['connections'], 64, 'and never fewer connections')
+  // Of 360 - 160 MiB 60 % are for the thread: 40 and 80.
+  t.strictSame(shares(400), {
+    limitBytes: 400 * mebibyte,
+    connections: 496,
+    threads: { count: 1, heapMegabytes: 80 },
+    inMebibytes: [80, 64, 25.6],
+  })
+  t.strictSame(shares(2000), {
+    limitBytes: 2000 * mebibyte,
+    connections: 2482,
+    threads: { count: 2, heapMegabytes: 96 },
+    inMebibytes: [1368, 320, 128],
+  })
+  t.strictSame(shares(2000, 70), {
+    limitBytes: 2000 * mebibyte,
+    connections: 2482,
+    threads: { count: 2, heapMegabytes: 96 },
+    inMebibytes: [16, 12.8, 5.1],
+  })
+  t.end()
+})
+
+t.test('a second thread is there once 60 % of what is left hold two', (t) => {
+  const least = (2 * (40 + 96)) / 0.6 + 160
+  const countOf = (usable: number): number => shareMemory({ ...process256, limitBytes: (usable / 0.9) * mebibyte }).threads.count
+  t.strictSame([countOf(least - 0.1), countOf(least + 0.1)], [1, 2])
+  t.end()
+})
+
 t.test('a limit that is given goes before that of the container', (t) => {
   t.equal(processMemory(300 * mebibyte).limitBytes, 300 * mebibyte)
-  t.ok(processMemory().limitBytes > 0)
+  t.end()
+})
+
+t.test('without a limit, the process takes half of the machine and 1 GiB at most', (t) => {
+  const unlimited = Math.min(1024 * mebibyte, totalmem() / 2)
+  for (const [constrained, limit] of [
+    [0, unlimited],
+    [2 ** 60, unlimited],
+    [totalmem(), unlimited],
+    [totalmem() - 1, totalmem() - 1],
+    [300 * mebibyte, 300 * mebibyte],
+    [1, 1],
+  ] as const) {
+    const intercepted = t.intercept(process, 'constrainedMemory', { value: () => constrained })
+    t.equal(processMemory().limitBytes, limit, `constrained to ${constrained}`)
+    intercepted.restore()
+  }
+  t.equal(processMemory().heapLimitBytes, getHeapStatistics().heap_size_limit)
+  t.equal(processMemory().processors, availableParallelism())
   t.end()
 })
 

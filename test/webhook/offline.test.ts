@@ -5,6 +5,7 @@ import { node, pod } from '../../src/api/builtin.ts'
 import { formatFieldError, forbidden, invalid } from '../../src/api/field-error.ts'
 import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import type { JsonObject } from '../../src/api/json.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
 import type { ReviewContext } from '../../src/webhook/context.ts'
 import type { WebhookDefinition } from '../../src/webhook/definition.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
@@ -226,4 +227,125 @@ t.test('a kind that its group does not have is a mistake, of which the nearest k
   t.strictSame(other.errors.map(formatFieldError), ['kind: Invalid value: "Database": is no kind of apps.example.com, which has Widget'])
   t.match(await review('example.com/v1', 'Wigdet'), { known: false, valid: true }, 'of another group')
   t.match(await reviewOffline([], widgetObject({}), undefined, [], [widget]), { known: false, valid: true }, 'without a webhook')
+})
+
+const said = async (...review: Parameters<typeof reviewOffline>): Promise<string[]> =>
+  (await reviewOffline(...review)).errors.map(formatFieldError)
+
+t.test('handlers are told of a dry run by nobody, and what they say is kept once', async (t) => {
+  const seen: ReviewContext[] = []
+  const logger = silentLogger()
+  const asking = defineWebhook(widget, {
+    validate(_object, old, context) {
+      seen.push(context)
+      for (const text of ['one', 'one', '', 'two']) context.warn(text)
+      context.audit('a.b', 'c')
+      return old === undefined ? [] : [forbidden('spec', 'there is one before')]
+    },
+  })
+  const object = widgetObject({ image: 'i' })
+  t.strictSame(await reviewOffline([asking], object, logger), {
+    known: true,
+    kind: 'Widget',
+    name: 'w',
+    valid: true,
+    errors: [],
+    warnings: ['one', 'two'],
+  })
+  const { signal, warn: _warn, audit, logger: given, ...context } = seen[0]!
+  t.strictSame(context, {
+    operation: 'CREATE',
+    dryRun: true,
+    user: { username: '' },
+    namespace: 'ns',
+    name: 'w',
+    resource: { group: 'apps.example.com', version: 'v1', resource: 'widgets' },
+    subResource: '',
+    options: {},
+    oldObject: undefined,
+  })
+  t.equal(signal.aborted, false)
+  t.equal(given, logger)
+  t.throws(() => audit('a/b', ''), { code: 'PRO_INPUT' })
+})
+
+t.test('the name of an object is its own, or the one from which it is generated', async (t) => {
+  for (const [metadata, name] of [
+    [{ name: 'a', generateName: 'b-' }, 'a'],
+    [{ generateName: 'b-' }, 'b-'],
+    [{ name: 1 }, ''],
+    ['x', ''],
+    [undefined, ''],
+  ] as const)
+    t.equal((await reviewOffline(webhooks, { ...widgetObject({}), metadata: metadata as never })).name, name, JSON.stringify(metadata))
+})
+
+t.test('what has no kind, or one of another group, is not known', async (t) => {
+  const unknown = { known: false, name: '', valid: true, errors: [], warnings: [] }
+  t.strictSame(await reviewOffline(webhooks, {}), { ...unknown, kind: '' })
+  t.strictSame(await reviewOffline(webhooks, { apiVersion: 1, kind: {} } as never), { ...unknown, kind: '' })
+  t.strictSame(await reviewOffline(webhooks, { apiVersion: 'v1', kind: 'Widget' }), { ...unknown, kind: 'Widget' })
+  const ofStatus = [defineWebhook(widget, { subresource: 'status', validate: () => [forbidden('status', 'no')] })]
+  t.strictSame(await reviewOffline(ofStatus, { apiVersion: 'apps.example.com/v1', kind: 'Widget' }), { ...unknown, kind: 'Widget' })
+})
+
+t.test('all kinds of a group are named, in the order of their names', async (t) => {
+  const spec = Type.Object({})
+  const kinds = ['Tower', 'House', 'Barn'].map((kind) => defineKind({ group: 'example.com', kind, versions: [{ name: 'v1', spec }] }))
+  t.strictSame(await said([], { apiVersion: 'example.com/v1', kind: 'Xylophone' }, undefined, [], [widget, ...kinds]), [
+    'kind: Invalid value: "Xylophone": is no kind of example.com, which has Barn, House, Tower',
+  ])
+})
+
+t.test('errors of the schema come with those of the handlers, and of very many the last says so', async (t) => {
+  const broken = [
+    defineWebhook(widget, { default: () => Promise.reject(new Error('boom')), validate: () => [] }),
+    defineWebhook(widget, { validate: () => Promise.reject(new Error('bang')) }),
+  ]
+  t.strictSame(await said(broken, widgetObject({ image: 'i', size: 10 }, { name: 'Bad' })), [
+    "metadata.name: Invalid value: \"Bad\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+    'spec.size: Invalid value: 10: spec.size in body should be less than or equal to 9',
+  ])
+  const many = defineWebhook(widget, { validate: () => Array.from({ length: 252 }, (_, index) => forbidden(`spec.f${index}`, 'no')) })
+  const errors = await said([many], widgetObject({ image: 'i' }))
+  t.equal(errors.length, 251)
+  t.equal(errors.at(-1), '<nil>: Too many: at least 2 more errors are not listed; correct those that are')
+})
+
+t.test('what nothing has a field for is a mistake, wherever it stands', async (t) => {
+  const object = { ...widgetObject({ image: 'i', typo: 1, parts: [{ name: 'a', colour: 'b' }] }), more: 1 }
+  t.strictSame(await said(webhooks, object), [
+    'more: Forbidden: unknown field',
+    'spec.parts[0].colour: Forbidden: unknown field',
+    'spec.typo: Forbidden: unknown field',
+  ])
+})
+
+t.test('a handler is given the defaults of the schema, and what it makes of them is validated', async (t) => {
+  const seen: unknown[] = []
+  const filling = defineWebhook(widget, {
+    default: (object) => (seen.push(object.spec.size), { ...object, spec: { ...object.spec, size: 10, image: 'i' } }),
+    validate: ({ spec }) => (seen.push(spec.size), []),
+  })
+  t.strictSame(await said([filling], widgetObject({})), [
+    'spec.size: Invalid value: 10: spec.size in body should be less than or equal to 9',
+  ])
+  t.strictSame(seen, [3, 10])
+})
+
+t.test('what cannot be read is all that is said', async (t) => {
+  const spec = Type.Object({ size: Type.Integer(), resource: Type.Optional(Type.EmbeddedResource()) })
+  const kind = defineKind({ group: 'example.com', kind: 'Holder', versions: [{ name: 'v1', spec }] })
+  const none = { matchExpressions: [{ key: 'a', operator: 'DoesNotExist' }] } as const
+  const holder = defineWebhook(kind, { objectSelector: none, validate: () => [forbidden('spec', 'was asked')] })
+  const errorsOf = (object: object): Promise<string[]> =>
+    said([holder], { apiVersion: 'example.com/v1', kind: 'Holder', ...object } as JsonObject)
+  const noNumber = 'json: cannot unmarshal number into Go value of type v1.ObjectMeta'
+  t.strictSame(await errorsOf({ metadata: 5, spec: {} }), [`metadata: Invalid value: 5: ${noNumber}`])
+  const resource = { apiVersion: 'v1', kind: 'Pod', metadata: 5 }
+  t.strictSame(await errorsOf({ metadata: { name: 'a' }, spec: { resource } }), [`spec.resource.metadata: Invalid value: 5: ${noNumber}`])
+  t.strictSame(await errorsOf({ spec: { size: 1 } }), [
+    'metadata.name: Required value: name or generateName is required',
+    'spec: Forbidden: was asked',
+  ])
 })

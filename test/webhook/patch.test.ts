@@ -60,6 +60,106 @@ t.test('gives the smallest patch', (t) => {
     ],
     ['a list with nothing in common', { args: ['a', 'b', 'c'] }, { args: ['d'] }, [{ op: 'replace', path: '/args', value: ['d'] }]],
     ['the whole value', 1, 'one', [{ op: 'replace', path: '', value: 'one' }]],
+    ['a list for an object', { a: { b: 1 } }, { a: [1] }, [{ op: 'replace', path: '/a', value: [1] }]],
+    ['null for an object', { a: { b: 1 } }, { a: null }, [{ op: 'replace', path: '/a', value: null }]],
+    ['both escapes in one key', { 'a/~b': 1, '~1': 1 }, {}, [...['/a~1~0b', '/~01'].map((path) => ({ op: 'remove', path }))]],
+    ['the first item of an empty list', { args: [] }, { args: ['a'] }, [{ op: 'add', path: '/args/-', value: 'a' }]],
+    [
+      'items of an empty list, in order',
+      { args: [] },
+      { args: ['a', 'b'] },
+      [
+        { op: 'add', path: '/args/-', value: 'a' },
+        { op: 'add', path: '/args/-', value: 'b' },
+      ],
+    ],
+    ['the last item removed', { args: ['a'] }, { args: [] }, [{ op: 'remove', path: '/args/0' }]],
+    [
+      'two items removed from within',
+      { args: ['a', 'b', 'c', 'd'] },
+      { args: ['a', 'd'] },
+      [
+        { op: 'remove', path: '/args/1' },
+        { op: 'remove', path: '/args/1' },
+      ],
+    ],
+    [
+      'items without keys in a list as long as before, by their places',
+      { args: ['a', 'b'] },
+      { args: ['c', 'd'] },
+      [
+        { op: 'replace', path: '/args/0', value: 'c' },
+        { op: 'replace', path: '/args/1', value: 'd' },
+      ],
+    ],
+    [
+      'a named item in the place of another, as a whole',
+      { list: named('a', 'b', 'c') },
+      { list: named('a', 'x', 'c') },
+      [{ op: 'replace', path: '/list/1', value: { name: 'x', image: 'x:1' } }],
+    ],
+    [
+      'a list of names of which none stayed',
+      { list: named('a') },
+      { list: named('x') },
+      [{ op: 'replace', path: '/list', value: named('x') }],
+    ],
+    [
+      'a named item moved to the front',
+      { list: named('a', 'b', 'c') },
+      { list: named('c', 'a', 'b') },
+      [
+        { op: 'add', path: '/list/0', value: { name: 'c', image: 'c:1' } },
+        { op: 'remove', path: '/list/3' },
+      ],
+    ],
+    [
+      'a named item inserted and another removed behind it',
+      { list: named('a', 'b', 'c', 'd') },
+      { list: named('a', 'x', 'b', 'd') },
+      [
+        { op: 'add', path: '/list/1', value: { name: 'x', image: 'x:1' } },
+        { op: 'remove', path: '/list/3' },
+      ],
+    ],
+    [
+      'items with one name twice, by what they are',
+      { list: named('a', 'a') },
+      { list: [...named('x'), ...named('a', 'a')] },
+      [{ op: 'add', path: '/list/0', value: { name: 'x', image: 'x:1' } }],
+    ],
+    [
+      'a named item beside one that has no name, by its fields',
+      { list: [{ name: 'a' }, { x: 1 }] },
+      { list: [{ name: 'b' }, { x: 1 }] },
+      [{ op: 'replace', path: '/list/0/name', value: 'b' }],
+    ],
+    [
+      'a name that is no scalar, by what the item is',
+      { list: [{ name: ['a'], x: 1 }, { y: 1 }] },
+      { list: [{ z: 1 }, { name: ['a'], x: 1 }, { y: 1 }] },
+      [{ op: 'add', path: '/list/0', value: { z: 1 } }],
+    ],
+    [
+      'a field removed from a named item that has moved',
+      { list: [{ name: 'a', x: 1 }, ...named('b')] },
+      { list: [...named('z'), { name: 'a' }, ...named('b')] },
+      [
+        { op: 'add', path: '/list/0', value: { name: 'z', image: 'z:1' } },
+        { op: 'remove', path: '/list/1/x' },
+      ],
+    ],
+    [
+      'the most that two lists have in common stays',
+      { args: ['a', 'b', 'c', 'd', 'e', 'f'] },
+      { args: ['x', 'b', 'a', 'c', 'e', 'y'] },
+      [
+        { op: 'replace', path: '/args/0', value: 'x' },
+        { op: 'add', path: '/args/2', value: 'a' },
+        { op: 'remove', path: '/args/4' },
+        { op: 'replace', path: '/args/5', value: 'y' },
+      ],
+    ],
   ]
   for (const [name, raw, target, expected] of cases) {
     t.test(name, (t) => {
@@ -91,6 +191,45 @@ t.test('knows items by the list map keys of the schema', (t) => {
     { op: 'add', path: '/ports/0', value: { port: 79, protocol: 'TCP' } },
     { op: 'add', path: '/ports/1/name', value: 'web' },
   ])
+  t.end()
+})
+
+t.test('only scalars are keys, and items that lack one of several are known by the others', (t) => {
+  const schema = { 'x-kubernetes-list-map-keys': ['a', 'b'], items: {} }
+  t.strictSame(createPatch([{ a: 1, b: {} }], [{ a: 2, b: {} }], schema), [{ op: 'replace', path: '/0/a', value: 2 }])
+  t.strictSame(createPatch([{ a: 1, x: 1 }, { a: 2 }], [{ a: 0 }, { a: 1, x: 2 }, { a: 2 }], schema), [
+    { op: 'add', path: '/0', value: { a: 0 } },
+    { op: 'replace', path: '/1/x', value: 2 },
+  ])
+  t.end()
+})
+
+t.test('the schema is followed to the lists within fields, items and values by keys', (t) => {
+  const list = { 'x-kubernetes-list-map-keys': ['id'], items: {} }
+  const schema = {
+    properties: {
+      groups: { items: { additionalProperties: list } },
+      // What has a schema of its own is not one of the others.
+      own: { properties: { here: {} }, additionalProperties: list },
+      any: { additionalProperties: true },
+    },
+  }
+  const change = { from: [{ id: 1, a: 1 }, { id: 2 }], to: [{ id: 0 }, { id: 1, a: 2 }, { id: 2 }] }
+  const byKey = (path: string): object[] => [
+    { op: 'add', path: `${path}/0`, value: { id: 0 } },
+    { op: 'replace', path: `${path}/1/a`, value: 2 },
+  ]
+  const byValue = (path: string): object[] => [
+    { op: 'remove', path: `${path}/0/a` },
+    { op: 'replace', path: `${path}/0/id`, value: 0 },
+    { op: 'add', path: `${path}/1`, value: { id: 1, a: 2 } },
+  ]
+  t.strictSame(createPatch({ groups: [{ x: change.from }] }, { groups: [{ x: change.to }] }, schema), byKey('/groups/0/x'))
+  t.strictSame(createPatch({ own: { there: change.from } }, { own: { there: change.to } }, schema), byKey('/own/there'))
+  for (const path of ['/own/here', '/any/x', '/other/x']) {
+    const [field, key] = path.slice(1).split('/') as [string, string]
+    t.strictSame(createPatch({ [field]: { [key]: change.from } }, { [field]: { [key]: change.to } }, schema), byValue(path))
+  }
   t.end()
 })
 
@@ -131,6 +270,25 @@ t.test('applied to the raw value, the patch gives the target', (t) => {
     return jsonEqual(patched, target) && JSON.stringify(raw) === before && (!jsonEqual(raw, target) || patch.length === 0)
   })
   t.doesNotThrow(() => fc.assert(property, { numRuns: 5000 }))
+  t.end()
+})
+
+/** How many items two lists have in common, in their order. */
+function inCommon(raw: readonly string[], target: readonly string[]): number {
+  if (raw.length === 0 || target.length === 0) return 0
+  const [first, ...rest] = raw
+  const at = target.indexOf(first!)
+  return Math.max(inCommon(rest, target), at < 0 ? 0 : 1 + inCommon(rest, target.slice(at + 1)))
+}
+
+t.test('of two lists that have items in common, as many as can be are left alone', (t) => {
+  const list = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 8 })
+  const property = fc.property(list, list, (raw, target) => {
+    const common = inCommon(raw, target)
+    const touched = createPatch(raw, target).filter(({ op }) => op !== 'add').length
+    return common === 0 || raw.length - touched === common
+  })
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 1000 }))
   t.end()
 })
 

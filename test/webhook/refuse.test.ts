@@ -1,4 +1,5 @@
 import t from 'tap'
+import { MalformedConversionReview } from '../../src/conversion/review-scan.ts'
 import { BodyRefused } from '../../src/webhook/body/refused.ts'
 import { refuse } from '../../src/webhook/refuse.ts'
 import { MalformedReview } from '../../src/webhook/review.ts'
@@ -8,7 +9,11 @@ t.test('each refusal has its status, its text and its line in the log; one for w
   const cases: readonly (readonly [Error, number, string, string])[] = [
     [new BodyRefused(429, 'no memory'), 429, 'no memory', 'info'],
     [new BodyRefused(413, 'too large'), 413, 'too large', 'info'],
+    [new BodyRefused(408, 'too slow'), 408, 'too slow', 'info'],
     [new MalformedReview('no review'), 400, 'no review', 'info'],
+    [new MalformedConversionReview('no objects'), 400, 'no objects', 'info'],
+    [Object.assign(new Error('bad url'), { statusCode: 499 }), 499, 'bad url', 'info'],
+    [Object.assign(new Error('closing'), { statusCode: 503 }), 503, 'closing', 'error'],
     [Object.assign(new Error('no type'), { statusCode: 415 }), 415, 'The Content-Type must be application/json.', 'info'],
     [new Error('secret'), 500, 'Internal error.', 'error'],
   ]
@@ -27,6 +32,13 @@ t.test('each refusal has its status, its text and its line in the log; one for w
     t.strictSame(answered, [code, 'text/plain; charset=utf-8', `${text}\n`])
     t.strictSame(headers, code === 429 ? { 'retry-after': '1' } : {})
     t.strictSame(told, [code])
-    t.match(entries, [{ level }])
+    t.equal(entries.length, 1)
+    const { level: logged, msg, path, code: loggedCode, err } = entries[0]!
+    t.strictSame(
+      { logged, msg, path },
+      { logged: level, msg: level === 'info' ? `refused a request: ${text}` : 'a request could not be answered', path: '/a' },
+    )
+    if (level === 'info') t.strictSame([loggedCode, err], [code, undefined])
+    else t.match(err, { message: error.message })
   }
 })

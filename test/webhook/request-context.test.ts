@@ -5,15 +5,20 @@ import { Cache } from '../../src/cache/cache.ts'
 import type { Client } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { accessReviewRule } from '../../src/webhook/access.ts'
+import { accessReviewRule, AccessReviews } from '../../src/webhook/access.ts'
 import { AdmissionCache } from '../../src/webhook/admission-cache.ts'
 import type { ProcessCache } from '../../src/webhook/admission-cache.ts'
 import type { AdmissionContext } from '../../src/webhook/context.ts'
 import type { WebhookDefinition } from '../../src/webhook/definition.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
+import type { Call } from '../../src/webhook/handler.ts'
+import { RequestContext } from '../../src/webhook/request-context.ts'
+import { readReview } from '../../src/webhook/review.ts'
+import type { AdmissionRequest } from '../../src/webhook/review.ts'
 import { ScriptedClient } from '../support/cache-client.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
 import { eventually } from '../support/eventually.ts'
-import { fixture, widget, widgetObject } from '../support/webhook-fixture.ts'
+import { fixture, review, widget, widgetObject } from '../support/webhook-fixture.ts'
 
 const object = widgetObject({ size: 3, image: 'i' })
 
@@ -40,6 +45,93 @@ t.test('a key that the API server would drop is the mistake of the handler', asy
     const { ask } = await fixture(t, { validateInCluster: (_object, _old, { audit }) => (audit(key, 'x'), []) })
     t.match(await ask('validate', { object }), { allowed: false, status: { code: 500, message } }, key)
   }
+})
+
+/** A context apart from a server, and what its logger was told. */
+function contextOf(request: Partial<AdmissionRequest> = {}): { context: RequestContext; entries: Record<string, unknown>[]; call: Call } {
+  const { logger, entries } = recordingLogger('debug')
+  const call: Call = {
+    client: {} as Client,
+    cache: new AdmissionCache(undefined),
+    access: new AccessReviews(new FakeClock()),
+    logger,
+    signal: new AbortController().signal,
+  }
+  return {
+    context: new RequestContext({ ...readReview(Buffer.from(JSON.stringify(review({ object })))).request, ...request }, object, call),
+    entries,
+    call,
+  }
+}
+
+t.test('a context says what the request says', async (t) => {
+  const told = {
+    operation: 'UPDATE',
+    dryRun: true,
+    namespace: 'n',
+    name: 'a',
+    resource: { group: 'g', version: 'v2', resource: 'things' },
+    subResource: 'status',
+  } as const
+  const { context, call } = contextOf({ ...told, userInfo: { username: 'joe' } })
+  const { operation, dryRun, namespace, name, resource, subResource, user, oldObject, signal } = context
+  t.strictSame({ operation, dryRun, namespace, name, resource, subResource }, told)
+  t.strictSame(user, { username: 'joe' })
+  t.equal(oldObject, object)
+  t.equal(signal, call.signal)
+})
+
+t.test('a warning is said once, 64 of them, and 4096 characters of each', async (t) => {
+  const { context } = contextOf()
+  t.equal(context.said(), undefined)
+  context.warn('')
+  t.equal(context.said(), undefined, 'nothing is no warning')
+  context.warn('a')
+  context.warn('a')
+  context.warn('b'.repeat(4097))
+  t.strictSame(context.said(), { warnings: ['a', 'b'.repeat(4096)] })
+  for (let index = 3; index <= 65; index += 1) context.warn(`${index}`)
+  const { warnings } = context.said()!
+  t.strictSame([warnings!.length, warnings!.at(-1)], [64, '64'])
+})
+
+t.test('what handlers of a webhook say is said through the context of the request', async (t) => {
+  const { context, entries } = contextOf()
+  const ofWebhook = context.of(defineWebhook(widget))
+  ofWebhook.audit('a', '1')
+  ofWebhook.audit('a', '1')
+  t.strictSame(entries, [], 'the same again is nothing to tell')
+  context.audit('a', '2')
+  context.audit('b', '')
+  ofWebhook.warn('w')
+  t.strictSame(context.said(), { warnings: ['w'], auditAnnotations: { a: '1', b: '' } })
+  t.equal(entries.length, 1)
+  const { level, msg, key, kept, dropped } = entries[0]!
+  t.strictSame(
+    { level, msg, key, kept, dropped },
+    { level: 'warn', msg: 'an audit annotation has another value already', key: 'a', kept: '1', dropped: '2' },
+  )
+})
+
+t.test('the logger of a context tells of which request its lines are', async (t) => {
+  const { context, entries } = contextOf({ operation: 'UPDATE' })
+  t.equal(context.logger, context.logger, 'it is one')
+  context.logger.info('hello')
+  const { uid, kind, namespace, name, operation, msg } = entries[0]!
+  t.strictSame(
+    { uid, kind, namespace, name, operation, msg },
+    { uid: 'uid-1', kind: 'Widget', namespace: 'ns', name: 'w', operation: 'UPDATE', msg: 'hello' },
+  )
+})
+
+t.test('the client and the cache of a context are one each', async (t) => {
+  const context = contextOf().context.of(defineWebhook(widget, { subresource: 'scale', validate: () => [] }))
+  t.equal(context.client, context.client)
+  t.equal(context.cache, context.cache)
+  t.throws(() => context.cache.list(pod), {
+    code: 'PRO_INPUT',
+    message: /^pods is not in the `reads` of the webhook for Widget\.apps\.example\.com\/scale: /,
+  })
 })
 
 t.test('the requester is asked about in the namespace of the request, unless another is named', async (t) => {
@@ -148,6 +240,59 @@ t.test('a cached read never takes what has not arrived for what is not there', a
   t.throws(() => new AdmissionCache(undefined).get(pod, { name: 'p' }), {
     code: 'PRO_INPUT',
     message: /^pods cannot be read: this process has no cache/,
+  })
+})
+
+t.test('the cache is filled when all types have arrived, or the signal aborts', async (t) => {
+  const asked: unknown[] = []
+  const arrived = new Map([configMap, node].map((type) => [type as unknown, Promise.withResolvers<void>()]))
+  const cache = {
+    informer: (type: unknown) => ({
+      synced: false,
+      whenSynced: (until: AbortSignal) => (asked.push([type, until]), arrived.get(type)!.promise),
+    }),
+  } as unknown as ProcessCache
+  const { signal } = new AbortController()
+  let filled = false
+  const filling = new AdmissionCache(cache).whenFilled([configMap, node], signal).then(() => (filled = true))
+  t.strictSame(
+    asked.map((each) => (each as unknown[])[1] === signal),
+    [true, true],
+  )
+  t.strictSame(
+    asked.map((each) => (each as unknown[])[0]),
+    [configMap, node],
+  )
+  arrived.get(node)!.resolve()
+  await new Promise(setImmediate)
+  t.equal(filled, false)
+  arrived.get(configMap)!.resolve()
+  await filling
+  await new AdmissionCache(undefined).whenFilled([configMap], signal)
+  await new AdmissionCache(cache).whenFilled([], signal)
+  t.equal(asked.length, 2)
+})
+
+t.test('a cached read is given its key and its options', async (t) => {
+  const asked: unknown[] = []
+  const object = { metadata: { name: 'a' } }
+  const cache = {
+    namespaces: ['a'],
+    informer: () => ({ synced: true }),
+    get: (...all: unknown[]) => (asked.push(all), object),
+    list: (...all: unknown[]) => (asked.push(all), [object]),
+  } as unknown as ProcessCache
+  const reader = new AdmissionCache(cache)
+  const options = { namespace: 'a', labelSelector: { matchLabels: { b: 'c' } } }
+  t.equal(reader.get(configMap, { namespace: 'a', name: 'x' }), object)
+  t.strictSame(reader.list(configMap, options), [object])
+  t.strictSame(asked, [
+    [configMap, { namespace: 'a', name: 'x' }],
+    [configMap, options],
+  ])
+  t.throws(() => reader.list(configMap, { labelSelector: { matchLabels: { b: 'c' } } }), {
+    code: 'PRO_INPUT',
+    message: 'configmaps of all namespaces are not in the cache, which follows "a": name one of these, or read them with the client.',
   })
 })
 

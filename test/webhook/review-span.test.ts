@@ -1,4 +1,5 @@
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { request } from 'node:https'
 import t from 'tap'
 import { registeredTracer } from '../../src/telemetry/tracing.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -49,6 +50,25 @@ t.test("a review is a span in the API server's trace", async (t) => {
     exceptions: [],
     status: undefined,
     ended: true,
+  })
+})
+
+t.test('what a request does not have is not told of it', async (t) => {
+  const { server } = await fixture(t)
+  const payload = review({ operation: 'UPDATE', subResource: 'status', namespace: undefined, object: good, oldObject: good })
+  await server.app.inject({ method: 'POST', url, payload })
+  t.strictSame(only().attributes, {
+    'http.route': url,
+    'k8s.resource.group': 'apps.example.com',
+    'k8s.resource.version': 'v1',
+    'k8s.resource.kind': 'Widget',
+    'k8s.resource.name': 'w',
+    'k8s.resource.subresource': 'status',
+    'admission.uid': 'uid-1',
+    'admission.operation': 'UPDATE',
+    'admission.dry_run': false,
+    'admission.allowed': true,
+    'admission.code': 200,
   })
 })
 
@@ -117,4 +137,29 @@ t.test('and a body that is no review', async (t) => {
   t.equal((await server.app.inject({ method: 'POST', url, payload: {}, headers: { traceparent } })).statusCode, 400)
   t.match(only(), { traceId, attributes: { 'http.route': url }, status: { code: SpanStatusCode.ERROR, message: /no AdmissionReview/ } })
   t.equal(only().ended, true)
+})
+
+t.test('a review whose sender goes is no error of the span, and ends it', async (t) => {
+  const waiting = Promise.withResolvers<void>()
+  const entered = Promise.withResolvers<void>()
+  const { server, source } = await fixture(t, {
+    async validateInCluster(_object, _old, { signal }) {
+      entered.resolve()
+      await waiting.promise
+      signal.throwIfAborted()
+      return []
+    },
+  })
+  const { port } = await server.start()
+  const sent = request({ host: '127.0.0.1', port, path: url, method: 'POST', ca: source.current().caBundle, servername: 'localhost' })
+  sent.on('error', () => undefined)
+  sent.setHeader('content-type', 'application/json').end(JSON.stringify(review({ object: good })))
+  await entered.promise
+  t.strictSame([spans.length, only().ended], [1, false])
+  sent.destroy()
+  await eventually(() => server.inFlight === 0)
+  waiting.resolve()
+  await eventually(() => only().ended)
+  const { status, exceptions, attributes } = only()
+  t.strictSame([status, exceptions, attributes['admission.code'], attributes['admission.allowed']], [undefined, [], 499, false])
 })

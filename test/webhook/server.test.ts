@@ -1,13 +1,18 @@
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { connect as connectTcp } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { FieldError } from '../../src/api/field-error.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { shareMemory } from '../../src/webhook/memory.ts'
+import { jobConversion } from '../support/conversion-fixture.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Fixture } from '../support/webhook-fixture.ts'
 import { fixture, review, widgetObject } from '../support/webhook-fixture.ts'
@@ -258,6 +263,92 @@ t.test('a connection that cannot be accepted does not end the process', async (t
   await fix.server.start()
   fix.server.app.server.emit('error', new Error('accept EMFILE'))
   t.match(fix.entries.at(-1), { level: 'warn', msg: 'the webhook server could not accept a connection' })
+})
+
+t.test('a client that does not trust the certificate is explained, other handshakes that fail are not worth a line', async (t) => {
+  const fix = await fixture(t)
+  const { server } = fix.server.app
+  const told = (code: string | undefined): unknown[] => {
+    fix.entries.length = 0
+    server.emit('tlsClientError', Object.assign(new Error('x'), code === undefined ? {} : { code }), { destroyed: true })
+    return fix.entries.map(({ level, msg, code: logged }) => [level, msg, logged])
+  }
+  const untrusted = 'a client does not trust the certificate of the webhook server: is the caBundle of the webhook configurations current?'
+  for (const alert of ['UNKNOWN_CA', 'BAD_CERTIFICATE', 'CERTIFICATE_UNKNOWN'])
+    t.strictSame(told(`ERR_SSL_TLSV1_ALERT_${alert}`), [['warn', untrusted, undefined]])
+  t.strictSame(told('ECONNRESET'), [['debug', 'a TLS handshake failed', 'ECONNRESET']])
+  t.strictSame(told(undefined), [['debug', 'a TLS handshake failed', undefined]])
+})
+
+t.test('what a server says when it starts and when its certificate changes, of which it hears until it has stopped', async (t) => {
+  const fix = await fixture(t)
+  await fix.source.change()
+  t.strictSame(fix.lines, [], 'before it has started')
+  const { port } = await fix.server.start()
+  const { serial } = await new Sender(t, fix, port).send()
+  t.equal(serial, new X509Certificate(fix.source.current().cert).serialNumber, 'the certificate may have changed since it was made')
+  const { notAfter } = await fix.source.change()
+  const entries = fix.entries.filter(({ level }) => level === 'info')
+  t.strictSame(
+    entries.map(({ msg, port: at, paths, notAfter: until }) => ({ msg, at, paths, until })),
+    [
+      { msg: 'the webhook server listens', at: port, paths: fix.server.paths, until: undefined },
+      { msg: 'the webhook server presents a new certificate', at: undefined, paths: undefined, until: notAfter.toISOString() },
+    ],
+  )
+  t.strictSame(fix.server.paths, [
+    '/mutate-apps-example-com-v1-widget',
+    path,
+    '/mutate-apps-example-com-v1beta1-widget',
+    '/validate-apps-example-com-v1beta1-widget',
+  ])
+  await fix.server.stop(0)
+  fix.entries.length = 0
+  await fix.source.change()
+  t.strictSame(fix.entries, [])
+})
+
+t.test('the bytes in flight are a metric, and how many there may be', async (t) => {
+  const { validate, entered, open } = gate()
+  const mebibyte = 2 ** 20
+  const memory = shareMemory({ limitBytes: 512 * mebibyte, idleBytes: 160 * mebibyte, heapLimitBytes: 512 * mebibyte, processors: 2 })
+  const fix = await fixture(t, { validate }, { memory })
+  const answer = fix.server.app.inject({ method: 'POST', url: path, payload: body, headers: { 'content-type': 'application/json' } })
+  await entered
+  t.ok(fix.server.inFlightBytes > 16 * 1024)
+  const text = await fix.metrics.registry.metrics()
+  t.match(text, new RegExp(`^proreus_webhook_in_flight_bytes ${fix.server.inFlightBytes}$`, 'm'))
+  t.match(text, new RegExp(`^proreus_webhook_in_flight_bytes_limit ${memory.requestBytes}$`, 'm'))
+  open()
+  await answer
+  await eventually(() => fix.server.inFlightBytes === 0)
+})
+
+t.test('the time that a review takes to arrive is not there for its handlers', async (t) => {
+  const clock = new FakeClock(50_000)
+  const entered = Promise.withResolvers<void>()
+  const validate = (): Promise<never> => {
+    entered.resolve()
+    return new Promise<never>(() => undefined)
+  }
+  const fix = await fixture(t, { validate }, { clock })
+  const payload = new PassThrough()
+  const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
+  const answer = fix.server.app.inject({ method: 'POST', url: `${path}?timeout=10s`, payload, headers })
+  payload.write(body.slice(0, 10))
+  await eventually(() => fix.server.inFlightBytes > 0)
+  await clock.advance(4_000)
+  payload.end(body.slice(10))
+  await entered.promise
+  await clock.advance(5_900)
+  t.match((await answer).body, /did not decide within 5900 ms/)
+})
+
+t.test('a server without conversions or webhooks has no path for them', async (t) => {
+  const { server } = await fixture(t, {}, { webhooks: [] })
+  t.strictSame(server.paths, [])
+  const { server: converting } = await fixture(t, {}, { webhooks: [], conversions: [jobConversion] })
+  t.strictSame(converting.paths, ['/convert'])
 })
 
 t.test('listens where it is told to', async (t) => {

@@ -52,6 +52,29 @@ t.test('versions and suites can be limited further', async (t) => {
   )
 })
 
+t.test('suites are named for OpenSSL in the order in which they are given, behind those of TLS 1.3', (t) => {
+  const of13 = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
+  t.strictSame(tlsLimits(), {
+    minVersion: 'TLSv1.2',
+    ciphers: `${of13}:ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305`,
+    honorCipherOrder: true,
+  })
+  const chosen = ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384']
+  t.equal(tlsLimits({ tlsCipherSuites: chosen }).ciphers, `${of13}:ECDHE-RSA-CHACHA20-POLY1305:ECDHE-RSA-AES256-GCM-SHA384`)
+  t.equal(tlsLimits({ tlsMinVersion: 'VersionTLS13' }).minVersion, 'TLSv1.3')
+  t.equal(tlsLimits({ tlsMinVersion: 'VersionTLS12' }).minVersion, 'TLSv1.2')
+  // As Go names them (crypto/tls), for these are what the flag takes.
+  t.strictSame(tlsCipherSuites, [
+    'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+    'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+    'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',
+    'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
+    'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256',
+    'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256',
+  ])
+  t.end()
+})
+
 t.test('what is not known is refused with what is', (t) => {
   t.throws(() => tlsLimits({ tlsMinVersion: 'VersionTLS11' as 'VersionTLS12' }), {
     code: 'PRO_CONFIG_INVALID',
@@ -59,7 +82,8 @@ t.test('what is not known is refused with what is', (t) => {
   })
   t.throws(() => tlsLimits({ tlsCipherSuites: ['TLS_RSA_WITH_AES_128_CBC_SHA'] }), {
     code: 'PRO_CONFIG_INVALID',
-    message: /--tls-cipher-suites names "TLS_RSA_WITH_AES_128_CBC_SHA", which is not accepted: choose from TLS_ECDHE_ECDSA_/,
+    message: `--tls-cipher-suites names "TLS_RSA_WITH_AES_128_CBC_SHA", which is not accepted: choose from ${tlsCipherSuites.join(', ')}.`,
   })
+  t.throws(() => tlsLimits({ tlsMinVersion: 'constructor' as 'VersionTLS12' }), { code: 'PRO_CONFIG_INVALID' })
   t.end()
 })

@@ -1,6 +1,8 @@
 /** Versions of a kind that are not the stored one: typed handles of them, handlers for them, and what the stored one makes of their objects. */
 import t from 'tap'
 import { defineConversion, defineKind, defineWebhook, invalid, Type, versionOf } from '../../src/index.ts'
+import { formatFieldError } from '../../src/api/field-error.ts'
+import type { JsonObject } from '../../src/api/json.ts'
 import { combineWebhooks } from '../../src/webhook/combine.ts'
 import { reviewOffline } from '../../src/webhook/offline.ts'
 
@@ -79,4 +81,45 @@ t.test('offline an object of another version is validated by its own handlers, a
     { path: 'spec.lvl', message: /the converter from v1 to v2 gave what v2 does not have/ },
   ])
   t.match(await review('v2', { level: 9 }), [{ path: 'spec.level' }])
+})
+
+t.test('the stored version is asked once, about what is valid in the other one, with its defaults', async (t) => {
+  const seen: unknown[][] = []
+  const asking = [
+    defineWebhook(lamp, { validate: ({ spec }, _old, { resource }) => (seen.push(['v2', spec.level, resource.version]), []) }),
+    defineWebhook(lampV1, { validate: ({ spec }) => (seen.push(['v1', spec.on]), []) }),
+  ]
+  const object = (version: string, spec: JsonObject): JsonObject => ({
+    apiVersion: `example.com/${version}`,
+    kind: 'Lamp',
+    metadata: { name: 'a' },
+    spec,
+  })
+  await reviewOffline(asking, object('v1', {}), undefined, conversions)
+  await reviewOffline(asking, object('v2', { level: 3 }), undefined, conversions)
+  t.strictSame(seen, [
+    ['v1', true],
+    ['v2', 9, 'v2'],
+    ['v2', 3, 'v2'],
+  ])
+  seen.length = 0
+  t.match((await reviewOffline(asking, object('v1', { on: 'x' }), undefined, conversions)).errors, [{ path: 'spec.on' }])
+  t.strictSame(
+    seen.filter(([version]) => version === 'v2'),
+    [],
+    'what is not valid is not converted',
+  )
+  const { errors } = await reviewOffline(asking, object('v1', { room: 'nowhere' }), undefined, conversions)
+  t.equal(errors.length, 1)
+  t.match(errors, [{ path: '<nil>', message: /^Invalid value: "": the conversion to v2 failed: / }])
+})
+
+t.test('without a conversion an object is one of the stored version as it stands', async (t) => {
+  const { errors } = await reviewOffline(
+    webhooks,
+    { apiVersion: 'example.com/v1', kind: 'Lamp', metadata: { name: 'a' }, spec: {} },
+    undefined,
+    [],
+  )
+  t.strictSame(errors.map(formatFieldError), ['spec.level: Required value', 'spec.on: Forbidden: unknown field'])
 })

@@ -122,7 +122,7 @@ class Receiver implements Received {
     if (this.#settled) return
     this.#size += chunk.length
     this.#chunks += 1
-    if (this.#chunks > freeChunks && this.#size < (this.#chunks - freeChunks) * leastChunkBytes) {
+    if (this.#size < (this.#chunks - freeChunks) * leastChunkBytes) {
       return this.#endConnection(new BodyRefused(400, `The body comes in chunks of less than ${leastChunkBytes} bytes.`))
     }
     if (this.#size > this.#options.maxBytes) return this.#settle(this.#tooLarge())
@@ -147,7 +147,6 @@ class Receiver implements Received {
 
   /** Called when the body is complete: passes it on once there is memory to parse it. */
   #finish(bytes: Buffer): void {
-    if (this.#settled) return
     const { costOf, budget, what } = this.#options
     const cost = requestCost + costOf(bytes)
     if (cost > budget.reserve && cost > smallCost) {

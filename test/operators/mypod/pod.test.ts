@@ -1,5 +1,5 @@
 import t from 'tap'
-import { changeOf, podFor, specHashAnnotation } from '../../../src/operators/mypod/pod.ts'
+import { changeOf, podFor, podToCheck, specHashAnnotation } from '../../../src/operators/mypod/pod.ts'
 import { aMyPod, livePodOf } from '../../support/mypod.ts'
 
 t.test('the Pod carries what the MyPod asks for, the label of its creator and its owner', async (t) => {
@@ -155,4 +155,152 @@ t.test('a damaged record of what was applied takes nothing away', async (t) => {
   live.metadata.annotations!['mypod.harryyann.github.io/applied'] = 'garbage'
   const change = changeOf(live, podFor(owner))
   t.match(change, { action: 'patch', patch: { metadata: { annotations: { 'mypod.harryyann.github.io/applied': /^\{"annotations"/ } } } })
+})
+
+const applied = 'mypod.harryyann.github.io/applied'
+const containers = [{ name: 'main', image: 'x:1' }]
+type Patch = { readonly metadata: Record<string, unknown>; readonly spec?: unknown }
+const patchOf = (...all: Parameters<typeof changeOf>): Patch => (changeOf(...all) as unknown as { readonly patch: Patch }).patch
+
+t.test('a Pod has the spec, and a record of what was asked for, sorted', async (t) => {
+  const podSpec = {
+    containers: [{ name: 'z', image: 'x:1' }],
+    initContainers: [{ name: 'init', image: 'i:1' }, { name: 'bare' } as never],
+    tolerations: [{ key: 'a', operator: 'Exists' }],
+    activeDeadlineSeconds: 5,
+  }
+  const owner = aMyPod({ podLabels: { z: '1', creator: 'somebody', a: '2' }, podAnnotations: { y: '1', b: '2' }, podSpec })
+  const { metadata, spec } = podFor(owner)
+  t.equal(spec, podSpec)
+  const { [applied]: record, [specHashAnnotation]: hash, ...annotations } = metadata.annotations!
+  t.strictSame(annotations, { y: '1', b: '2' })
+  t.match(hash, /^[0-9a-f]{32}$/)
+  t.strictSame(JSON.parse(record!), {
+    labels: ['a', 'creator', 'z'],
+    annotations: ['b', 'y'],
+    tolerations: [{ key: 'a', operator: 'Exists' }],
+    images: { init: 'i:1', bare: '', z: 'x:1' },
+    activeDeadlineSeconds: 5,
+  })
+  t.strictSame(metadata.labels, { z: '1', creator: 'mypod-controller', a: '2' })
+  t.strictSame(metadata.ownerReferences, [
+    { apiVersion: 'harryyann.github.io/v1', kind: 'MyPod', name: 'a', uid: 'owner', controller: true, blockOwnerDeletion: true },
+  ])
+  t.strictSame(JSON.parse(podFor(aMyPod()).metadata.annotations![applied]!), {
+    labels: ['creator'],
+    annotations: [],
+    tolerations: [],
+    images: { main: 'x:1' },
+  })
+})
+
+t.test('a Pod to ask about has no record, no owner and no name', async (t) => {
+  t.strictSame(podToCheck(aMyPod({ podLabels: { a: 'b' }, podAnnotations: { c: 'd' } }), 'check-'), {
+    metadata: { generateName: 'check-', namespace: 'ns', labels: { a: 'b', creator: 'mypod-controller' }, annotations: { c: 'd' } },
+    spec: { containers },
+  })
+  t.strictSame(podToCheck(aMyPod(), 'check-').metadata.annotations, {})
+})
+
+t.test('the hash is of what a running Pod cannot change, whatever the order of its fields', async (t) => {
+  const hashOf = (podSpec: object): string | undefined =>
+    podFor(aMyPod({ podSpec: { containers, ...podSpec } as never })).metadata.annotations![specHashAnnotation]
+  const hash = hashOf({})
+  for (const same of [
+    { containers: [{ image: 'x:2', name: 'main' }] },
+    { activeDeadlineSeconds: 5 },
+    { tolerations: [{ key: 'a', operator: 'Exists' }] },
+  ])
+    t.equal(hashOf(same), hash, JSON.stringify(same))
+  const init = hashOf({ initContainers: [{ name: 'init', image: 'a' }] })
+  t.equal(hashOf({ initContainers: [{ name: 'init', image: 'b' }] }), init)
+  const others = [
+    hash,
+    init,
+    hashOf({ initContainers: [{ name: 'other', image: 'a' }] }),
+    hashOf({ containers: [{ name: 'other', image: 'x:1' }] }),
+    hashOf({ containers: [{ name: 'main', image: 'x:1', args: ['a'] }] }),
+    hashOf({ hostNetwork: true }),
+  ]
+  t.equal(new Set(others).size, others.length)
+})
+
+t.test('why a Pod is made anew is said', async (t) => {
+  const live = livePodOf(aMyPod({ podSpec: { containers, activeDeadlineSeconds: 10, tolerations: [{ key: 'a', operator: 'Exists' }] } }))
+  const changeTo = (podSpec: object): unknown => changeOf(live, podFor(aMyPod({ podSpec: { containers, ...podSpec } as never })))
+  const tolerations = [{ key: 'a', operator: 'Exists' }]
+  const cannotFollow = { action: 'recreate', why: 'activeDeadlineSeconds or tolerations changed in a way that a running Pod cannot follow' }
+  t.strictSame(changeTo({ activeDeadlineSeconds: 10, tolerations, hostNetwork: true }), {
+    action: 'recreate',
+    why: 'the Pod spec changed in fields that a running Pod cannot change',
+  })
+  t.strictSame(changeTo({ activeDeadlineSeconds: 11, tolerations }), cannotFollow)
+  t.strictSame(changeTo({ tolerations }), cannotFollow)
+  t.strictSame(changeTo({ activeDeadlineSeconds: 10 }), cannotFollow)
+  t.strictSame(changeTo({ activeDeadlineSeconds: 10, tolerations: [{ key: 'a', operator: 'Equal' }] }), cannotFollow)
+  t.strictSame(changeTo({ activeDeadlineSeconds: 10, tolerations }), { action: 'none' })
+})
+
+t.test('a patch has what has changed and the record of it, and nothing else', async (t) => {
+  const before = aMyPod({ podLabels: { app: 'x' }, podAnnotations: { note: 'y' } })
+  const live = livePodOf(before)
+  const labelled = podFor(aMyPod({ podLabels: { app: 'x', more: 'z' }, podAnnotations: { note: 'y' } }))
+  t.strictSame(patchOf(live, labelled), {
+    metadata: { labels: { more: 'z' }, annotations: { [applied]: labelled.metadata.annotations![applied] }, resourceVersion: '5' },
+  })
+  const annotated = podFor(aMyPod({ podLabels: { app: 'x' }, podAnnotations: { note: 'other' } }))
+  t.strictSame(patchOf(live, annotated), { metadata: { annotations: { note: 'other' }, resourceVersion: '5' } })
+  const image = podFor(
+    aMyPod({ podLabels: { app: 'x' }, podAnnotations: { note: 'y' }, podSpec: { containers: [{ name: 'main', image: 'x:2' }] } }),
+  )
+  t.strictSame(patchOf(live, image), {
+    metadata: { annotations: { [applied]: image.metadata.annotations![applied] }, resourceVersion: '5' },
+    spec: { containers: [{ name: 'main', image: 'x:2' }] },
+  })
+})
+
+t.test('an image that somebody else has set to what is wanted needs no patch of the spec', async (t) => {
+  const live = livePodOf(aMyPod(), { spec: { containers: [{ name: 'main', image: 'x:2' }] } })
+  t.notOk('spec' in patchOf(live, podFor(aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }] } }))))
+})
+
+t.test('a deadline may be set, made shorter, and no other way', async (t) => {
+  const withDeadline = (seconds: number | undefined): ReturnType<typeof aMyPod> =>
+    aMyPod({ podSpec: { containers, ...(seconds !== undefined && { activeDeadlineSeconds: seconds }) } })
+  for (const [before, after, expected] of [
+    [undefined, 20, { activeDeadlineSeconds: 20 }],
+    [20, 19, { activeDeadlineSeconds: 19 }],
+    [20, 20, 'none'],
+    [20, 21, 'recreate'],
+    [20, undefined, 'recreate'],
+  ] as const) {
+    const [live, desired] = [livePodOf(withDeadline(before)), podFor(withDeadline(after))]
+    if (typeof expected === 'string') t.equal(changeOf(live, desired).action, expected, `${before} ${after}`)
+    else t.strictSame(patchOf(live, desired).spec, expected, `${before} ${after}`)
+  }
+})
+
+t.test('a toleration that is there already is not added, and others stay where they are', async (t) => {
+  const notReady = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }
+  const [a, b] = ['a', 'b'].map((key) => ({ key, operator: 'Exists' }))
+  const owner = (...tolerations: object[]): ReturnType<typeof aMyPod> => aMyPod({ podSpec: { containers, tolerations } as never })
+  t.strictSame(patchOf(livePodOf(owner()), podFor(owner(a!, b!))).spec, { tolerations: [notReady, a, b] })
+  t.notOk('spec' in patchOf(livePodOf(owner()), podFor(owner(notReady))))
+  t.strictSame(changeOf(livePodOf(owner(a!, b!)), podFor(owner(b!, a!))).action, 'patch', 'of the record alone')
+})
+
+t.test('a record that lacks a part is read as far as it goes, and one that is lost takes nothing back', async (t) => {
+  const owner = aMyPod({ podLabels: { old: 'o' }, podAnnotations: { gone: 'g' } })
+  const desired = podFor(aMyPod())
+  const patched = (record: string | undefined): Patch => {
+    const live = livePodOf(owner)
+    if (record === undefined) delete live.metadata.annotations![applied]
+    else live.metadata.annotations![applied] = record
+    return patchOf(live, desired)
+  }
+  const record = { [applied]: desired.metadata.annotations![applied] }
+  t.strictSame(patched('{}'), { metadata: { annotations: record, resourceVersion: '5' } })
+  t.strictSame(patched('{"labels":["old"]}').metadata['labels'], { old: null })
+  t.strictSame(patched('{"annotations":["gone"]}').metadata['annotations'], { ...record, gone: null })
+  for (const lost of [undefined, '', '{', 'null']) t.strictSame(patched(lost), { metadata: { annotations: record, resourceVersion: '5' } })
 })

@@ -57,3 +57,89 @@ t.test('a Pod that is not ready says why', async (t) => {
   })
   t.match(statusPatch(owner, unready, {}, now), { status: { conditions: [{}, {}, { reason: 'ContainersNotReady', message: 'main' }] } })
 })
+
+type Patch = { status: Record<string, unknown> & { conditions: Record<string, string>[] } }
+const patchOf = (...all: Parameters<typeof statusPatch>): Patch['status'] => (statusPatch(...all) as unknown as Patch).status
+
+t.test('the whole status of a Pod that is ready', async (t) => {
+  const owner = aMyPod({}, { generation: 7 })
+  const condition = { lastTransitionTime: '2026-01-01T00:01:00Z', observedGeneration: 7, message: '' }
+  t.strictSame(patchOf(owner, livePodOf(owner), {}, now), {
+    podPhase: 'Running',
+    podIp: '10.0.0.1',
+    nodeIp: '1.2.3.4',
+    createdTimestamp: 1767225610,
+    observedGeneration: 7,
+    conditions: [
+      { type: 'Degraded', status: 'False', reason: 'AsExpected', ...condition },
+      { type: 'Progressing', status: 'False', reason: 'AsExpected', ...condition },
+      { type: 'Ready', status: 'True', reason: 'PodReady', ...condition },
+    ],
+  })
+})
+
+t.test('each part of the status that differs is written', async (t) => {
+  const owner = aMyPod()
+  const { conditions, ...right } = patchOf(owner, livePodOf(owner), {}, now)
+  const writes = (status: object, pod = livePodOf(owner)): boolean =>
+    statusPatch({ ...owner, status: status as NonNullable<MyPod['status']> }, pod, {}, now) !== undefined
+  t.equal(writes({ ...right, conditions }), false)
+  for (const field of Object.keys(right)) t.equal(writes({ ...right, conditions, [field]: 'other' }), true, field)
+  t.equal(writes({ ...right, conditions: conditions.slice(1) }), true)
+  t.equal(writes({ ...right, conditions, observedGeneration: 0 }), true)
+  t.equal(
+    writes({ ...right, conditions }, livePodOf(owner, { metadata: { creationTimestamp: '2026-01-01T00:00:10.900Z' } })),
+    false,
+    'in whole seconds',
+  )
+})
+
+t.test('a Pod without an address has none, and one that has lost it no more', async (t) => {
+  const owner = aMyPod()
+  const pod = livePodOf(owner, { status: {} })
+  const { podPhase, podIp, nodeIp, createdTimestamp } = patchOf(owner, pod, {}, now)
+  t.strictSame([podPhase, podIp, nodeIp, createdTimestamp], [undefined, undefined, undefined, 1767225610])
+  const before = { ...owner, status: { podPhase: 'Running', podIp: '10.0.0.1', nodeIp: '1.2.3.4' } }
+  const after = patchOf(before, pod, {}, now)
+  t.strictSame([after['podPhase'], after['podIp'], after['nodeIp']], [null, null, null])
+})
+
+t.test('without a Pod the MyPod is not ready, for the reason that there is', async (t) => {
+  const owner = aMyPod()
+  const conditionsOf = (...[pod, outcome]: [Parameters<typeof statusPatch>[1], Parameters<typeof statusPatch>[2]]): string[] =>
+    patchOf(owner, pod, outcome, now).conditions.map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`)
+  const progressing = { reason: 'Creating', message: 'soon' } as const
+  t.strictSame(conditionsOf(undefined, { progressing }), [
+    'Degraded False AsExpected: ',
+    'Progressing True Creating: soon',
+    'Ready False NoPod: There is no Pod yet.',
+  ])
+  t.strictSame(conditionsOf(undefined, { degraded: { reason: 'NameConflict', message: 'taken' } }), [
+    'Degraded True NameConflict: taken',
+    'Progressing False AsExpected: ',
+    'Ready False NameConflict: taken',
+  ])
+  const conditions = [
+    { type: 'Initialized', status: 'True' },
+    { type: 'Ready', status: 'False' },
+  ]
+  t.equal(
+    conditionsOf(livePodOf(owner, { status: { phase: 'Failed', conditions } }), {})[2],
+    'Ready False PodFailed: The Pod is not ready.',
+  )
+})
+
+t.test('a condition that has not changed keeps the time of its last change', async (t) => {
+  const owner = aMyPod()
+  const { conditions, ...status } = patchOf(owner, livePodOf(owner), {}, now)
+  const later = patchOf(
+    { ...owner, status: { ...status, conditions } as never },
+    livePodOf(owner, { status: { phase: 'Running' } }),
+    {},
+    now + 60_000,
+  )
+  t.strictSame(
+    later.conditions.map(({ type, lastTransitionTime }) => `${type} ${lastTransitionTime}`),
+    ['Degraded 2026-01-01T00:01:00Z', 'Progressing 2026-01-01T00:01:00Z', 'Ready 2026-01-01T00:02:00Z'],
+  )
+})

@@ -150,3 +150,176 @@ t.test('what is there already is counted, whether or not there is room', (t) => 
   t.equal(budget.used, 0, 'nothing after the end')
   t.end()
 })
+
+t.test('small requests may take all that is shared, others three quarters of it, to the byte', (t) => {
+  const shared = 4 * smallCost
+  for (const [bytes, isPart, limit] of [
+    [smallCost, false, shared],
+    [smallCost + 1, false, (shared * 3) / 4],
+    [smallCost, true, (shared * 3) / 4],
+  ] as const) {
+    for (const [used, fits] of [
+      [limit - bytes, true],
+      [limit - bytes + 1, false],
+    ] as const) {
+      const { budget } = budgetOf(shared)
+      budget.open().force(used)
+      const charge = budget.open()
+      t.equal(charge.grow(bytes, isPart), fits, `${bytes} ${isPart} beside ${used}`)
+      t.strictSame([charge.bytes, budget.used], fits ? [bytes, used + bytes] : [0, used])
+    }
+  }
+  const { budget } = budgetOf(shared)
+  const growing = budget.open()
+  for (let index = 0; index < 3; index += 1) t.ok(growing.grow(smallCost))
+  t.notOk(growing.grow(1), 'what has grown large is large')
+  t.end()
+})
+
+t.test('a reserve is within all that there is', (t) => {
+  const budget = new MemoryBudget({ total: 10, reserve: 20, clock: new FakeClock(0) })
+  t.strictSame([budget.total, budget.reserve], [10, 10])
+  t.notOk(budget.open().grow(1), 'nothing is shared')
+  t.end()
+})
+
+/** A budget of which all that is shared is taken, as is the reserve. */
+function fullBudget(): { budget: MemoryBudget; shared: Charge[]; clock: FakeClock } {
+  const { budget, clock } = budgetOf(4 * smallCost)
+  const shared = Array.from({ length: 4 }, () => taking(budget, smallCost))
+  taking(budget, large)
+  t.equal(budget.waiting, 0)
+  return { budget, shared, clock }
+}
+
+t.test('who comes later does not overtake one of the same rank, though there were room', (t) => {
+  const { budget, shared } = fullBudget()
+  const order: string[] = []
+  shared[0]!.release()
+  const halves = [1, 2].map(() => taking(budget, smallCost / 2))
+  taking(budget, smallCost, order, 'whole')
+  const half = taking(budget, smallCost / 2, order, 'half')
+  halves[0]!.release()
+  t.strictSame(order, [], 'the half one waits behind the whole one, which does not fit yet')
+  t.notOk(budget.open().grow(1))
+  halves[1]!.release()
+  t.strictSame(order, ['whole'])
+  shared[1]!.release()
+  t.strictSame(order, ['whole', 'half'])
+  t.equal(half.bytes, smallCost / 2)
+  t.end()
+})
+
+t.test('a whole small body overtakes a part, and a part one that is large', (t) => {
+  const { budget, shared } = fullBudget()
+  const order: string[] = []
+  const wait = (name: string, bytes: number, isPart = false): void => budget.open().growLater(bytes, () => order.push(name), isPart)
+  wait('large', 2 * smallCost)
+  wait('part', smallCost, true)
+  wait('whole', smallCost)
+  shared[0]!.release()
+  t.strictSame(order, ['whole'], 'the last quarter is for these')
+  shared[1]!.release()
+  t.strictSame(order, ['whole'])
+  shared[2]!.release()
+  t.strictSame(order, ['whole', 'part'])
+  t.equal(budget.waiting, 1)
+  t.end()
+})
+
+t.test('one that is large does not overtake a small one, though it wanted less', (t) => {
+  const { budget } = budgetOf(2 * smallCost)
+  const grown = budget.open()
+  grown.grow(smallCost)
+  const other = budget.open()
+  other.force(smallCost * 0.4)
+  taking(budget, large)
+  const order: string[] = []
+  const holder = budget.open()
+  holder.growLater(large, () => order.push('holder'))
+  t.strictSame([order, budget.waiting], [[], 1])
+  budget.open().growLater(smallCost * 0.7, () => order.push('small'))
+  grown.growLater(smallCost * 0.1, () => order.push('grown'))
+  budget.open().release()
+  t.strictSame(order, [])
+  other.release()
+  t.strictSame(order, ['small'])
+  t.end()
+})
+
+t.test('one that goes when another gets its room is not called any more', (t) => {
+  const { budget, shared } = fullBudget()
+  const order: string[] = []
+  const second = budget.open()
+  budget.open().growLater(smallCost / 2, () => {
+    order.push('first')
+    second.release()
+  })
+  second.growLater(smallCost / 2, () => order.push('second'))
+  shared[0]!.release()
+  t.strictSame([order, budget.waiting, second.released], [['first'], 0, true])
+  t.equal(budget.used, 3.5 * smallCost + large)
+  t.end()
+})
+
+t.test('whoever has the reserve takes nothing of what is shared, and gives back nothing of it', (t) => {
+  const { budget } = budgetOf(2 * smallCost)
+  budget.open().force(2 * smallCost)
+  const holder = taking(budget, smallCost)
+  holder.force(smallCost)
+  t.ok(holder.grow(smallCost))
+  t.equal(budget.used, 5 * smallCost)
+  holder.release()
+  t.strictSame([budget.used, holder.bytes], [2 * smallCost, 0])
+  t.end()
+})
+
+t.test('who waits for a slow peer may do so for half a second, and a millisecond for each KiB', async (t) => {
+  for (const [bytes, since, evictedAt] of [
+    [0, 249, 750],
+    [0, 250, 1000],
+    [1024 * 250, 0, 1000],
+    [1024 * 250 - 1024, 0, 750],
+  ] as const) {
+    const { budget, clock } = fullBudget()
+    const slow = budget.open()
+    slow.force(bytes)
+    let evictedAfter = 0
+    // The clock is looked at every 250 ms from the first one on that waits for its peer while another waits for memory.
+    taking(budget, smallCost)
+    budget.open().waitsForPeer(() => undefined)
+    await clock.advance(since)
+    slow.waitsForPeer(() => (evictedAfter = clock.now()))
+    await clock.advance(evictedAt - 1 - since)
+    t.equal(evictedAfter, 0)
+    await clock.advance(1)
+    t.equal(evictedAfter, evictedAt, `${bytes} bytes since ${since} ms`)
+  }
+})
+
+t.test('who has heard of its peer, or has gone, is not evicted, and nobody looks any more', async (t) => {
+  const { budget, clock } = fullBudget()
+  const waiting = taking(budget, smallCost)
+  const [done, gone] = [budget.open(), budget.open()]
+  for (const charge of [done, gone]) charge.waitsForPeer(() => t.fail('is evicted'))
+  t.equal(clock.nextDue, 250)
+  done.peerDone()
+  gone.release()
+  gone.waitsForPeer(() => t.fail('is evicted after its end'))
+  await clock.advance(10_000)
+  t.equal(clock.pending, 1)
+  done.release()
+  await clock.advance(250)
+  t.equal(clock.pending, 0, 'nobody waits for a peer')
+  budget.open().waitsForPeer(() => t.fail('is evicted while nobody waits for memory'))
+  t.equal(clock.pending, 1)
+  waiting.release()
+  await clock.advance(250)
+  t.equal(clock.pending, 0)
+
+  const slow = budget.open()
+  slow.waitsForPeer(() => t.fail('is evicted once nobody waits any more'))
+  await clock.advance(10_000)
+  taking(budget, smallCost).release()
+  await clock.advance(250)
+})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { costOf } from '../../../src/webhook/body/cost.ts'
+import { costOf, costOfMarks, maxReviewCost } from '../../../src/webhook/body/cost.ts'
 import { hostileReviews, reviewOfSpec } from '../../support/hostile-reviews.ts'
 
 /** What `JSON.parse` makes of a text takes so much of the heap, by `process.memoryUsage` after garbage collections, beside its bytes. */
@@ -32,5 +32,44 @@ t.test('an ordinary body costs about as much', (t) => {
   const cost = costOf(Buffer.from(text)) / text.length
   t.ok(cost > 3 && cost < 10, `${cost}`)
   t.equal(costOf(Buffer.alloc(0)), 0)
+  t.end()
+})
+
+t.test('a short body costs three times its bytes and 48 bytes for each bracket, comma and colon, none more than the most', (t) => {
+  const never = (): number => t.fail('all of it is looked at') as never
+  t.equal(costOf(Buffer.from('{"a":[1,2]}'), never), 3 * 11 + 48 * 4)
+  t.equal(costOf(Buffer.from(']}"x'), never), 12)
+  t.equal(costOf(Buffer.alloc(24 * 64, ','), never), 51 * 24 * 64)
+  t.equal(costOfMarks(10, 0.51), 30 + 25)
+  t.equal(costOf(Buffer.alloc(2 ** 21, ',')), maxReviewCost)
+  t.equal(costOf(Buffer.alloc(2 ** 20, ',')), 51 * 2 ** 20)
+  t.end()
+})
+
+t.test('a long body is looked at in places all over it', (t) => {
+  const length = 5000
+  const bytes = Buffer.alloc(length, 'x')
+  bytes.fill(',', 0, 64)
+  bytes.fill(',', length - 64 - 1)
+  t.equal(
+    costOf(bytes, () => 0),
+    51 * length,
+  )
+  t.equal(
+    costOf(bytes, () => 0.9999999),
+    51 * length,
+  )
+  t.equal(
+    costOf(bytes, () => 0.5),
+    3 * length,
+  )
+  const starts = Array.from({ length: 24 }, (_, place) => place / 24)
+  bytes.fill('x').fill(',', 0, 64)
+  t.equal(
+    costOf(bytes, () => starts.shift()!),
+    3 * length + Math.ceil((48 * length) / 24),
+    'in 24 of them',
+  )
+  t.strictSame(starts, [])
   t.end()
 })

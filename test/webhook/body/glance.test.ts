@@ -53,6 +53,74 @@ t.test('a body with few names and values of some words looks ordinary', (t) => {
   t.end()
 })
 
+/** A body that is looked at in these places alone, each with a field name, or none, and so many values. */
+function looksOrdinaryIn(places: readonly { readonly name?: string; readonly values?: number }[], length = 96 * 97): boolean {
+  const bytes = Buffer.alloc(length, 'x')
+  places.forEach(({ name, values = 0 }, place) =>
+    bytes.write(`${name === undefined ? '' : `"${name}" :`}${',[{'.repeat(2).slice(0, values)}`, place * 96),
+  )
+  let place = -1
+  return looksOrdinary(bytes, () => ((place += 1), (place * 96 + 0.5) / (length - 96)))
+}
+
+const places = (count: number, at: (place: number) => { name?: string; values?: number }): { name?: string; values?: number }[] =>
+  Array.from({ length: count }, (_, place) => at(place))
+
+t.test('of 96 places twelve may have no name, and twelve one of their own', (t) => {
+  const nameless = (count: number): boolean => looksOrdinaryIn(places(96, (place) => (place < count ? {} : { name: 'name' })))
+  t.strictSame([nameless(0), nameless(12), nameless(13)], [true, true, false])
+  const single = (count: number): boolean => looksOrdinaryIn(places(96, (place) => ({ name: place < count ? `n${place}` : 'name' })))
+  t.strictSame([single(12), single(13)], [true, false])
+  t.equal(looksOrdinaryIn(places(96, (place) => ({ name: `n${place >> 1}` }))), true, 'a name that is there twice is not single')
+  t.end()
+})
+
+t.test('as many values are taken to be everywhere as there are in these places', (t) => {
+  const name = 'name'
+  // 576 of them in 96 places of 96 bytes are 60,000 in 960,000 bytes.
+  t.equal(
+    looksOrdinaryIn(
+      places(96, () => ({ name, values: 6 })),
+      960_000,
+    ),
+    true,
+  )
+  t.equal(
+    looksOrdinaryIn(
+      places(96, () => ({ name, values: 6 })),
+      960_100,
+    ),
+    false,
+  )
+  t.equal(
+    looksOrdinaryIn(
+      places(96, (place) => ({ name, values: place === 0 ? 5 : 6 })),
+      960_100,
+    ),
+    true,
+  )
+  t.end()
+})
+
+t.test('a name is what stands in quotes before a colon', (t) => {
+  for (const [text, ordinary] of [
+    ['"name":1', true],
+    ['"name" \n\t:1', true],
+    ['"x","name":1', true],
+    ['"name"1:1', false],
+    ['name":1', false],
+    ['\\"name":1', false],
+    ['"x\\":1', false],
+    ['"name"', false],
+  ] as const)
+    t.equal(
+      looksOrdinary(Buffer.from(text), () => 0),
+      ordinary,
+      text,
+    )
+  t.end()
+})
+
 t.test('a small body is soon evaluated whatever is in it, a large one never', (t) => {
   const kibibyte = 1024
   t.equal(isSoonEvaluated(Buffer.alloc(0)), true)

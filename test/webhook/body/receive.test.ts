@@ -1,31 +1,47 @@
 import { PassThrough } from 'node:stream'
 import fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { MemoryBudget, smallCost } from '../../../src/webhook/body/budget.ts'
-import { receiveBodies } from '../../../src/webhook/body/receive.ts'
+import { limitAdvice, receiveBodies, receivedOf } from '../../../src/webhook/body/receive.ts'
 import { BodyRefused } from '../../../src/webhook/body/refused.ts'
 import { until } from '../../support/process.ts'
 
 interface Fixture {
+  readonly app: FastifyInstance
   readonly clock: FakeClock
   readonly budget: MemoryBudget
+  /** What was known when the route was asked. */
+  readonly handled: { used: number; bytes: number | undefined; began: number | undefined }[]
   /** Begins a request; what it is answered with is there in the end. */
   begin(headers?: Record<string, string>): { readonly payload: PassThrough; answer(): { readonly status: number; readonly body: string } }
 }
 
-function fixture(t: Test, costOf: (bytes: Buffer) => number = () => smallCost / 2): Fixture {
-  const clock = new FakeClock(0)
-  const budget = new MemoryBudget({ total: 3 * smallCost, reserve: smallCost, clock })
+function fixture(
+  t: Test,
+  costOf: (bytes: Buffer) => number = () => smallCost / 2,
+  { reserve = smallCost, ...options }: { reserve?: number; what?: 'ConversionReview'; advice?: undefined } = {},
+): Fixture {
+  const clock = new FakeClock(50_000)
+  const budget = new MemoryBudget({ total: 3 * smallCost, reserve, clock })
+  const handled: Fixture['handled'] = []
   const app = fastify()
   t.after(() => app.close())
-  receiveBodies(app, { what: 'AdmissionReview', maxBytes: 100_000, advice: 'send less', budget, clock, costOf })
+  const given = { what: 'AdmissionReview', maxBytes: 100_000, advice: 'send less', budget, clock, costOf, ...options } as const
+  receiveBodies(app, given as Parameters<typeof receiveBodies>[1])
   app.setErrorHandler((error: Error, _request, reply) => reply.code(error instanceof BodyRefused ? error.code : 500).send(error.message))
-  app.post('/', ({ body }) => `read ${(body as Buffer).toString()}`)
+  app.post('/', (request) => {
+    const received = receivedOf(request)
+    handled.push({ used: budget.used, bytes: received?.charge.bytes, began: received?.began })
+    return `read ${(request.body as Buffer | undefined)?.toString()}`
+  })
   return {
+    app,
     clock,
     budget,
+    handled,
     begin(headers = {}) {
       const payload = new PassThrough()
       let answered = { status: 0, body: '' }
@@ -139,4 +155,119 @@ t.test('a body that finds no memory is refused when its sender stops waiting, co
   t.equal(answer().status, 0)
   await clock.advance(1)
   t.equal(await until('it is refused', () => answer().status > 0 && answer().status), 429)
+})
+
+t.test('while it is handled, a request takes 16 KiB and what its body costs, and is known to have begun with its headers', async (t) => {
+  const { clock, budget, begin, handled } = fixture(t)
+  const request = begin({ 'content-length': '4' })
+  await until('the headers have come', () => budget.used > 0)
+  t.equal(budget.used, 16 * 1024)
+  await clock.advance(70)
+  request.payload.end('[12]')
+  t.strictSame(await answered(request), [200, 'read [12]'])
+  const bytes = 16 * 1024 + smallCost / 2
+  t.strictSame(handled, [{ used: bytes, bytes, began: 50_000 }])
+  t.strictSame([budget.used, clock.pending], [0, 0])
+})
+
+t.test('a request without a body has received none', async (t) => {
+  const { app, handled } = fixture(t)
+  t.equal((await app.inject({ method: 'POST', url: '/' })).body, 'read undefined')
+  t.strictSame(handled, [{ used: 0, bytes: undefined, began: undefined }])
+})
+
+t.test('only JSON is received', async (t) => {
+  const { app, budget } = fixture(t)
+  const answer = await app.inject({ method: 'POST', url: '/', payload: 'a', headers: { 'content-type': 'text/plain' } })
+  t.strictSame([answer.statusCode, budget.used], [500, 0])
+  t.match(answer.body, /Unsupported Media Type/)
+})
+
+t.test('what is received under another name, and without advice, is refused under that name', async (t) => {
+  const { begin } = fixture(t, undefined, { what: 'ConversionReview', advice: undefined })
+  t.strictSame(await answered(begin({ 'content-length': '100001' })), [413, 'The ConversionReview is larger than 100000 bytes.'])
+})
+
+t.test('a body may cost all of the reserve, and a small one more than that', async (t) => {
+  for (const [cost, reserve, status] of [
+    [smallCost - 16 * 1024, smallCost, 200],
+    [smallCost - 16 * 1024 + 1, smallCost, 413],
+    [smallCost + 1, 2 * smallCost, 200],
+    [smallCost - 16 * 1024, 10_000, 200],
+    [smallCost - 16 * 1024 + 1, 10_000, 413],
+  ] as const) {
+    const { begin } = fixture(t, () => cost, { reserve })
+    const request = begin()
+    request.payload.end('[]')
+    t.equal((await answered(request))[0], status, `${cost} of ${reserve}`)
+  }
+})
+
+t.test('a body that finds no memory is read when there is some, and is not refused any more', async (t) => {
+  const { clock, budget, begin } = fixture(t)
+  const other = budget.open()
+  const early = budget.open()
+  other.force(budget.total)
+  early.growLater(smallCost, () => undefined)
+  const request = begin()
+  await until('it waits', () => budget.waiting === 1)
+  request.payload.write('[1,')
+  await clock.advance(9_899)
+  t.equal(request.answer().status, 0)
+  other.release()
+  request.payload.end('2]')
+  t.strictSame(await answered(request), [200, 'read [1,2]'])
+  t.equal(clock.pending, 0, 'it has no patience to lose any more')
+  early.release()
+  t.equal(budget.used, 0)
+})
+
+t.test('why there is no memory is said with what there is', async (t) => {
+  const { clock, budget, begin } = fixture(t)
+  const other = budget.open()
+  other.force(2 * smallCost)
+  budget.open().growLater(smallCost, () => undefined)
+  const request = begin()
+  request.payload.end('[]')
+  await until('it waits', () => budget.waiting === 1)
+  await clock.advance(9_900)
+  t.strictSame(await answered(request), [
+    429,
+    `The requests in flight take ${3 * smallCost} of the ${3 * smallCost} bytes that there are for them, and have done so for as long as this one could wait: ${limitAdvice}, or try again.`,
+  ])
+  t.strictSame([budget.waiting, budget.used, clock.pending], [0, 3 * smallCost, 0])
+})
+
+t.test('the chunks of a body are put together as they come, in memory for no more than is announced', async (t) => {
+  const { budget, begin } = fixture(t)
+  const request = begin({ 'content-length': '9' })
+  for (const chunk of ['[1,', '2,', '3,']) {
+    request.payload.write(chunk)
+    await until('it has come', () => budget.used > 16 * 1024)
+    await new Promise(setImmediate)
+    t.equal(budget.used, 16 * 1024 + 9)
+  }
+  request.payload.end('4')
+  t.strictSame(await answered(request), [200, 'read [1,2,3,4'])
+})
+
+t.test('a body that has got its memory has to come on while others wait for theirs', async (t) => {
+  const { clock, budget, begin } = fixture(t)
+  const slow = begin({ 'content-length': '50000' })
+  slow.payload.write('[')
+  await until('it has begun', () => budget.used > 16 * 1024)
+  const [other, holder] = [budget.open(), budget.open()]
+  other.force(2 * smallCost)
+  holder.growLater(smallCost, () => undefined)
+  slow.payload.write('x'.repeat(20_000))
+  await until('it waits for memory', () => budget.waiting === 1)
+  other.release()
+  await until('it has got it', () => budget.waiting === 0)
+  await clock.advance(5_000)
+  t.equal(slow.answer().status, 0, 'nobody waits')
+  budget.open().force(2 * smallCost)
+  budget.open().growLater(smallCost, () => undefined)
+  budget.open().growLater(smallCost, () => undefined)
+  await clock.advance(250)
+  t.strictSame(await answered(slow), [408, 'The body came too slowly while others waited for memory.'])
 })

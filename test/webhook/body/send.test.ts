@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import fastify from 'fastify'
 import type { FastifyReply } from 'fastify'
 import t from 'tap'
@@ -34,6 +35,33 @@ t.test('a long answer goes out in pieces, each in a turn of its own', async (t) 
     t.match(headers['content-type'], 'application/json')
     t.equal(Math.max(1, turnsOfPieces.length), pieces, name)
     t.equal(new Set(turnsOfPieces).size, turnsOfPieces.length, name)
+  }
+})
+
+t.test('an answer of 256 KiB is one piece, and of a byte more two', async (t) => {
+  for (const [length, pieces] of [
+    [256 * 1024, [256 * 1024]],
+    [256 * 1024 + 1, [256 * 1024, 1]],
+    [512 * 1024, [256 * 1024, 256 * 1024]],
+  ] as const) {
+    const app = fastify()
+    const sent: number[] = []
+    app.get('/', (_request, reply) => {
+      const body = Buffer.alloc(length, 'x')
+      const send = reply.send.bind(reply)
+      const recording = Object.assign(Object.create(reply) as FastifyReply, {
+        send: (answer: Buffer | Readable) =>
+          send(
+            Buffer.isBuffer(answer) ? (sent.push(answer.length), answer) : answer.on('data', (piece: Buffer) => sent.push(piece.length)),
+          ),
+      })
+      sendAnswer(recording, body)
+    })
+    const { rawPayload, headers } = await app.inject('/')
+    await app.close()
+    t.strictSame(sent, pieces)
+    t.strictSame([rawPayload.length, headers['content-length']], [length, String(length)])
+    t.match(headers['content-type'], /^application\/json/)
   }
 })
 

@@ -2,15 +2,19 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import t from 'tap'
 import type { Test } from 'tap'
+import type { JsonObject } from '../../../src/api/json.ts'
 import { defineKind } from '../../../src/api/kind.ts'
 import { Type } from '../../../src/api/type.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import type { CombinedWebhook } from '../../../src/webhook/combine.ts'
 import { combineWebhooks } from '../../../src/webhook/combine.ts'
 import { defineWebhook } from '../../../src/webhook/definition.ts'
+import { writeDelta } from '../../../src/webhook/evaluation/delta.ts'
 import type { Found } from '../../../src/webhook/evaluation/evaluation.ts'
+import { InlineEvaluation, rulesOf } from '../../../src/webhook/evaluation/inline.ts'
 import type { ReviewThread, ReviewThreadOptions } from '../../../src/webhook/evaluation/review-threads.ts'
 import { ReviewThreads } from '../../../src/webhook/evaluation/review-threads.ts'
+import { readReview } from '../../../src/webhook/review.ts'
 import { reviewOfSpec, target } from '../../support/hostile-reviews.ts'
 
 t.setTimeout(300_000)
@@ -74,13 +78,99 @@ t.test('there are as many threads as it is told, and a review waits for the one 
 })
 
 t.test('a review that takes more memory than a thread may have fails, and the next one finds another thread', async (t) => {
-  const { threads } = threadsOf(t, { maxOldGenerationSizeMb: 64 })
+  const { threads } = threadsOf(t, { maxOldGenerationSizeMb: 48 })
   // A thread does not keep the process running; its server does.
   const running = setInterval(() => undefined, 1000)
   t.teardown(() => clearInterval(running))
-  const fields = Array.from({ length: 400_000 }, (_, index) => `"key-${index}":"v"`).join()
+  const fields = Array.from({ length: 480_000 }, (_, index) => `"key-${index}":"v"`).join()
   await t.rejects(evaluate(threads, `{"labels":{${fields}}}`), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
   t.equal((await evaluate(threads, '{}')).applies, true)
+})
+
+t.test('a thread reads a review, takes what is changed, and answers', async (t) => {
+  const { threads } = threadsOf(t, { threads: 1 })
+  const thread = await threads.acquire(forever)
+  const sent = JSON.parse(reviewOfSpec('{"plain":[{"name":"a"}]}')) as {
+    request: { object: JsonObject; operation: string; oldObject: unknown }
+  }
+  sent.request.operation = 'UPDATE'
+  sent.request.oldObject = { ...sent.request.object, spec: { labels: { old: 'yes' } } }
+  const bytes = new TextEncoder().encode(JSON.stringify(sent)).buffer
+  const inline = new InlineEvaluation(rulesOf(targets, 'mutate'), readReview(Buffer.from(bytes.slice())))
+  t.strictSame(await thread.call('begin', { webhook: 0, verb: 'mutate', bytes }, [bytes]), inline.begin())
+  t.equal(bytes.byteLength, 0, "the bytes are the thread's now")
+  const { object, oldObject } = await thread.call('objects', undefined)
+  const given = inline.objects()
+  t.strictSame(
+    [Buffer.from(object!), Buffer.from(oldObject!)].map((json) => JSON.parse(String(json)) as unknown),
+    [given.object, given.oldObject],
+  )
+  const changed = { ...given.object, spec: { plain: [{ name: 'a', weight: 11 }] } }
+  const delta = writeDelta(structuredClone(changed), given.object!, 1000).next().value as string
+  t.strictSame(await thread.call('change', delta), inline.change(changed))
+  const { text, patch } = await thread.call('answer', { allowed: true, warnings: ['w'] })
+  const own = inline.answer({ allowed: true, warnings: ['w'] })
+  t.strictSame([Buffer.from(text).toString(), patch], [own.text, own.patch])
+  threads.release(thread)
+})
+
+t.test('what is too much is refused unread, and the thread goes on', async (t) => {
+  const { threads } = threadsOf(t, { threads: 1 })
+  const refused = (what: string): { name: string; code: number; message: string } => ({
+    name: 'BodyRefused',
+    code: 413,
+    message: `The AdmissionReview ${what}, and is not read.`,
+  })
+  await t.rejects(evaluate(threads, `{"open":[${'1,'.repeat(500_000)}1]}`), refused('has more than 500000 values'))
+  await t.rejects(evaluate(threads, `{"open":${'['.repeat(1100)}${']'.repeat(1100)}}`), {
+    name: 'BodyRefused',
+    message: /has more than \d+ levels/,
+  })
+  const thread = await threads.acquire(forever)
+  const sized = (length: number): Promise<Found> => {
+    const text = reviewOfSpec('{}').replace('"options":null', `"options":{"a":"${'x'.repeat(length)}"}`)
+    const bytes = new TextEncoder().encode(text).buffer
+    return thread.call('begin', { webhook: 0, verb: 'mutate', bytes }, [bytes])
+  }
+  const { request } = await sized(0)
+  const rest = 128 * 1024 - JSON.stringify(request).length
+  t.equal((await sized(rest)).applies, true)
+  await t.rejects(sized(rest + 1), refused('is larger than 131072 bytes without its objects'))
+  threads.release(thread)
+  t.equal((await evaluate(threads, '{}')).applies, true)
+  t.equal(threads.size, 1)
+})
+
+t.test('reviews get their threads in the order in which they came', async (t) => {
+  const { threads, clock } = threadsOf(t, { threads: 1 })
+  const first = await threads.acquire(forever)
+  const order: number[] = []
+  const waiting = [1, 2, 3].map(async (number) => {
+    const thread = await threads.acquire(forever)
+    order.push(number)
+    threads.release(thread)
+  })
+  threads.release(first)
+  await Promise.all(waiting)
+  t.strictSame(order, [1, 2, 3])
+  t.equal(clock.pending, 1, 'one timer for its idleness')
+  const again = await threads.acquire(forever)
+  t.equal(clock.pending, 0)
+  threads.release(again)
+})
+
+t.test('who waits when the server ends is told so', async (t) => {
+  const { threads, clock } = threadsOf(t, { threads: 1 })
+  const thread = await threads.acquire(forever)
+  const waiting = threads.acquire(forever)
+  const ended = { message: 'the server ends' }
+  const rejected = t.rejects(waiting, ended)
+  const busy = t.rejects(thread.call('objects', undefined), ended)
+  await threads.stop()
+  await Promise.all([rejected, busy])
+  t.equal(clock.pending, 0)
+  threads.release(thread)
+  t.equal(clock.pending, 0, 'what has ended is not ready for others')
 })
 
 t.test('whatever is large is moved between threads, and not copied', async (t) => {
