@@ -252,7 +252,13 @@ t.test('only a refusal of the credentials tells to renew them', async (t) => {
 t.test('sends what the request says, and JSON where it says nothing', async (t) => {
   const { server, transport } = await setUp(t, () => ({ body: {} }))
   await transport.request(post)
-  await transport.request({ ...post, method: 'PATCH', accept: 'text/plain', contentType: 'application/merge-patch+json', userAgent: 'other' })
+  await transport.request({
+    ...post,
+    method: 'PATCH',
+    accept: 'text/plain',
+    contentType: 'application/merge-patch+json',
+    userAgent: 'other',
+  })
   for await (const _ of await transport.stream({ ...get, query: { watch: true } }));
   t.strictSame(
     server.requests.map(({ method, url, body, headers }) => [
