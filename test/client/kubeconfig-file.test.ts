@@ -90,7 +90,10 @@ t.test('data goes before files, and a token file before a token, as with kubectl
         name: 'data',
         user: { 'client-certificate': 'a', 'client-certificate-data': 'A', 'client-key': 'b', 'client-key-data': 'B' },
       },
-      { name: 'one of each', user: { 'client-certificate': '/a', 'client-certificate-data': '', 'client-key': '/b', 'client-key-data': 'B' } },
+      {
+        name: 'one of each',
+        user: { 'client-certificate': '/a', 'client-certificate-data': '', 'client-key': '/b', 'client-key-data': 'B' },
+      },
       { name: 'token', user: { tokenFile: 'token', token: 'old' } },
     ],
   })
@@ -112,8 +115,14 @@ t.test('a user acts as another by headers', async (t) => {
   const jane = { 'Impersonate-User': 'jane' }
   const cases: readonly (readonly [unknown, object | undefined])[] = [
     [{ as: 'jane' }, jane],
-    [{ as: 'jane', 'as-uid': '7' }, { ...jane, 'Impersonate-Uid': '7' }],
-    [{ as: 'jane', 'as-groups': ['a', 'b'] }, { ...jane, 'Impersonate-Group': ['a', 'b'] }],
+    [
+      { as: 'jane', 'as-uid': '7' },
+      { ...jane, 'Impersonate-Uid': '7' },
+    ],
+    [
+      { as: 'jane', 'as-groups': ['a', 'b'] },
+      { ...jane, 'Impersonate-Group': ['a', 'b'] },
+    ],
     [
       { as: 'jane', 'as-user-extra': { 'a/b': ['x', 'y'], c: ['z'] } },
       { ...jane, 'Impersonate-Extra-a%2Fb': ['x', 'y'], 'Impersonate-Extra-c': ['z'] },
