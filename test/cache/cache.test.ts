@@ -128,3 +128,41 @@ t.test('a cache that is stopped at once ends at once', async (t) => {
   await cache.start(AbortSignal.abort())
   t.notOk(cache.status()[0]?.synced)
 })
+
+t.test('says what to do about a type that is not watched', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger })
+  const message = "widgets.example.com is not watched: name it in the controller's `owns` or `watches`, or read it with the client."
+  t.throws(() => cache.get(widget, { namespace: 'a', name: 'a' }), { code: 'PRO_INPUT', message })
+  t.throws(() => cache.list(widget), { code: 'PRO_INPUT', message })
+})
+
+t.test('lists with labels and indexes, also of types without namespaces', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger, namespaces: ['a'] })
+  const cluster = resourceType({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
+  for (const type of [widget, cluster]) {
+    const { store } = cache.informer(type)
+    const namespace = type === widget ? 'a' : ''
+    store.set(object('x', 1, { namespace, labels: { app: 'x' } }))
+    store.set(object('y', 2, { namespace, labels: { app: 'y' } }))
+    const labelSelector = { matchLabels: { app: 'y' } }
+    const names = (options: { namespace?: string }): string[] =>
+      cache.list(type, { ...options, labelSelector }).map((each) => (each as KubernetesObject).metadata.name)
+    t.strictSame([names({}), names({ namespace: 'a' })], [['y'], ['y']], type.plural)
+  }
+})
+
+t.test('follows the namespaces of its options, each by itself', async (t) => {
+  const script = new ScriptedClient()
+  const cache = new Cache(script.client, { logger: recordingLogger().logger, clock: new FakeClock(), namespaces: ['a', 'b'] })
+  const abort = new AbortController()
+  const running = cache.start(abort.signal)
+  cache.informer(widget)
+  await cache.whenSynced()
+  t.strictSame(script.lists.map(({ namespace }) => namespace).sort(), ['a', 'b'])
+  let ended = false
+  void running.then(() => (ended = true))
+  await setImmediate()
+  t.notOk(ended)
+  abort.abort()
+  await running
+})

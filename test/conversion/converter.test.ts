@@ -496,16 +496,14 @@ t.test('where the slice is used up the event loop has its turn around each conve
   const events: string[] = []
   const turns = {
     due: true,
-    give: async () => {
-      if (events.at(-1) !== 'turn') events.push('turn')
-    },
+    give: async () => void events.push('turn'),
   } as unknown as Turns
   const log = (name: string, result: object) => () => (events.push(name), result)
   const spokes = new Map([
     ['v1beta1', { toHub: log('toHub', { spec: { schedule: {} } }), fromHub: log('fromHub', { spec: { cron: 'x' } }) }],
   ])
   await converting({ ...jobConversion, spokes })(jobOf('v1beta1', { cron: '1 2' }), 'v1', { turns })
-  t.strictSame(events, ['turn', 'toHub', 'turn', 'fromHub', 'turn'])
+  t.strictSame(events, ['turn', 'turn', 'toHub', 'turn', 'turn', 'fromHub', 'turn', 'turn'], 'defaults, schema and comparison have theirs')
   events.length = 0
   const idle = { due: false, give: turns.give } as unknown as Turns
   await converting({ ...jobConversion, spokes })(jobOf('v1beta1', { cron: '1 2' }), 'v1', { turns: idle })
@@ -555,4 +553,48 @@ t.test('where nothing is restored an object is converted back once', async (t) =
   const metadata = { name: 'a', annotations: { [hub]: '{"fields":{}}' } }
   await convert(jobOf('v1beta1', { cron: '1 2' }, { metadata }), 'v1', { unkept: ({ reason }) => void told.push(reason) })
   t.strictSame([back, told], [1, ['not convertible']])
+})
+
+t.test('of an object that is not whole only those fields of the status are shared that are of one shape', async (t) => {
+  const kind = defineKind({
+    group: 'example.com',
+    kind: 'Part',
+    versions: [
+      {
+        name: 'v2',
+        storage: true,
+        spec: Type.Object({ a: Type.String() }),
+        status: Type.Object({ same: Type.String(), odd: Type.Integer() }),
+      },
+      { name: 'v1', spec: Type.Object({ b: Type.String() }), status: Type.Object({ same: Type.String(), odd: Type.String() }) },
+    ],
+  })
+  const failing = (): never => {
+    throw new Error('not whole')
+  }
+  const convert = converting(defineConversion(kind, { converters: { v1: { toHub: failing, fromHub: failing } }, lossless: false }))
+  const object = { apiVersion: 'example.com/v1', kind: 'Part', metadata: { name: 'a' }, status: { same: 'x', odd: 'y' } }
+  t.strictSame(await convert(object, 'v2'), { ...object, apiVersion: 'example.com/v2', status: { same: 'x' } })
+})
+
+t.test('what was kept is not restored where it alone lets an object be converted back, to something else', async (t) => {
+  const spokes = new Map([
+    [
+      'v1beta1',
+      {
+        toHub: () => ({ spec: { schedule: {} } }),
+        fromHub: ({ spec }: JsonObject) => {
+          if ((spec as JsonObject).notes === undefined) throw new Error('no notes')
+          return { spec: { cron: 'other' } }
+        },
+      },
+    ],
+  ])
+  const told: string[] = []
+  const metadata = { name: 'a', annotations: { [hub]: '{"fields":{"spec":{"fields":{"notes":{"value":{"a":"b"}}}}}}' } }
+  const converted = await converting({ ...jobConversion, spokes })(jobOf('v1beta1', { cron: '1 2' }, { metadata }), 'v1', {
+    unkept: ({ reason }) => void told.push(reason),
+  })
+  t.strictSame(converted.spec, { schedule: { minute: '*', hour: '*' }, priority: 5 })
+  t.strictSame(told, ['not convertible', 'not accepted'])
 })
