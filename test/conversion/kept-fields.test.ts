@@ -127,6 +127,7 @@ t.test('the same object comes back where nothing fits', async (t) => {
     { fields: { b: { value: 2, shown: digest(1) } } },
     { fields: { a: { fields: { x: { value: 1 } } } } },
     { fields: { a: { items: [[['1'], { value: 1 }]] } } },
+    { fields: { list: { items: [[['1'], { shown: digest({ id: '1' }) }]] } } },
     { fields: { list: { items: [[['2'], { fields: { x: { value: 1 } } }], ['1', { fields: { x: { value: 1 } } }], 7] } } },
     { value: 7 },
     { shown: digest(value as JsonValue) },
