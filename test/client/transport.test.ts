@@ -89,7 +89,12 @@ t.test('keeps the path of a server below one', async (t) => {
 
 t.test('keeps TLS connections for requests that follow each other, on HTTP/1.1', async (t) => {
   const ca = testCertificate('ca')
-  const server = await startTestServer(() => ({ body: {} }), { ...testCertificate('server', ca), ca: ca.cert })
+  const connections = new Set<Socket>()
+  const handler: Handler = ({ clientName }, { socket }) => {
+    if (clientName === 'first') connections.add(socket!)
+    return { body: {} }
+  }
+  const server = await startTestServer(handler, { ...testCertificate('server', ca), ca: ca.cert })
   const client = [testCertificate('first', ca), testCertificate('second', ca)]
   let current = client[0]
   const transport = createTransport({ ...server.connection, tls: async () => current ?? {} }, { userAgent: 'test' })
@@ -103,6 +108,7 @@ t.test('keeps TLS connections for requests that follow each other, on HTTP/1.1',
   t.test('and a new one when the client certificate changes', async (t) => {
     current = client[1]
     await transport.request(get)
+    await eventually(() => [...connections].every((socket) => socket.destroyed))
     t.equal(server.sockets, before + 1)
     t.equal(server.requests.at(-1)?.clientName, 'second')
   })
@@ -399,6 +405,36 @@ t.test('a stream that has begun, and a request that was answered, have no limit 
       abort.abort(new Error('enough'))
     }
   }, new Error('enough'))
+})
+
+t.test('an abort leaves the connections of others as they are', async (t) => {
+  let silent = false
+  const { server, transport } = await setUp(t, () => (silent ? undefined : { body: {} }))
+  await Promise.all([transport.request(get), transport.request(get)])
+  t.equal(server.sockets, 2)
+  silent = true
+  const abort = new AbortController()
+  const aborted = t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'))
+  await eventually(() => server.requests.length === 3)
+  abort.abort(new Error('enough'))
+  await aborted
+  silent = false
+  await transport.request(get)
+  t.equal(server.sockets, 2)
+})
+
+t.test('warnings that nobody wants to hear of are passed over', async (t) => {
+  const { transport } = await setUp(t, () => ({ headers: { warning: '299 - "careful"' }, body: { a: 1 } }))
+  t.strictSame((await transport.request(get)).body, { a: 1 })
+})
+
+t.test('tells how long an attempt took', async (t) => {
+  const reports: RequestReport[] = []
+  const { transport } = await setUp(t, () => ({ body: {} }), { onRequest: (report) => reports.push(report) })
+  const began = performance.now()
+  await transport.request(get)
+  const [{ seconds }] = reports as [RequestReport]
+  t.ok(seconds > 0 && seconds <= (performance.now() - began) / 1000, `${seconds} s`)
 })
 
 t.test('a read that is reset twice is given up', async (t) => {

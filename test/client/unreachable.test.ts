@@ -93,6 +93,11 @@ t.test('what is thrown and no error, or has no code, is told as it is', async (t
   t.match(unreachable({ server: 'nonsense', describe: 'k' }, withCode('ENOTFOUND')).message, /^The host name nonsense of /)
 })
 
+t.test('a code that is empty is none', async (t) => {
+  const cause = Object.assign(withCode(''), { cause: withCode('ECONNREFUSED') })
+  t.match(unreachable(connection, cause).message, /^Nothing answers at /)
+})
+
 t.test('an error of several parts has the first code that one of them has', async (t) => {
   const parts = new AggregateError([new Error('a'), withCode('ECONNREFUSED'), withCode('ETIMEDOUT')])
   t.match(unreachable(connection, parts).message, /^Nothing answers at /)

@@ -151,6 +151,27 @@ t.test('objects that fail are named up to the third, and counted from then on', 
   t.notMatch(textOf(three.answer), /more/)
 })
 
+t.test('an object whose kind has no converter, or that holds too much, fails', async (t) => {
+  const messageOf = async (object: JsonObject, find?: () => undefined): Promise<unknown> => {
+    const { answer: given, converted } = await answer([object], find)
+    t.strictSame(converted, [true])
+    return (JSON.parse(textOf(given)) as { response: { result: JsonObject } }).response.result.message
+  }
+  const object = { apiVersion: 'example.com/v1', kind: 'Job', metadata: { name: 'a' } }
+  t.equal(
+    await messageOf(object, () => undefined),
+    'cannot convert to v2: Job.example.com "a" (v1): its kind is not converted to example.com/v2 here',
+  )
+  t.equal(
+    await messageOf({ ...object, spec: { list: Array(100_000).fill(1) } }),
+    'cannot convert to v2: Job.example.com "a" (v1): request.objects[0] has more than 100000 values (fields and items)',
+  )
+  t.equal(
+    await messageOf({ ...object, metadata: 'x', kind: 5 }, () => undefined),
+    'cannot convert to v2: 5.example.com (v1): its kind is not converted to example.com/v2 here',
+  )
+})
+
 t.test('after the thousandth failure nothing is tried any more', async (t) => {
   const failing = (count: number): JsonObject[] => Array.from({ length: count }, () => ({ kind: 'Job', fails: 'x' }))
   const almost = await answer([...failing(999), { kind: 'Job' }])
