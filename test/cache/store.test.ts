@@ -157,7 +157,7 @@ t.test('an index that fails without anybody to tell warns the process', async (t
 })
 
 t.test('an index that is not kept is told with its name and what to do', async (t) => {
-  t.throws(() => new Store().list({ index: [byNode, 'x'] }), {
+  t.throws(() => new Store().list({ index: [{ name: 'node', keysOf: () => 'x' }, 'x'] }), {
     code: 'PRO_INPUT',
     message: 'The cache does not keep the index "node": declare it in the `indexes` of the controller or webhook that reads by it.',
   })

@@ -374,10 +374,11 @@ t.test('watch', async (t) => {
     },
   ])
   const failing = fake(`${JSON.stringify({ type: 'ERROR', object: failure(410, 'Expired', 'old') })}\n`).client
-  await t.rejects(
-    async () => {
-      for await (const _ of failing.watch(widget, {})) t.fail('no event')
-    },
-    { statusCode: 410, request: { method: 'GET', path: '/apis/example.com/v1/widgets' } },
-  )
+  const thrown: unknown[] = []
+  try {
+    for await (const _ of failing.watch(widget, {})) t.fail('no event')
+  } catch (error) {
+    thrown.push(error)
+  }
+  t.match(thrown, [{ statusCode: 410, request: { method: 'GET', path: '/apis/example.com/v1/widgets' } }])
 })

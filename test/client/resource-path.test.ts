@@ -29,7 +29,7 @@ t.test('a path has the group, the namespace, the name and the subresource that t
 
 t.test('what would leave its place in the path is refused', async (t) => {
   for (const bad of ['', '.', '..', 'a/b', 'a%2fb', 7 as unknown as string]) {
-    const message = (what: string): object => ({
+    const message = (what: string) => ({
       code: 'PRO_INPUT',
       message: `${JSON.stringify(bad)} cannot be ${what}: it must not be empty, ".", ".." or contain "/" or "%".`,
     })

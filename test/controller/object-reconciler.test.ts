@@ -78,7 +78,7 @@ t.test('one that the API server does not have either is gone', async (t) => {
 })
 
 t.test('one that the API server has comes again', async (t) => {
-  const { result, events, lines } = await reconcile({ get: async () => object, deleted: async () => t.fail('is there') })
+  const { result, events, lines } = await reconcile({ get: async () => object, deleted: async () => void t.fail('is there') })
   t.strictSame([result, events], [{ requeue: true }, [['get', true, key]]])
   t.strictSame(lines, [{ level: 'debug', msg: 'the object is there, and the cache does not have it yet' }])
 })

@@ -80,7 +80,7 @@ t.test('a large object is read in slices to the same values, with its long integ
 t.test('the envelope, the space and the number of fields are bounded', async (t) => {
   const review = (fields: string, objects = '[]'): Promise<unknown> =>
     scanReview(Buffer.from(`{"request":{"objects":${objects}}${fields}}`), turns())
-  const notJson = (problem: string): object => ({
+  const notJson = (problem: string) => ({
     name: 'MalformedConversionReview',
     message: `The body is no JSON of a ConversionReview: ${problem}.`,
   })
