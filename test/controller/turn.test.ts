@@ -23,7 +23,7 @@ t.test('a turn has two milliseconds, from the first reconcile in it', async (t) 
 
 t.test('a turn ends with that of the event loop, used up or not', async (t) => {
   const clock = new FakeClock()
-  nextTurn(clock)
+  void nextTurn(clock)
   clock.set(clock.now() + 1)
   await turnOfTheLoop()
   t.equal(nextTurn(clock), undefined)
@@ -33,7 +33,7 @@ t.test('a turn ends with that of the event loop, used up or not', async (t) => {
 
 t.test('a clock that is set back ends the turn', async (t) => {
   const clock = new FakeClock()
-  nextTurn(clock)
+  void nextTurn(clock)
   clock.set(clock.now() - 1)
   t.type(nextTurn(clock), Promise)
 })
