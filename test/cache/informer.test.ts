@@ -164,6 +164,21 @@ t.test('several namespaces feed one store', async (t) => {
   )
 })
 
+t.test('one namespace is watched alone, and all where none is named', async (t) => {
+  for (const [namespaces, watched] of [
+    [['one'], 'one'],
+    [[], undefined],
+  ] as const) {
+    const { script, informer, start } = setUp(t, { namespaces: [...namespaces] })
+    void start()
+    await informer.whenSynced()
+    t.strictSame(
+      script.lists.map(({ namespace }) => namespace),
+      [watched],
+    )
+  }
+})
+
 t.test('types without a namespace are watched as a whole', async (t) => {
   const script = new ScriptedClient()
   const informer = new Informer({
