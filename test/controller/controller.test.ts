@@ -609,3 +609,49 @@ t.test('what comes again after a while keeps its priority', async (t) => {
   t.strictSame(order, ['low', 'busy', 'other', 'low'])
   await world.end()
 })
+
+t.test('what ends well, or for good, forgets the failures before it', async (t) => {
+  const endings: Record<string, () => Result> = {
+    success: () => undefined,
+    later: () => ({ requeueAfterMs: 1_000_000 }),
+    terminal: () => {
+      throw new TerminalError('never')
+    },
+  }
+  for (const [name, ending] of Object.entries(endings)) {
+    const at: number[] = []
+    const world = run(async (_, { clock }) => {
+      at.push(clock.now())
+      if (at.length === 3) return ending()
+      throw new Error('not yet')
+    })
+    const started = world.clock.now()
+    world.queue.add('a')
+    await world.clock.advance(100)
+    world.queue.add('a')
+    await world.clock.advance(10)
+    t.strictSame(
+      at.map((time) => time - started),
+      [0, 5, 15, 100, 105],
+      name,
+    )
+    await world.end()
+  }
+})
+
+t.test('a worker that has a key in hand when the stop comes does not begin with it', async (t) => {
+  const started: string[] = []
+  const world: World = run(
+    async ({ name }) => {
+      started.push(name)
+      world.stop.abort()
+    },
+    { workers: 2 },
+  )
+  world.queue.add('a')
+  world.queue.add('b')
+  await world.clock.advance(0)
+  await world.done
+  t.strictSame(started, ['a'])
+  t.equal(world.clock.pending, 0)
+})
