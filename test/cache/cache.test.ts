@@ -7,6 +7,7 @@ import { failure } from '../../src/api/status.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import { Cache } from '../../src/cache/cache.ts'
 import { ApiError } from '../../src/client/api-error.ts'
+import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { ScriptedClient, object } from '../support/cache-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -164,5 +165,20 @@ t.test('follows the namespaces of its options, each by itself', async (t) => {
   await setImmediate()
   t.notOk(ended)
   abort.abort()
+  await running
+})
+
+t.test('it has ended when all its informers have', async (t) => {
+  const listed = Promise.withResolvers<never>()
+  const client = { list: () => listed.promise } as unknown as Pick<Client, 'list' | 'watch'>
+  const cache = new Cache(client, { logger: recordingLogger().logger, clock: new FakeClock() })
+  cache.informer(widget)
+  const abort = new AbortController()
+  let ended = false
+  const running = cache.start(abort.signal).then(() => (ended = true))
+  abort.abort()
+  await setImmediate()
+  t.notOk(ended)
+  listed.reject(new Error('aborted at last'))
   await running
 })

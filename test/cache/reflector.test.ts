@@ -5,6 +5,7 @@ import { resourceType } from '../../src/api/group-version-kind.ts'
 import { failure } from '../../src/api/status.ts'
 import { Reflector } from '../../src/cache/reflector.ts'
 import { ApiError } from '../../src/client/api-error.ts'
+import type { ListOptions, WatchOptions } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { ScriptedClient, object } from '../support/cache-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -658,4 +659,34 @@ t.test('a watch that has ended leaves no timer behind', async (t) => {
   script.lastWatch.fail(unreachable)
   await eventually(() => clock.nextDue === clock.now() + 800)
   t.equal(clock.pending, 1)
+})
+
+t.test('a list and a watch end with the signal', async (t) => {
+  const signals: (AbortSignal | undefined)[] = []
+  const script = new ScriptedClient()
+  const client = {
+    list: (type: typeof widget, options: ListOptions) => {
+      signals.push(options.signal)
+      return script.list(type, options)
+    },
+    watch: (type: typeof widget, options: WatchOptions) => {
+      signals.push(options.signal)
+      return script.watch(type, options)
+    },
+  } as unknown as ScriptedClient['client']
+  const sink = { replace: () => undefined, change: () => undefined, synced: () => undefined }
+  const reflector = new Reflector({ client, type: widget, logger: recordingLogger().logger, clock: new FakeClock(), sink })
+  const abort = new AbortController()
+  const running = reflector.run(abort.signal)
+  await eventually(() => script.watches.length === 1)
+  t.strictSame(
+    signals.map((signal) => signal?.aborted),
+    [false, false],
+  )
+  abort.abort()
+  await running
+  t.strictSame(
+    signals.map((signal) => signal?.aborted),
+    [true, true],
+  )
 })

@@ -1,5 +1,5 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { stringify } from 'yaml'
@@ -115,7 +115,20 @@ t.test('reads credentials', async (t) => {
     t.equal(await authorization?.('Bearer from-plugin-1'), 'Bearer from-plugin-2')
     t.equal(await authorization?.(), 'Bearer from-plugin-2')
   })
-  t.test('anew after ten seconds, and for the chosen context', async (t) => {
+  t.test('certificate files anew after ten seconds', async (t) => {
+    const path = await file(t, kubeconfig({ user: { 'client-certificate': 'my.crt', 'client-key-data': base64(client.key) } }))
+    const certificate = join(dirname(path), 'my.crt')
+    await writeFile(certificate, client.cert)
+    const clock = new FakeClock()
+    const { tls } = await loadConnection({ kubeconfig: path, env: {}, clock })
+    t.strictSame(await tls?.(), client)
+    await writeFile(certificate, ca.cert)
+    clock.set(clock.now() + 9_999)
+    t.strictSame(await tls?.(), client)
+    clock.set(clock.now() + 1)
+    t.strictSame(await tls?.(), { cert: ca.cert, key: client.key })
+  })
+  t.test('anew when they are refused, and for the chosen context', async (t) => {
     await writeFile(join(directory, 'token'), 'first\n')
     const path = join(directory, 'config')
     await writeFile(

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
+import type { Clock } from '../../src/api/clock.ts'
 import { ProreusError } from '../../src/api/errors.ts'
 import { failure } from '../../src/api/status.ts'
 import type { ApiError } from '../../src/client/api-error.ts'
@@ -630,6 +631,43 @@ t.test('streams', async (t) => {
     )
     t.equal(error.code, 'PRO_API_UNREACHABLE')
   })
+})
+
+t.test('a stream that breaks before anybody reads it fails when it is read', async (t) => {
+  let socket: Socket | undefined
+  const { transport } = await setUp(t, (_request, response) => {
+    socket = response.socket ?? undefined
+    response.writeHead(200).write('first')
+    return undefined
+  })
+  const { signal } = new AbortController()
+  const stream = await transport.stream({ ...get, signal })
+  socket!.destroy()
+  // Then its end has come here, too.
+  await eventually(() => getEventListeners(signal, 'abort').length === 0)
+  const error = await failureOf(
+    (async () => {
+      for await (const chunk of stream) t.equal(String(chunk), 'first')
+    })(),
+  )
+  t.equal(error.code, 'PRO_API_UNREACHABLE')
+})
+
+t.test('close keeps the process until it is done, attempts do not', async (t) => {
+  const kept: boolean[] = []
+  const clock = new FakeClock()
+  const recording: Clock = {
+    now: () => clock.now(),
+    monotonicNow: () => clock.monotonicNow(),
+    after: (ms, callback, keepAlive = false) => {
+      kept.push(keepAlive)
+      return clock.after(ms, callback)
+    },
+  }
+  const { transport } = await setUp(t, () => ({ body: {} }), { clock: recording })
+  await transport.request(get)
+  await transport.close()
+  t.strictSame(kept, [false, true])
 })
 
 t.test('a reader that takes its time slows the server down', async (t) => {

@@ -742,3 +742,22 @@ t.test('a limit of time is that of the settings', async (t) => {
   t.equal(signal?.aborted, true)
   await world.end()
 })
+
+t.test('all types are followed before the first event of one is mapped', async (t) => {
+  const world = controllerWorld()
+  world.cache.of(part).set(objectOf(part, 'p'))
+  const followed: string[][] = []
+  const map = (): [] => {
+    followed.push([...world.cache.informers.keys()])
+    return []
+  }
+  const { environment, stop } = world
+  const watches = [
+    { type: part, map },
+    { type: other, map },
+  ] as const
+  const done = defineController(thing, { reconcile: async () => undefined, watches }).start(environment, stop.signal)
+  t.strictSame(followed, [['parts', 'things', 'others']])
+  stop.abort()
+  await done
+})

@@ -215,6 +215,20 @@ t.test('an abort ends the conversion before the next object', async (t) => {
   t.strictSame(getEventListeners(abort.signal, 'abort'), [])
 })
 
+t.test('where the slice is used up each object waits for its turn', async (t) => {
+  let given = 0
+  const due = { due: true, give: async () => void (given += 1) } as unknown as Turns
+  const request = await decode(reviewOf([{ kind: 'A' }, { kind: 'B' }, { kind: 'C' }]))
+  await answerConversion(
+    request,
+    () => converter,
+    callOf(),
+    due,
+    () => undefined,
+  )
+  t.equal(given, 3)
+})
+
 t.test('an answer is written in pieces of 64 KiB, or a little more', async (t) => {
   const objects = Array.from({ length: 40 }, () => ({ a: 'x'.repeat(5000) }))
   const { pieces } = (await answer(objects)).answer
