@@ -132,3 +132,20 @@ t.test('a long delay is waited for in parts, as long as a timer can be', async (
   t.strictSame(asked, [0, longest, longest, longest, 5])
   t.equal(fired, 1)
 })
+
+t.test('a sleep keeps the process, for somebody waits for it', async (t) => {
+  const clock = new FakeClock()
+  const asked: unknown[] = []
+  const recording = {
+    now: () => clock.now(),
+    monotonicNow: () => clock.monotonicNow(),
+    after: (ms: number, callback: () => void, keepAlive?: boolean) => {
+      asked.push(ms, keepAlive)
+      return clock.after(ms, callback)
+    },
+  }
+  const slept = sleep(recording, 1000)
+  await clock.advance(1000)
+  await slept
+  t.strictSame(asked, [1000, true])
+})
