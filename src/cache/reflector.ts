@@ -182,7 +182,7 @@ export class Reflector<T extends KubernetesObject> {
         this.#bookmarked ||= event.type === 'BOOKMARK'
         guard.alive()
         events += 1
-        if (events === 1) this.#solved()
+        this.#solved()
         if (event.type !== 'BOOKMARK') this.#options.sink.change(event.type, freezeForStore(event.object as T))
         this.#resourceVersion = event.object.metadata.resourceVersion
       }

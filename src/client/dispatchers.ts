@@ -23,6 +23,7 @@ export class Dispatchers {
   readonly #tls: { readonly cert?: string; readonly key?: string }
   /** Sockets that are still connecting, which undici does not close before they are connected or time out. */
   readonly #connecting = new Set<Socket>()
+  #requestsEnded: Promise<void> | undefined
 
   constructor(connection: Connection, tls: { readonly cert?: string; readonly key?: string }) {
     this.#tls = tls
@@ -37,7 +38,7 @@ export class Dispatchers {
 
   /** Accepts no more requests, and resolves when running ones have ended, watches included. */
   async retire(): Promise<void> {
-    await Promise.all([this.requests.close(), this.watches.close()])
+    await Promise.all([this.#endRequests(), this.watches.close()])
   }
 
   /** Closes all connections at once. */
@@ -48,7 +49,13 @@ export class Dispatchers {
 
   /** Lets requests end, and aborts watches. */
   async close(): Promise<void> {
-    await Promise.all([this.requests.close(), this.watches.destroy()])
+    await Promise.all([this.#endRequests(), this.watches.destroy()])
+  }
+
+  /** What was retired may be closed later, and undici refuses to close what has come to its end. */
+  #endRequests(): Promise<void> {
+    this.#requestsEnded ??= this.requests.close()
+    return this.#requestsEnded
   }
 }
 

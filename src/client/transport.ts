@@ -103,6 +103,8 @@ class HttpTransport implements Transport {
   readonly #retired = new Set<Dispatchers>()
   /** One for each running attempt. */
   readonly #running = new Set<AbortController>()
+  /** One for each open stream. */
+  readonly #streams = new Set<AbortController>()
   /** Aborts the pauses between retries. */
   readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
@@ -144,6 +146,8 @@ class HttpTransport implements Transport {
       patience.resolve()
     }
     const timer = this.#clock.after(closeGraceMs, giveUp, true)
+    // undici itself leaves those on connections that were retired alone.
+    this.#streams.forEach((abort) => abort.abort())
     try {
       await Promise.race([patience.promise, Promise.all(open.map((dispatchers) => dispatchers.close()))])
     } finally {
@@ -221,7 +225,11 @@ class HttpTransport implements Transport {
         unlink = false
         // Without a listener, an error before the first read would end the process; the reader receives it nevertheless.
         body.on('error', () => undefined)
-        body.once('close', () => signal?.removeEventListener('abort', onAbort))
+        this.#streams.add(abort)
+        body.once('close', () => {
+          this.#streams.delete(abort)
+          signal?.removeEventListener('abort', onAbort)
+        })
         code = statusCode
         return { statusCode, headers, text: '', stream: body }
       }

@@ -226,7 +226,7 @@ class Scan {
       }
       if (depth === 0) break
     }
-    if (at >= limit && limit < body.length) return false
+    if (limit < body.length && (at > limit || (at === limit && depth > 0))) return false
     if (at === this.#at || at > body.length) throw notJson('it ends too early')
     this.#at = at
     this.values = values

@@ -60,3 +60,92 @@ t.test('the message of an error tells its causes once', async (t) => {
   t.equal(messageOf('text'), 'text')
   t.match(new ProreusError('PRO_INPUT', 'm'), { code: 'PRO_INPUT', name: 'ProreusError' })
 })
+
+t.test('the system clock has the time of day, and one that only goes on', async (t) => {
+  const [before, monotonic] = [Date.now(), performance.now()]
+  const [now, steady] = [systemClock.now(), systemClock.monotonicNow()]
+  t.ok(now >= before && now <= Date.now())
+  t.ok(steady >= monotonic && steady <= performance.now())
+})
+
+t.test('a timer that is cancelled never fires', async (t) => {
+  const fired: string[] = []
+  const timer = systemClock.after(5, () => void fired.push('cancelled'))
+  timer.cancel()
+  timer.cancel()
+  await new Promise<void>((resolve) => systemClock.after(5, resolve, true))
+  t.strictSame(fired, [])
+})
+
+t.test('only a timer that somebody waits for keeps the process', async (t) => {
+  const refs = (keepAlive?: boolean): boolean[] => {
+    const original = globalThis.setTimeout
+    const seen: boolean[] = []
+    globalThis.setTimeout = ((callback: () => void, ms: number) => {
+      const handle = original(callback, ms)
+      seen.push(true)
+      const { unref } = handle
+      handle.unref = () => {
+        seen.push(false)
+        return unref.call(handle)
+      }
+      return handle
+    }) as typeof setTimeout
+    try {
+      systemClock.after(60_000, () => undefined, keepAlive).cancel()
+    } finally {
+      globalThis.setTimeout = original
+    }
+    return seen
+  }
+  t.strictSame([refs(), refs(false), refs(true)], [[true, false], [true, false], [true]])
+})
+
+t.test('a long delay is waited for in parts, as long as a timer can be', async (t) => {
+  const original = { setTimeout: globalThis.setTimeout, now: performance.now }
+  const longest = 2 ** 31 - 1
+  let now = 0
+  const asked: number[] = []
+  let fire: () => void = () => undefined
+  globalThis.setTimeout = ((callback: () => void, ms: number) => {
+    asked.push(ms)
+    fire = callback
+    return { unref: () => undefined }
+  }) as unknown as typeof setTimeout
+  performance.now = () => now
+  let fired = 0
+  try {
+    systemClock.after(-5, () => undefined)
+    systemClock.after(longest, () => (fired += 1))
+    systemClock.after(2 * longest + 5, () => (fired += 1))
+    for (const passed of [longest, longest]) {
+      now += passed
+      fire()
+    }
+    t.equal(fired, 0)
+    now += 5
+    fire()
+  } finally {
+    globalThis.setTimeout = original.setTimeout
+    performance.now = original.now
+  }
+  t.strictSame(asked, [0, longest, longest, longest, 5])
+  t.equal(fired, 1)
+})
+
+t.test('a sleep keeps the process, for somebody waits for it', async (t) => {
+  const clock = new FakeClock()
+  const asked: unknown[] = []
+  const recording = {
+    now: () => clock.now(),
+    monotonicNow: () => clock.monotonicNow(),
+    after: (ms: number, callback: () => void, keepAlive?: boolean) => {
+      asked.push(ms, keepAlive)
+      return clock.after(ms, callback)
+    },
+  }
+  const slept = sleep(recording, 1000)
+  await clock.advance(1000)
+  await slept
+  t.strictSame(asked, [1000, true])
+})

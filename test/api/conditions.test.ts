@@ -41,3 +41,30 @@ t.test('keys and names of types', async (t) => {
   t.equal(groupResourceOf({ group: 'apps', plural: 'deployments' }), 'deployments.apps')
   t.equal(groupKindOf({ group: '', kind: 'Pod' }), 'Pod')
 })
+
+t.test('a change keeps nothing but the time of the last transition', async (t) => {
+  const before = { ...ready, reason: 'Old', message: 'old', lastTransitionTime: '2020-01-01T00:00:00Z', observedGeneration: 3 }
+  const now = Date.UTC(2026, 0, 1, 0, 0, 0, 999)
+  t.strictSame(mergeConditions([before], [ready], { now }), [{ ...ready, lastTransitionTime: '2020-01-01T00:00:00Z' }])
+  t.strictSame(mergeConditions([before], [{ ...ready, status: 'Unknown' }], { now, generation: 0 }), [
+    { ...ready, status: 'Unknown', observedGeneration: 0, lastTransitionTime: '2026-01-01T00:00:00Z' },
+  ])
+  t.strictSame(mergeConditions([before], [], { now }), [before])
+  t.strictSame(mergeConditions(undefined, [], { now }), [])
+})
+
+t.test('conditions are sorted by type, and found by it', async (t) => {
+  const types = ['B', 'a', 'C', 'A']
+  const merged = mergeConditions(
+    undefined,
+    types.map((type) => ({ ...ready, type })),
+    { now: 0 },
+  )
+  t.strictSame(
+    merged.map(({ type }) => type),
+    ['A', 'B', 'C', 'a'],
+  )
+  t.equal(findCondition(merged, 'C'), merged[2])
+  t.equal(findCondition(merged, 'D'), undefined)
+  t.equal(findCondition(undefined, 'A'), undefined)
+})

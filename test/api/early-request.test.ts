@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { Socket } from 'node:net'
 import { connect } from 'node:tls'
 import t from 'tap'
-import { expectEarlyRequest } from '../../src/api/early-request.ts'
+import { expectEarlyRequest, longAnswer } from '../../src/api/early-request.ts'
 import { eventually } from '../support/eventually.ts'
 import { testCertificate } from '../support/http-certificate.ts'
 
@@ -48,4 +49,13 @@ t.test('a connection stays open on which a long request comes before the last an
 t.test('an answer whose connection has gone needs nothing', (t) => {
   expectEarlyRequest(null)
   t.end()
+})
+
+t.test('a connection gets one listener, however many long answers it has', async (t) => {
+  const socket = new Socket()
+  expectEarlyRequest(socket)
+  expectEarlyRequest(socket)
+  t.equal(socket.listenerCount('data'), 1)
+  t.equal(longAnswer, 16_384)
+  socket.destroy()
 })

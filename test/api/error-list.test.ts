@@ -49,3 +49,37 @@ t.test('the texts of all errors have a limit, and so has each', (t) => {
   t.match(huge, { reason: 'FieldValueForbidden', path: /…$/, message: /^Forbidden: z+…$/ })
   t.end()
 })
+
+t.test('a text of up to 32 Ki characters is kept, a longer one is cut there', (t) => {
+  const most = 32 * 1024
+  const of = (path: number, message: number): FieldError =>
+    addErrors(noErrors, [{ path: 'p'.repeat(path), reason: 'FieldValueForbidden', message: 'm'.repeat(message) }]).listed[0]!
+  t.strictSame(of(most, most), { path: 'p'.repeat(most), reason: 'FieldValueForbidden', message: 'm'.repeat(most) })
+  t.strictSame(of(most + 1, 1), { path: `${'p'.repeat(most)}…`, reason: 'FieldValueForbidden', message: 'm' })
+  t.strictSame(of(1, most + 1), { path: 'p', reason: 'FieldValueForbidden', message: `${'m'.repeat(most)}…` })
+  t.end()
+})
+
+t.test('the texts of a list are 128 Ki characters long, and the last one may exceed that', (t) => {
+  const error = (length: number): FieldError => ({ path: 'p', reason: 'FieldValueForbidden', message: 'm'.repeat(length - 1) })
+  const quarter = error(32 * 1024)
+  const three = addErrors(noErrors, [quarter, quarter, quarter])
+  const almost = addErrors(three, [error(32 * 1024 - 1), error(10), error(10)])
+  t.strictSame([almost.listed.length, almost.omitted], [5, 1])
+  const full = addErrors(three, [quarter, error(10)])
+  t.strictSame([full.listed.length, full.omitted], [4, 1])
+  t.strictSame([addErrors(full, [error(1)]).listed.length, addErrors(full, [error(1)]).omitted], [4, 2])
+  t.end()
+})
+
+t.test('250 errors are listed', (t) => {
+  const { listed, omitted } = addErrors(noErrors, errors(250))
+  t.strictSame([listed.length, omitted], [250, 0])
+  t.strictSame(addErrors({ listed, omitted: 3 }, errors(2)), { listed, omitted: 5 })
+  t.ok([noErrors, noErrors.listed].every(Object.isFrozen))
+  t.strictSame(joinErrors({ listed: errors(1), omitted: 2 }, { listed: errors(2), omitted: 3 }), {
+    listed: [...errors(1), ...errors(2)],
+    omitted: 5,
+  })
+  t.end()
+})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { messageOf } from '../../src/api/errors.ts'
+import { errorCodes, messageOf, ProreusError } from '../../src/api/errors.ts'
 
 t.test('the message of what was thrown tells its causes, each once', async (t) => {
   const cases: [string, unknown, string][] = [
@@ -14,4 +14,16 @@ t.test('the message of what was thrown tells its causes, each once', async (t) =
     ['several at once, with a message of their own', new AggregateError([new Error('b')], 'a'), 'a'],
   ]
   for (const [name, thrown, message] of cases) t.equal(messageOf(thrown), message, name)
+})
+
+t.test('an error of Proreus has a code, a message and perhaps a cause', async (t) => {
+  const cause = new Error('why')
+  const error = new ProreusError('PRO_INPUT', 'what', { cause })
+  t.ok(error instanceof Error)
+  t.strictSame([error.name, error.code, error.message, error.cause], ['ProreusError', 'PRO_INPUT', 'what', cause])
+  t.notOk('cause' in new ProreusError('PRO_INPUT', 'what'))
+  for (const [code, meaning] of Object.entries(errorCodes)) {
+    t.match(code, /^PRO_[A-Z_]+$/)
+    t.match(meaning, /\.$/)
+  }
 })

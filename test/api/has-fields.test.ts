@@ -19,3 +19,24 @@ t.test('an object has what is wanted of it, whatever else it has', async (t) => 
   for (const [name, wanted, expected] of cases) t.equal(hasFields(live, wanted), expected, name)
   t.equal(hasFields(undefined, {}), false)
 })
+
+t.test('a list is a list of as many items, and an own field is none that is inherited', async (t) => {
+  const cases: readonly (readonly [unknown, unknown, boolean])[] = [
+    [[1, 2], [1, 2], true],
+    [[1, 2], [1], false],
+    [[1], [1, 2], false],
+    [[2, 1], [1, 2], false],
+    ['ab', ['a', 'b'], false],
+    [{ length: 0 }, [], false],
+    [undefined, [], false],
+    [[1], { 0: 1 }, false],
+    [{ a: null }, { a: null }, true],
+    [{}, { a: null }, false],
+    [{}, { __proto__x: {} }, false],
+    [{}, JSON.parse('{"__proto__":{}}'), false],
+    [{}, { toString: Object.prototype.toString as never }, false],
+    [5, 5n, true],
+    [5, '5', false],
+  ]
+  for (const [actual, wanted, expected] of cases) t.equal(hasFields(actual, wanted), expected, JSON.stringify(String(wanted)))
+})

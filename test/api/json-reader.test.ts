@@ -215,3 +215,71 @@ t.test('reads in as many goes as one likes, and freezes', (t) => {
   t.ok([value, value.a, ...value.a].every(Object.isFrozen))
   t.end()
 })
+
+t.test('a text that is no JSON is told with the place', async (t) => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['', 'end of the text at position 0'],
+    ['  ', 'end of the text at position 2'],
+    ['x', 'character at position 0'],
+    ['[1 2]', 'character at position 3'],
+    ['[1', 'end of the text at position 2'],
+    ['{"a" 1}', 'character at position 5'],
+    ['{a:1}', 'character at position 1'],
+    ['{"a":1,}', 'character at position 7'],
+    ['{"a":1]', 'character at position 6'],
+    ['[1}', 'character at position 2'],
+    ['1 2', 'character at position 2'],
+    ['"a', 'character at position 0'],
+    ['tru', 'character at position 0'],
+  ]
+  for (const [text, problem] of cases) t.throws(() => slowly(text), new SyntaxError(`Unexpected ${problem}`), text)
+})
+
+t.test('a read takes as many values as it is given, and no more', async (t) => {
+  const goes = (text: string, count: number): number => {
+    const reader = new JsonReader(text)
+    let goes = 1
+    while (!reader.read(count)) goes += 1
+    return goes
+  }
+  // Each container counts when it is entered, an empty one and a scalar when it is read.
+  t.strictSame([goes('[1,2,3]', 1), goes('[1,2,3]', 2), goes('[1,2,3]', 3), goes('[1,2,3]', 4)], [4, 2, 2, 1])
+  t.strictSame([goes('{"a":{},"b":[[]]}', 1), goes('"x"', 1), goes('[]', 1), goes('{}', 1)], [4, 1, 1, 1])
+  const reader = new JsonReader('[1]')
+  t.equal(reader.read(0), false)
+  t.equal(reader.value, null)
+  t.equal(reader.read(2), true)
+  t.strictSame(reader.value, [1])
+})
+
+t.test('without being told so it freezes nothing', async (t) => {
+  const reader = new JsonReader('{"a":[],"b":{}}')
+  reader.read(10)
+  const value = reader.value as Record<string, JsonValue>
+  t.notOk([value, value.a, value.b].some(Object.isFrozen))
+})
+
+t.test('strings are read with their escapes, short and long', async (t) => {
+  for (const text of ['', 'a', '12 characters', 'a longer one than that', '\\', '"', '\n', 'ü😀', '\u2028', 'a"b\\c\td'])
+    t.equal(slowly(JSON.stringify(text)), text)
+  t.equal(slowly('"\\u0041\\/"'), 'A/')
+  t.throws(() => slowly('"\\x"'), SyntaxError)
+})
+
+t.test('integers of 16 to 19 digits are exact where they do not fit a number', async (t) => {
+  for (const [text, value] of [
+    ['[999999999999999]', 999_999_999_999_999],
+    ['[9007199254740991]', 9_007_199_254_740_991],
+    ['[9007199254740992]', 9_007_199_254_740_992n],
+    ['[1000000000000000]', 1_000_000_000_000_000],
+    ['[9223372036854775807]', 9_223_372_036_854_775_807n],
+    ['[-9223372036854775808]', -9_223_372_036_854_775_808n],
+    ['[9223372036854775808]', 9_223_372_036_854_775_808],
+    ['[12345678901234567890]', 12_345_678_901_234_567_890],
+    ['[9007199254740993.5]', 9_007_199_254_740_994],
+    ['[9007199254740993e1]', 90_071_992_547_409_930],
+  ] as const)
+    t.strictSame(parseJson(text), [value], text)
+  t.equal(parseJson('9007199254740993'), 9_007_199_254_740_993n)
+  t.equal(parseJson(' -9007199254740993 '), -9_007_199_254_740_993n)
+})

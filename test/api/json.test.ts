@@ -1,5 +1,16 @@
 import t from 'tap'
-import { canonicalJson, deepFreeze, getOwn, isObject, jsonEqual, setOwn, type JsonObject } from '../../src/api/json.ts'
+import {
+  canonicalJson,
+  deepFreeze,
+  getOwn,
+  holdsBigint,
+  isObject,
+  jsonEqual,
+  setOwn,
+  shownInBrief,
+  stringifyJson,
+  type JsonObject,
+} from '../../src/api/json.ts'
 
 t.test('equality is that of JSON', async (t) => {
   t.ok(jsonEqual({ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 }))
@@ -35,4 +46,106 @@ t.test('a frozen object is frozen all the way down', async (t) => {
   }, TypeError)
   t.ok(isObject(object))
   t.notOk(isObject([]))
+})
+
+t.test('lists and objects are equal when all of them is', async (t) => {
+  const cases: readonly (readonly [unknown, unknown, boolean])[] = [
+    [[1, 2], [1, 2], true],
+    [[1, 2], [1], false],
+    [[1], [1, 2], false],
+    [[1, 2], [2, 1], false],
+    [[], {}, false],
+    [{}, [], false],
+    [{ a: 1 }, { a: 1, b: 2 }, false],
+    [{ a: 1, b: undefined }, { a: 1, c: undefined }, true],
+    [{ a: 1, b: 2 }, { a: 1, c: 2 }, false],
+    [{ a: undefined }, { a: 1 }, false],
+    [null, null, true],
+    [null, undefined, false],
+    [null, {}, false],
+    [0, false, false],
+    [1, '1', false],
+    [5, 5n, true],
+    [5n, 5, true],
+    [5n, 6, false],
+  ]
+  for (const [a, b, expected] of cases) t.equal(jsonEqual(a, b), expected, `${String(a)} ${String(b)}`)
+})
+
+t.test('what an object inherits is not its own', async (t) => {
+  const object = JSON.parse('{"a":1,"__proto__":2,"constructor":null}') as JsonObject
+  t.strictSame(
+    ['a', '__proto__', 'constructor', 'toString', 'b'].map((key) => getOwn(object, key)),
+    [1, 2, null, undefined, undefined],
+  )
+  t.equal(getOwn({}, '__proto__'), undefined)
+  const own = { toString: (() => 1) as never } as JsonObject
+  t.equal(getOwn(own, 'toString'), own.toString)
+})
+
+t.test('a key that is set is data that can be changed and taken away', async (t) => {
+  const object: JsonObject = {}
+  setOwn(object, '__proto__', 1)
+  setOwn(object, '__proto__', 2)
+  setOwn(object, 'a', 3)
+  t.equal(JSON.stringify(object), '{"__proto__":2,"a":3}')
+  t.strictSame(Object.getOwnPropertyDescriptor(object, '__proto__'), { value: 2, writable: true, enumerable: true, configurable: true })
+})
+
+t.test('an integer beyond 2^53 is found at any depth', async (t) => {
+  for (const value of [1n, [1, [2n]], { a: { b: [3n] } }]) t.ok(holdsBigint(value))
+  for (const value of [1, '1', null, undefined, [], {}, [1, { a: null }]]) t.notOk(holdsBigint(value))
+})
+
+t.test('canonical text has sorted keys, and null for what has no text', async (t) => {
+  t.equal(canonicalJson({ b: 1n, a: [undefined, null, true], __proto__x: 'ü' }), '{"__proto__x":"ü","a":[null,null,true],"b":1}')
+  t.equal(canonicalJson(undefined), 'null')
+  t.equal(canonicalJson([]), '[]')
+})
+
+t.test('text is that of JSON.stringify, where that has one', async (t) => {
+  for (const value of [{ a: [1, 'x', null, undefined] }, 'x', 1, null, true, []]) t.equal(stringifyJson(value), JSON.stringify(value))
+  t.equal(stringifyJson(undefined), undefined)
+  t.equal(stringifyJson({ a: 1 }, 2), '{\n  "a": 1\n}')
+  t.equal(stringifyJson(12345678901234567890n), '12345678901234567890')
+  t.equal(stringifyJson({ a: -1n, b: [{ c: 2n }] }), '{"a":-1,"b":[{"c":2}]}')
+  t.equal(Object.hasOwn(BigInt.prototype, 'toJSON'), false, 'nothing is left')
+  const failing = {
+    toJSON: () => {
+      throw new Error('no')
+    },
+  }
+  t.throws(() => stringifyJson(failing), new Error('no'))
+  t.throws(() => stringifyJson([1n, failing]), new Error('no'))
+  t.equal(Object.hasOwn(BigInt.prototype, 'toJSON'), false)
+})
+
+t.test('freezing stops at what is frozen, and takes any value', async (t) => {
+  const inner = { b: 1 }
+  const frozen = Object.freeze({ inner })
+  const value = deepFreeze({ frozen, list: [[1]], none: null })
+  t.ok([value, value.list, value.list[0]].every(Object.isFrozen))
+  t.notOk(Object.isFrozen(inner))
+  t.strictSame([deepFreeze(5), deepFreeze(null), deepFreeze('x')], [5, null, 'x'])
+  t.equal(deepFreeze(value), value)
+})
+
+t.test('objects are told from what is none', async (t) => {
+  t.strictSame([{}, [], null, undefined, 'x', 1, () => 1].map(isObject), [true, false, false, false, false, false, false])
+})
+
+t.test('a field that should be a text is shown in brief', async (t) => {
+  const cases: readonly (readonly [unknown, string])[] = [
+    [undefined, 'missing'],
+    [null, 'null'],
+    [{}, 'no text'],
+    [[], 'no text'],
+    [5, '5'],
+    [5n, '5'],
+    [true, 'true'],
+    ['a"b', '"a\\"b"'],
+    ['x'.repeat(100), `"${'x'.repeat(100)}"`],
+    ['x'.repeat(101), `"${'x'.repeat(100)}"`],
+  ]
+  for (const [value, text] of cases) t.equal(shownInBrief(value), text)
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { defineKind, type Infer, type InferInput, Conditions } from '../../src/api/kind.ts'
+import { defineKind, kindOf, versionOf, type Infer, type InferInput, Conditions } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
-import type { pod } from '../../src/api/builtin.ts'
+import { pod } from '../../src/api/builtin.ts'
 import type { ObjectOf } from '../../src/api/group-version-kind.ts'
 
 const memcached = defineKind({
@@ -88,4 +88,269 @@ t.test('a definition that the API server would refuse is an error where it stand
     { message: /exactly one must have storage: true, found 0/ },
   )
   t.throws(() => defineKind({ group: 'a.b', kind: 'A', versions: [{ name: 'one', spec }] }), { message: /"one" is no version name/ })
+})
+
+t.test('all that is wrong with a definition is told at once', async (t) => {
+  const spec = Type.Object({})
+  const wrong = (definition: object, ...problems: string[]): void => {
+    const { versions = [{ name: 'v1', spec }], ...rest } = definition as { versions?: unknown }
+    const whole = { group: 'example.com', kind: 'Thing', ...rest, versions }
+    t.throws(() => defineKind(whole as never), {
+      code: 'PRO_KIND_INVALID',
+      message: `The kind ${whole.kind}.${whole.group} is not well defined: ${problems.join('; ')}.`,
+    })
+  }
+  const label = (value: string): string =>
+    `${value}: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`
+  wrong({ plural: 'My_things' }, label('plural'))
+  wrong({ kind: '7Thing', plural: 'things' }, label('kind'))
+  wrong({ kind: '7Thing' }, label('plural'), label('kind'))
+  wrong(
+    {
+      versions: [
+        { name: 'v1', storage: true, spec },
+        { name: 'v1', storage: true, spec },
+      ],
+    },
+    'versions: exactly one must have storage: true, found 2',
+    'versions: names must be unique',
+  )
+  wrong({ versions: [] }, 'versions: exactly one must have storage: true, found 0')
+  wrong({ versions: [{ name: 'v1', spec, storage: false }] }, 'versions: exactly one must have storage: true, found 0')
+  for (const name of ['v0', 'v01', 'V1', 'v1.0', 'v1gamma1', 'v1alpha', 'v1alpha0', 'v1beta1x', '1'])
+    wrong({ versions: [{ name, spec }] }, `versions: "${name}" is no version name such as v1, v1beta1 or v2alpha1`)
+  wrong(
+    {
+      plural: 1,
+      singular: 2,
+      shortNames: 'x',
+      categories: [3],
+      scope: 'Global',
+      versions: [
+        {
+          name: 'v1',
+          spec,
+          served: 1,
+          storage: 'x',
+          deprecationWarning: 1,
+          specRequired: 1,
+          printerColumns: [{ name: 'a', jsonPath: '.a', priority: -1, format: 1, description: 2 }],
+          scale: { specReplicasPath: 1, labelSelectorPath: 2 },
+          rules: [{}],
+        },
+      ],
+    },
+    'plural: must be a string, found 1',
+    'singular: must be a string, found 2',
+    'shortNames: must be a list, found "x"',
+    'categories[0]: must be a string, found 3',
+    'scope: must be one of "Namespaced", "Cluster", found "Global"',
+    'versions[0].served: must be true or false, found 1',
+    'versions[0].storage: must be true or false, found "x"',
+    'versions[0].deprecationWarning: must be a string, found 1',
+    'versions[0].specRequired: must be true or false, found 1',
+    'versions[0].printerColumns[0].priority: must be a whole number of at least 0, found -1',
+    'versions[0].printerColumns[0].format: must be a string, found 1',
+    'versions[0].printerColumns[0].description: must be a string, found 2',
+    'versions[0].scale.statusReplicasPath: is missing',
+    'versions[0].scale.specReplicasPath: must be a string, found 1',
+    'versions[0].scale.labelSelectorPath: must be a string, found 2',
+    'versions[0].rules[0].rule: is missing',
+  )
+})
+
+t.test('names of versions are those of Kubernetes', async (t) => {
+  for (const name of ['v1', 'v10', 'v2alpha1', 'v1beta12'])
+    t.equal(defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name, spec: Type.Object({}) }] }).version, name)
+})
+
+t.test('what is not said has its default', async (t) => {
+  const spec = Type.Object({})
+  const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec }] })
+  t.strictSame(kind, {
+    group: 'example.com',
+    version: 'v1',
+    kind: 'Thing',
+    plural: 'things',
+    singular: 'thing',
+    namespaced: true,
+    shortNames: [],
+    categories: [],
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          type: 'object',
+          properties: {
+            apiVersion: { type: 'string' },
+            kind: { type: 'string' },
+            metadata: { type: 'object' },
+            spec: { type: 'object', properties: {} },
+          },
+        },
+        hasStatus: false,
+        printerColumns: [],
+      },
+    ],
+  })
+  t.ok(Object.isFrozen(kind))
+})
+
+t.test('what is said stays', async (t) => {
+  const printerColumns = [{ name: 'A', jsonPath: '.spec.a' }]
+  const scale = { specReplicasPath: '.spec.a', statusReplicasPath: '.status.a' }
+  const rules = [{ rule: 'self.spec.a > 0' }]
+  const kind = defineKind({
+    group: 'example.com',
+    kind: 'Zoo',
+    plural: 'zoological',
+    singular: 'zo',
+    shortNames: ['z'],
+    categories: ['all'],
+    scope: 'Cluster',
+    versions: [
+      { name: 'v1', served: false, deprecationWarning: 'old', spec: Type.Object({ a: Type.Integer() }), specRequired: false },
+      {
+        name: 'v2',
+        storage: true,
+        spec: Type.Object({ a: Type.Integer() }),
+        status: Type.Object({ a: Type.Integer(), list: Type.Array(Type.Object({ b: Type.String() })) }),
+        printerColumns,
+        scale,
+        rules,
+      },
+    ],
+  })
+  const { versions, ...rest } = kind
+  t.strictSame(rest, {
+    group: 'example.com',
+    version: 'v2',
+    kind: 'Zoo',
+    plural: 'zoological',
+    singular: 'zo',
+    namespaced: false,
+    shortNames: ['z'],
+    categories: ['all'],
+  })
+  const properties = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } }
+  const spec = { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } }
+  t.strictSame(versions, [
+    {
+      name: 'v1',
+      served: false,
+      storage: false,
+      schema: { type: 'object', properties: { ...properties, spec } },
+      hasStatus: false,
+      printerColumns: [],
+      deprecationWarning: 'old',
+    },
+    {
+      name: 'v2',
+      served: true,
+      storage: true,
+      schema: {
+        type: 'object',
+        properties: {
+          ...properties,
+          spec,
+          status: {
+            type: 'object',
+            properties: {
+              a: { type: 'integer' },
+              list: { type: 'array', items: { type: 'object', required: ['b'], properties: { b: { type: 'string' } } } },
+            },
+          },
+        },
+        required: ['spec'],
+        'x-kubernetes-validations': rules,
+      },
+      hasStatus: true,
+      printerColumns,
+      scale,
+    },
+  ])
+})
+
+t.test('a spec is required when it has required fields, unless the definition says otherwise', async (t) => {
+  const required = (spec: ReturnType<typeof Type.Object>, specRequired?: boolean): unknown =>
+    defineKind({
+      group: 'example.com',
+      kind: 'Thing',
+      versions: [{ name: 'v1', spec, ...(specRequired === undefined ? {} : { specRequired }) }],
+    }).versions[0]!.schema.required
+  const [some, none] = [Type.Object({ a: Type.String() }), Type.Object({ a: Type.Optional(Type.String()) })]
+  t.strictSame([required(some), required(none), required(some, false), required(none, true)], [['spec'], undefined, undefined, ['spec']])
+})
+
+t.test('plurals are English', async (t) => {
+  for (const [kind, plural] of [
+    ['Site', 'sites'],
+    ['Bus', 'buses'],
+    ['Box', 'boxes'],
+    ['Waltz', 'waltzes'],
+    ['Switch', 'switches'],
+    ['Mesh', 'meshes'],
+    ['Policy', 'policies'],
+    ['Gateway', 'gateways'],
+    ['Graph', 'graphs'],
+  ] as const)
+    t.equal(defineKind({ group: 'example.com', kind, versions: [{ name: 'v1', spec: Type.Object({}) }] }).plural, plural)
+})
+
+t.test('another version of a kind is a type of its own, which knows its kind', async (t) => {
+  const kind = defineKind({
+    group: 'example.com',
+    kind: 'Thing',
+    scope: 'Cluster',
+    versions: [
+      { name: 'v1', storage: true, spec: Type.Object({}) },
+      { name: 'v2', spec: Type.Object({}) },
+    ],
+  })
+  const second = versionOf(kind, 'v2')
+  t.strictSame({ ...second }, { ...second, group: 'example.com', version: 'v2', kind: 'Thing', plural: 'things', namespaced: false })
+  t.strictSame(Object.keys(second), ['group', 'version', 'kind', 'plural', 'namespaced'])
+  t.ok(Object.isFrozen(second))
+  t.equal(kindOf(second), kind)
+  t.equal(kindOf(kind), kind)
+  t.equal(kindOf(pod), undefined)
+  t.throws(() => versionOf(kind, 'v3' as never), {
+    code: 'PRO_KIND_INVALID',
+    message: 'Thing.example.com has no version v3; it has v1, v2.',
+  })
+})
+
+t.test('conditions are those of Kubernetes', async (t) => {
+  t.match(JSON.parse(JSON.stringify(Conditions)), {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: {
+        type: { type: 'string', maxLength: 316 },
+        status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+        reason: { type: 'string', minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' },
+        message: { type: 'string', maxLength: 32768 },
+        lastTransitionTime: { type: 'string', format: 'date-time' },
+        observedGeneration: { type: 'integer', format: 'int64', minimum: 0 },
+      },
+    },
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['type'],
+  })
+  t.strictSame((Conditions as unknown as { items: { required: string[] } }).items.required, [
+    'type',
+    'status',
+    'reason',
+    'message',
+    'lastTransitionTime',
+  ])
+})
+
+t.test('a schema keeps nothing that JSON does not show, and a field may have any name', async (t) => {
+  const properties = JSON.parse('{"__proto__":{"type":"string"}}') as Record<string, never>
+  const spec = { type: 'object', properties: { ...properties, ['__proto__']: { type: 'string' }, gone: undefined } }
+  const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: spec as never }] })
+  t.equal(JSON.stringify(kind.versions[0]!.schema.properties!.spec), '{"type":"object","properties":{"__proto__":{"type":"string"}}}')
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import {
+  isLabelSelector,
   checkedRequirements,
   formatLabelSelector,
   matchesLabels,
@@ -100,5 +101,158 @@ t.test('everything that is wrong with a selector is told with its place', async 
   t.throws(() => checkedRequirements(selector), { code: 'PRO_INPUT', message: `The label selector is not valid: ${problems.join('; ')}.` })
   t.strictSame(checkedRequirements({ matchExpressions: [{ key: 'app', operator: 'In', values: ['web', ''] }] }), [
     { key: 'app', operator: 'In', values: ['web', ''] },
+  ])
+})
+
+t.test('each operator means what it means in Kubernetes', async (t) => {
+  const labels = { a: 'x', n: '10', negative: '-5', text: '1a', empty: '' }
+  const cases: readonly (readonly [LabelRequirement, boolean])[] = [
+    [{ key: 'a', operator: 'In', values: ['y', 'x'] }, true],
+    [{ key: 'a', operator: 'In', values: ['y'] }, false],
+    [{ key: 'missing', operator: 'In', values: ['x'] }, false],
+    [{ key: 'a', operator: 'NotIn', values: ['y'] }, true],
+    [{ key: 'a', operator: 'NotIn', values: ['y', 'x'] }, false],
+    [{ key: 'missing', operator: 'NotIn', values: ['x'] }, true],
+    [{ key: 'empty', operator: 'Exists', values: [] }, true],
+    [{ key: 'missing', operator: 'Exists', values: [] }, false],
+    [{ key: 'toString', operator: 'Exists', values: [] }, false],
+    [{ key: 'empty', operator: 'DoesNotExist', values: [] }, false],
+    [{ key: 'missing', operator: 'DoesNotExist', values: [] }, true],
+    [{ key: 'n', operator: 'Gt', values: ['9'] }, true],
+    [{ key: 'n', operator: 'Gt', values: ['10'] }, false],
+    [{ key: 'n', operator: 'Lt', values: ['10'] }, false],
+    [{ key: 'n', operator: 'Lt', values: ['11'] }, true],
+    [{ key: 'negative', operator: 'Lt', values: ['-4'] }, true],
+    [{ key: 'text', operator: 'Gt', values: ['0'] }, false],
+    [{ key: 'text', operator: 'Lt', values: ['9'] }, false],
+    [{ key: 'missing', operator: 'Gt', values: ['0'] }, false],
+    [{ key: 'missing', operator: 'Lt', values: ['9'] }, false],
+  ]
+  for (const [requirement, expected] of cases) t.equal(matchesLabels([requirement], labels), expected, JSON.stringify(requirement))
+  t.ok(matchesLabels([], undefined))
+  t.notOk(matchesLabels([{ key: 'a', operator: 'Exists', values: [] }], undefined))
+  t.notOk(
+    matchesLabels(
+      [
+        { key: 'a', operator: 'Exists', values: [] },
+        { key: 'b', operator: 'Exists', values: [] },
+      ],
+      labels,
+    ),
+    'all of them',
+  )
+})
+
+t.test('selectors are read as their requirements', async (t) => {
+  const cases: readonly (readonly [string, readonly LabelRequirement[]])[] = [
+    ['', []],
+    ['  ', []],
+    ['a', [{ key: 'a', operator: 'Exists', values: [] }]],
+    ['!a', [{ key: 'a', operator: 'DoesNotExist', values: [] }]],
+    [
+      ' a = b , c==d ',
+      [
+        { key: 'a', operator: 'In', values: ['b'] },
+        { key: 'c', operator: 'In', values: ['d'] },
+      ],
+    ],
+    ['a!=b', [{ key: 'a', operator: 'NotIn', values: ['b'] }]],
+    [
+      'a=,b!=',
+      [
+        { key: 'a', operator: 'In', values: [''] },
+        { key: 'b', operator: 'NotIn', values: [''] },
+      ],
+    ],
+    ['a in (b, c,b)', [{ key: 'a', operator: 'In', values: ['b', 'c'] }]],
+    ['a notin (,b,)', [{ key: 'a', operator: 'NotIn', values: ['', 'b'] }]],
+    ['a in ()', [{ key: 'a', operator: 'In', values: [''] }]],
+    [
+      'a>-1,b<2',
+      [
+        { key: 'a', operator: 'Gt', values: ['-1'] },
+        { key: 'b', operator: 'Lt', values: ['2'] },
+      ],
+    ],
+    ['example.com/a=b', [{ key: 'example.com/a', operator: 'In', values: ['b'] }]],
+  ]
+  for (const [text, requirements] of cases) t.strictSame(parseLabelSelector(text), requirements, text)
+})
+
+t.test('what is no selector is refused in the words of the API server', async (t) => {
+  const start = 'unable to parse requirement: '
+  const cases: readonly (readonly [string, string])[] = [
+    ['a=b,', "found '', expected: identifier after ','"],
+    ['a,,b', "found ',', expected: identifier after ','"],
+    ['a b', `${start}found 'b', expected: in, notin, =, ==, !=, gt, lt`],
+    ['a=b c', "found 'c', expected: ',' or 'end of string'"],
+    ['=b', "found '=', expected: !, identifier, or 'end of string'"],
+    ['!', `${start}found '', expected: identifier`],
+    ['!=', `${start}found '=', expected: identifier`],
+    ['a in b', `${start}found 'b' expected: '('`],
+    ['a in', `${start}found '' expected: '('`],
+    ['a in (b', `${start}found '', expected: ',' or ')'`],
+    ['a in (=', `${start}found '=', expected: ',', ')' or identifier`],
+    ['a in (b,', `${start}found '', expected: ',', ')' or identifier`],
+    ['a=)', `${start}found ')', expected: identifier`],
+    ['a>x', `${start}values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must be an integer`],
+    ['a<', `${start}values[0]: Invalid value: "": for 'Gt', 'Lt' operators, the value must be an integer`],
+    ['/a', `${start}<nil>: Invalid value: "/a": prefix part must be non-empty`],
+  ]
+  for (const [text, message] of cases) t.throws(() => parseLabelSelector(text), new SyntaxError(message), text)
+  t.throws(() => parseLabelSelector('a in (b,$)'), {
+    message: /^unable to parse requirement: values\[1\]\[a\]: Invalid value: "\$": a valid label must be an empty string or consist of /,
+  })
+})
+
+t.test('requirements are written as kubectl takes them', async (t) => {
+  const requirements: readonly LabelRequirement[] = [
+    { key: 'a', operator: 'Exists', values: [] },
+    { key: 'b', operator: 'DoesNotExist', values: [] },
+    { key: 'c', operator: 'In', values: ['1'] },
+    { key: 'd', operator: 'NotIn', values: ['1'] },
+    { key: 'e', operator: 'In', values: ['1', '2'] },
+    { key: 'f', operator: 'NotIn', values: ['1', '2'] },
+    { key: 'g', operator: 'Gt', values: ['1'] },
+    { key: 'h', operator: 'Lt', values: ['1'] },
+  ]
+  t.equal(formatLabelSelector(requirements), 'a,!b,c=1,d!=1,e in (1,2),f notin (1,2),g>1,h<1')
+  t.equal(formatLabelSelector([]), '')
+})
+
+t.test('the object form has both its parts, in their order', async (t) => {
+  const selector = {
+    matchLabels: { a: 'b', c: '' },
+    matchExpressions: [
+      { key: 'd', operator: 'In', values: ['e'] },
+      { key: 'f', operator: 'Exists' },
+    ],
+  } as const
+  const expected = [
+    { key: 'a', operator: 'In', values: ['b'] },
+    { key: 'c', operator: 'In', values: [''] },
+    { key: 'd', operator: 'In', values: ['e'] },
+    { key: 'f', operator: 'Exists', values: [] },
+  ]
+  t.strictSame([requirementsOf(selector), checkedRequirements(selector), requirementsOf({})], [expected, expected, []])
+  t.strictSame(
+    selectorProblems({
+      matchExpressions: [
+        { key: 'a', operator: 'In' },
+        { key: 'a', operator: 'Exists', values: [] },
+      ],
+    }),
+    ['matchExpressions[0].values: must be there with In'],
+  )
+})
+
+t.test('the shape of a selector is checked', async (t) => {
+  t.strictSame(isLabelSelector({ matchLabels: { a: 'b' }, matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }] }, 's'), [])
+  t.strictSame(isLabelSelector({ matchLabels: 'a', matchExpressions: [{ operator: 'Gt', values: [1] }, 'x'] }, 's'), [
+    's.matchLabels: must be an object, found "a"',
+    's.matchExpressions[0].key: is missing',
+    's.matchExpressions[0].operator: must be one of "In", "NotIn", "Exists", "DoesNotExist", found "Gt"',
+    's.matchExpressions[0].values[0]: must be a string, found 1',
+    's.matchExpressions[1]: must be an object, found "x"',
   ])
 })

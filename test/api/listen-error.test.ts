@@ -16,11 +16,20 @@ t.test('each cause has its code and names the address and the flag', (t) => {
       'PRO_CONFIG_INVALID',
       'This process cannot listen on 127.0.0.1:80, for this machine has no such address: choose another one with --x.',
     ],
+    ...['EAFNOSUPPORT', 'ENOTFOUND'].map(
+      (code) =>
+        [
+          code,
+          'PRO_CONFIG_INVALID',
+          'This process cannot listen on 127.0.0.1:80, for this machine has no such address: choose another one with --x.',
+        ] as const,
+    ),
     ['EMFILE', 'PRO_CONFIG_INVALID', 'This process cannot listen on 127.0.0.1:80: listen EMFILE'],
   ] as const
   for (const [cause, code, message] of cases) {
     const error = errno(cause)
-    t.match(listenError(error, { host: '127.0.0.1', port: 80, flag: '--x' }), { code, message, cause: error })
+    const told = listenError(error, { host: '127.0.0.1', port: 80, flag: '--x' })
+    t.strictSame([told.code, told.message, told.cause], [code, message, error])
   }
   t.end()
 })

@@ -48,3 +48,127 @@ t.test('the first wrong type, by the order of the keys', async (t) => {
     creationTimestamp: '2020-01-01T00:00:00Z',
   })
 })
+
+t.test('metadata of every field is read and written as it is', async (t) => {
+  const metadata = {
+    name: 'a',
+    generateName: 'a-',
+    namespace: 'ns',
+    selfLink: '/x',
+    uid: 'u',
+    resourceVersion: '1',
+    generation: 9007199254740993n,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    deletionTimestamp: '2026-01-02T00:00:00Z',
+    deletionGracePeriodSeconds: 30,
+    labels: { a: 'b' },
+    annotations: { c: '' },
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'v', controller: true, blockOwnerDeletion: false }],
+    finalizers: ['x/y', ''],
+    managedFields: [
+      {
+        manager: 'm',
+        operation: 'Apply',
+        apiVersion: 'v1',
+        time: '2026-01-01T00:00:00Z',
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:a': {} },
+        subresource: 'status',
+      },
+    ],
+  }
+  t.strictSame(decodeObjectMeta(metadata), { metadata, unknown: [] })
+})
+
+t.test('what is empty is left out, but for what points to a value', async (t) => {
+  const empty = {
+    name: '',
+    uid: '',
+    generation: 0,
+    labels: {},
+    annotations: {},
+    ownerReferences: [],
+    finalizers: [],
+    managedFields: [{ manager: '', fieldsV1: {}, time: null }],
+    deletionGracePeriodSeconds: 0,
+  }
+  t.strictSame(decodeObjectMeta(empty), { metadata: { managedFields: [{ fieldsV1: {} }], deletionGracePeriodSeconds: 0 }, unknown: [] })
+  t.strictSame(
+    decodeObjectMeta({ ownerReferences: [null, { blockOwnerDeletion: false }], finalizers: ['a', null], labels: { b: null } }).metadata,
+    {
+      ownerReferences: [
+        { apiVersion: '', kind: '', name: '', uid: '' },
+        { apiVersion: '', kind: '', name: '', uid: '', blockOwnerDeletion: false },
+      ],
+      finalizers: ['a', ''],
+      labels: { b: '' },
+    },
+  )
+})
+
+t.test('fields that there are not are told with their places, in order', async (t) => {
+  const { unknown, metadata } = decodeObjectMeta({
+    z: 1,
+    a: undefined,
+    ownerReferences: [{ y: 1, x: 1 }, {}, { w: null }],
+    managedFields: [{ v: 1 }],
+    constructor: 1,
+  } as never)
+  t.strictSame(unknown, ['constructor', 'managedFields[0].v', 'ownerReferences[0].x', 'ownerReferences[0].y', 'ownerReferences[2].w', 'z'])
+  t.notOk('z' in metadata)
+})
+
+t.test('each wrong type is told as Go tells it', async (t) => {
+  const cases: readonly (readonly [unknown, string])[] = [
+    [[], 'array into Go value of type v1.ObjectMeta'],
+    [7, 'number into Go value of type v1.ObjectMeta'],
+    [true, 'bool into Go value of type v1.ObjectMeta'],
+    [{ name: {} }, 'object into Go struct field ObjectMeta.name of type string'],
+    [{ generation: 'x' }, 'string into Go struct field ObjectMeta.generation of type int64'],
+    [{ generation: 1e300 }, 'number 1e+300 into Go struct field ObjectMeta.generation of type int64'],
+    [{ deletionGracePeriodSeconds: true }, 'bool into Go struct field ObjectMeta.deletionGracePeriodSeconds of type int64'],
+    [{ labels: [] }, 'array into Go struct field ObjectMeta.labels of type map[string]string'],
+    [{ labels: { a: 1 } }, 'number into Go struct field ObjectMeta.labels of type string'],
+    [{ finalizers: [1] }, 'number into Go struct field ObjectMeta.finalizers of type string'],
+    [{ ownerReferences: {} }, 'object into Go struct field ObjectMeta.ownerReferences of type []v1.OwnerReference'],
+    [{ ownerReferences: ['x'] }, 'string into Go struct field ObjectMeta.ownerReferences of type v1.OwnerReference'],
+    [{ ownerReferences: [{ uid: 1 }] }, 'number into Go struct field OwnerReference.ownerReferences.uid of type types.UID'],
+    [{ managedFields: [{ operation: 1 }] }, 'number into Go struct field ManagedFieldsEntry.managedFields.operation of type string'],
+    [{ managedFields: [{ time: 1 }] }, 'number into Go struct field ManagedFieldsEntry.managedFields.time of type string'],
+    [{ name: 1, uid: 1 }, 'number into Go struct field ObjectMeta.name of type string'],
+  ]
+  for (const [value, text] of cases) t.equal(decodeObjectMeta(value as never).error, `json: cannot unmarshal ${text}`)
+  t.strictSame(decodeObjectMeta({ name: 1, namespace: 'ns', labels: { a: 1, b: 'c' } } as never).metadata, {
+    namespace: 'ns',
+    labels: { a: '', b: 'c' },
+  })
+})
+
+t.test('times are those of RFC 3339, and others end the decoding', async (t) => {
+  const read = (time: string): unknown => {
+    const { metadata, error } = decodeObjectMeta({ creationTimestamp: time })
+    return error ?? metadata.creationTimestamp
+  }
+  const cannot = (quoted: string): string => `parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted} as "2006"`
+  for (const [time, expected] of [
+    ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'],
+    ['2026-01-01T00:00:00.999999999Z', '2026-01-01T00:00:00Z'],
+    ['2026-01-01T00:00:00-01:30', '2026-01-01T01:30:00Z'],
+    ['2026-01-01', cannot('"2026-01-01"')],
+    ['2026-01-01T00:00:00', cannot('"2026-01-01T00:00:00"')],
+    ['x2026-01-01T00:00:00Z', cannot('"x2026-01-01T00:00:00Z"')],
+    ['2026-13-01T00:00:00Z', cannot('"2026-13-01T00:00:00Z"')],
+    ['a"\\ü\t', cannot('"a\\"\\\\\\xc3\\xbc\\x09"')],
+  ] as const)
+    t.equal(read(time), expected)
+  t.match(decodeObjectMeta({ creationTimestamp: 'x', deletionTimestamp: 'y' }).error, /"x"/, 'the first of them')
+})
+
+t.test('a key may be called as what every object has', async (t) => {
+  const labels = JSON.parse('{"__proto__":"a","b":"c"}') as Record<string, string>
+  t.equal(JSON.stringify(decodeObjectMeta({ labels }).metadata), '{"labels":{"__proto__":"a","b":"c"}}')
+})
+
+t.test('labels and annotations are written in the order of their keys', async (t) => {
+  t.equal(JSON.stringify(decodeObjectMeta({ labels: { b: '1', a: '2' }, name: 'x' }).metadata), '{"labels":{"a":"2","b":"1"},"name":"x"}')
+})

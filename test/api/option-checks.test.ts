@@ -1,5 +1,8 @@
 /** What callers are told about options that the compiler did not see. */
 import t from 'tap'
+import * as checks from '../../src/api/option-checks.ts'
+import { isPolicyRule } from '../../src/api/policy-rule.ts'
+import { isSchema } from '../../src/api/schema-checks.ts'
 import type { TSchema } from '../../src/index.ts'
 import { core, defineController, defineConversion, defineKind, defineOperator, defineWebhook, Type } from '../../src/index.ts'
 
@@ -158,4 +161,140 @@ t.test('what a default, an example, an enum or the name of a property says is no
     },
   }
   t.doesNotThrow(() => kindWithSpec(spec as never))
+})
+
+t.test('each check says what is expected, where, and what was found', async (t) => {
+  const named = checks.isOneOf('a', 'b')
+  const cases: readonly (readonly [checks.OptionCheck, unknown, string | undefined])[] = [
+    [checks.isAnything, undefined, undefined],
+    [checks.isText, '', undefined],
+    [checks.isText, 5, 'must be a string, found 5'],
+    [checks.isBoolean, false, undefined],
+    [checks.isBoolean, 'true', 'must be true or false, found "true"'],
+    [checks.isFunction, () => 1, undefined],
+    [checks.isFunction, {}, 'must be a function, found an object'],
+    [checks.isAnObject, {}, undefined],
+    [checks.isAnObject, null, 'must be an object, found null'],
+    [checks.isAnObject, [], 'must be an object, found a list'],
+    [checks.isAnObject, () => 1, 'must be an object, found a function'],
+    [checks.isAnObject, undefined, 'must be an object, found undefined'],
+    [checks.isAnObject, 5n, 'must be an object, found a bigint'],
+    [checks.isResourceType, core.pod, undefined],
+    [checks.isResourceType, { plural: 'a', kind: 'A' }, 'must be a type, such as core.pod, or what defineKind returns, found an object'],
+    [
+      checks.isResourceType,
+      { plural: 'a', version: 'v1' },
+      'must be a type, such as core.pod, or what defineKind returns, found an object',
+    ],
+    [checks.isResourceType, { kind: 'A', version: 'v1' }, 'must be a type, such as core.pod, or what defineKind returns, found an object'],
+    [checks.isWholeNumber(2), 2, undefined],
+    [checks.isWholeNumber(2), 1, 'must be a whole number of at least 2, found 1'],
+    [checks.isWholeNumber(2), 2.5, 'must be a whole number of at least 2, found 2.5'],
+    [checks.isWholeNumber(2), '3', 'must be a whole number of at least 2, found "3"'],
+    [checks.isDuration, 0.1, undefined],
+    [checks.isDuration, 0, 'must be a number of milliseconds above 0, found 0'],
+    [checks.isDuration, '1', 'must be a number of milliseconds above 0, found "1"'],
+    [checks.isDelay, 0, undefined],
+    [checks.isDelay, -0.1, 'must be a number of milliseconds of at least 0, found -0.1'],
+    [checks.isDelay, NaN, 'must be a number of milliseconds of at least 0, found NaN'],
+    [named, 'a', undefined],
+    [named, 'c', 'must be one of "a", "b", found "c"'],
+    [named, 5, 'must be one of "a", "b", found 5'],
+  ]
+  for (const [check, value, problem] of cases) {
+    t.strictSame(check(value, 'x.y'), problem === undefined ? [] : [`x.y: ${problem}`])
+    if (problem !== undefined) t.strictSame(check(value, ''), [`options: ${problem}`])
+  }
+})
+
+t.test('lists, maps and options are checked to their ends, with paths', async (t) => {
+  t.strictSame(checks.isListOf(checks.isText)(['a', 1, 'b', 2], 'l'), [
+    'l[1]: must be a string, found 1',
+    'l[3]: must be a string, found 2',
+  ])
+  t.strictSame(checks.isListOf(checks.isText)({}, 'l'), ['l: must be a list, found an object'])
+  t.strictSame(checks.isMapOf(checks.isText)({ a: 1, b: 'x', c: undefined }, 'm'), ['m.a: must be a string, found 1'])
+  t.strictSame(checks.isMapOf(checks.isText)([], 'm'), ['m: must be an object, found a list'])
+  const options = checks.hasOptions({ name: checks.isText, size: checks.isBoolean }, ['name', 'size'])
+  t.strictSame(options({ name: 'a', size: true }, 'o'), [])
+  t.strictSame(options({ name: undefined, size: 1, nam: 'x', constructor: 1 }, 'o'), [
+    'o.name: is missing',
+    'o.size: must be true or false, found 1',
+    'o.nam: unknown field; did you mean name?',
+    'o.constructor: unknown field',
+  ])
+  t.strictSame(options({ size: true }, ''), ['name: is missing'])
+  t.strictSame(options(5, ''), ['options: must be an object, found 5'])
+  const open = checks.hasOptions({ name: checks.isText }, [], { mayHaveOthers: true })
+  t.strictSame(open({ nam: 1, other: 2 }, ''), ['nam: unknown field; did you mean name?'])
+})
+
+t.test('a name that is nearly a known one is a slip', async (t) => {
+  const known = ['validate', 'default', 'owns']
+  const cases: readonly (readonly [string, string])[] = [
+    ['validte', '; did you mean validate?'],
+    ['VALIDATE', '; did you mean validate?'],
+    ['vlidte', '; did you mean validate?'],
+    ['vlidt', ''],
+    ['own', '; did you mean owns?'],
+    ['on', ''],
+    ['owwns', '; did you mean owns?'],
+    ['oxxs', ''],
+    ['xyz', ''],
+  ]
+  for (const [name, expected] of cases) t.equal(checks.suggestion(name, known), expected, name)
+  t.equal(checks.suggestion('a', []), '')
+})
+
+t.test('problems of the options of a function are thrown, if there are any', async (t) => {
+  t.doesNotThrow(() => checks.refuseOptions('f', []))
+  t.throws(() => checks.refuseOptions('f', ['a: is missing', 'b: unknown field']), {
+    code: 'PRO_CONFIG_INVALID',
+    message: 'The options of f are not well defined: a: is missing; b: unknown field.',
+  })
+})
+
+t.test('a rule of RBAC has lists of texts', async (t) => {
+  t.strictSame(isPolicyRule({ apiGroups: [], resources: [], verbs: ['get'], resourceNames: ['a'], nonResourceURLs: ['/x'] }, 'r'), [])
+  t.strictSame(isPolicyRule({ apiGroups: 'a', resources: [1], resourceNames: 2, nonResourceURLs: [3] }, 'r'), [
+    'r.verbs: is missing',
+    'r.apiGroups: must be a list, found "a"',
+    'r.resources[0]: must be a string, found 1',
+    'r.resourceNames: must be a list, found 2',
+    'r.nonResourceURLs[0]: must be a string, found 3',
+  ])
+})
+
+t.test('schemas within schemas are checked wherever they are', async (t) => {
+  const wrong = { typ: 1 }
+  const problem = 'unknown field; did you mean type?'
+  t.strictSame(
+    isSchema(
+      {
+        properties: { a: wrong },
+        additionalProperties: wrong,
+        items: wrong,
+        allOf: [{}, wrong],
+        anyOf: [wrong],
+        oneOf: [wrong],
+        not: wrong,
+        externalDocs: 'x',
+        'x-kubernetes-validations': [{ rule: 'true', message: 1, messageExpression: 2, reason: 3, fieldPath: 4, optionalOldSelf: 5 }, {}],
+      },
+      's',
+    ),
+    [
+      `s.properties.a.typ: ${problem}`,
+      `s.additionalProperties.typ: ${problem}`,
+      `s.items.typ: ${problem}`,
+      `s.allOf[1].typ: ${problem}`,
+      `s.anyOf[0].typ: ${problem}`,
+      `s.oneOf[0].typ: ${problem}`,
+      `s.not.typ: ${problem}`,
+      's.externalDocs: must be an object, found "x"',
+      's.x-kubernetes-validations[1].rule: is missing',
+    ],
+  )
+  t.strictSame(isSchema({ additionalProperties: false }, 's'), [])
+  t.strictSame(isSchema({ allOf: {} }, 's'), ['s.allOf: must be a list, found an object'])
 })

@@ -24,3 +24,14 @@ t.test('a reference is to a group and a kind, in any version', async (t) => {
   t.notOk(refersTo(reference, { group: 'example.com', kind: 'Other' }))
   t.notOk(refersTo(reference, { group: '', kind: 'Thing' }))
 })
+
+t.test('a reference to a controller has all that the API server asks for, and keeps its owner until it is gone', async (t) => {
+  t.strictSame(controllerReference(object('owner')), {
+    apiVersion: 'example.com/v1',
+    kind: 'Thing',
+    name: 'a',
+    uid: 'owner',
+    controller: true,
+    blockOwnerDeletion: true,
+  })
+})

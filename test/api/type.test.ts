@@ -71,3 +71,63 @@ t.test('a field is known to have a default only where the options surely have on
   const letter = (read: Static<typeof spec>): 'a' | 'b' => read.letter
   t.ok([kind, input, lacksPerhaps, lacksNone, letter])
 })
+
+t.test('options are the keywords of the schema', async (t) => {
+  const rules = [{ rule: 'true' }]
+  const cases: readonly (readonly [unknown, object])[] = [
+    [Type.String(), { type: 'string' }],
+    [
+      Type.String({ minLength: 1, description: 'x', rules }),
+      { type: 'string', minLength: 1, description: 'x', 'x-kubernetes-validations': rules },
+    ],
+    [Type.Integer({ minimum: 0 }), { type: 'integer', minimum: 0 }],
+    [Type.Number({ multipleOf: 2 }), { type: 'number', multipleOf: 2 }],
+    [Type.Boolean({ default: false }), { type: 'boolean', default: false }],
+    [Type.Enum(['a', 'b'], { description: 'x' }), { type: 'string', enum: ['a', 'b'], description: 'x' }],
+    [
+      Type.Array(Type.String(), { listType: 'map', listMapKeys: ['a'], maxItems: 3 }),
+      {
+        type: 'array',
+        items: { type: 'string' },
+        maxItems: 3,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['a'],
+      },
+    ],
+    [
+      Type.Object({}, { mapType: 'atomic', preserveUnknownFields: true }),
+      { type: 'object', properties: {}, 'x-kubernetes-map-type': 'atomic', 'x-kubernetes-preserve-unknown-fields': true },
+    ],
+    [Type.Object({}, { preserveUnknownFields: false }), { type: 'object', properties: {} }],
+    [Type.Record(Type.Integer(), { maxProperties: 2 }), { type: 'object', additionalProperties: { type: 'integer' }, maxProperties: 2 }],
+    [Type.IntOrString({ pattern: 'a' }), { 'x-kubernetes-int-or-string': true, pattern: 'a' }],
+    [
+      Type.Unknown({ properties: { a: Type.String() }, required: ['a'] }),
+      { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { a: { type: 'string' } }, required: ['a'] },
+    ],
+    [
+      Type.EmbeddedResource({ description: 'x' }),
+      { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true, description: 'x' },
+    ],
+    [Type.Builtin('EnvVar', { description: 'x' }), { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, description: 'x' }],
+    [Type.Nullable(Type.String({ maxLength: 1 })), { type: 'string', maxLength: 1, nullable: true }],
+  ]
+  for (const [schema, expected] of cases) t.strictSame(JSON.parse(JSON.stringify(schema)), expected)
+})
+
+t.test('a property is required that is neither optional nor has a default', async (t) => {
+  const withDefault = Type.String({ default: 'a' })
+  const schema = Type.Object({
+    plain: Type.String(),
+    optional: Type.Optional(Type.String()),
+    defaulted: withDefault,
+    both: Type.Optional(withDefault),
+    nullable: Type.Nullable(Type.String()),
+    optionalNullable: Type.Optional(Type.Nullable(Type.String())),
+    nullableOptional: Type.Nullable(Type.Optional(Type.String())),
+    falsy: Type.Boolean({ default: false }),
+  })
+  t.strictSame((schema as unknown as { required: string[] }).required, ['plain', 'nullable', 'nullableOptional'])
+  t.equal(Type.Optional(withDefault), withDefault)
+  t.notOk('required' in Type.Object({ a: withDefault }))
+})

@@ -18,3 +18,11 @@ t.test('leaves out up to a half at random, and obeys a lower bound', async (t) =
   for (let i = 0; i < 2000; i += 1) backOff.next()
   t.equal(backOff.next(5000), 2502)
 })
+
+t.test('a bound of the pause takes the random part from what is bounded, and failures count on', async (t) => {
+  const backOff = new BackOff(() => 0.5)
+  t.strictSame([backOff.next(1000), backOff.next(1000), backOff.next()], [600, 750, 2400])
+  t.equal(backOff.failures, 3)
+  backOff.reset()
+  t.equal(backOff.failures, 0)
+})

@@ -2,7 +2,7 @@ import t from 'tap'
 import { configMap, pod } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
-import { defineCacheIndex, indexProblems } from '../../src/cache/cache-index.ts'
+import { defineCacheIndex, indexProblems, isCacheIndex } from '../../src/cache/cache-index.ts'
 import type { CacheReader } from '../../src/cache/cache.ts'
 
 const page = defineKind({
@@ -34,5 +34,21 @@ t.test('an index that is declared beside other types than its own is told', asyn
   t.strictSame(indexProblems([byTheme], [configMap, page], 'name it'), [])
   t.strictSame(indexProblems([byTheme], [configMap, { ...page, version: 'v2' }], 'name it'), [
     'indexes: "theme" is of pages.example.com, which is not followed: name it',
+  ])
+})
+
+t.test('an index has what it was defined with, and is told from what is none', async (t) => {
+  const keysOf = (): string => 'x'
+  t.strictSame({ ...defineCacheIndex(pod, 'all', keysOf) }, { type: pod, name: 'all', keysOf })
+  t.strictSame(isCacheIndex(byTheme, 'indexes[0]'), [])
+  for (const value of [undefined, 'theme', {}, { type: page }, { name: 'x', keysOf }, { type: 'pods', name: 'x', keysOf }])
+    t.match(isCacheIndex(value as never, 'indexes[0]'), [/^indexes\[0\]: must be what defineCacheIndex returns/])
+})
+
+t.test('each index of another type is told', async (t) => {
+  const others = [defineCacheIndex(pod, 'a', () => 'x'), byTheme, defineCacheIndex(configMap, 'b', () => 'x')]
+  t.strictSame(indexProblems(others, [page], 'name it'), [
+    'indexes: "a" is of pods, which is not followed: name it',
+    'indexes: "b" is of configmaps, which is not followed: name it',
   ])
 })

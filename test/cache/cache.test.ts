@@ -7,6 +7,7 @@ import { failure } from '../../src/api/status.ts'
 import { defineCacheIndex } from '../../src/cache/cache-index.ts'
 import { Cache } from '../../src/cache/cache.ts'
 import { ApiError } from '../../src/client/api-error.ts'
+import type { Client } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { ScriptedClient, object } from '../support/cache-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -127,4 +128,57 @@ t.test('a cache that is stopped at once ends at once', async (t) => {
   cache.informer(widget)
   await cache.start(AbortSignal.abort())
   t.notOk(cache.status()[0]?.synced)
+})
+
+t.test('says what to do about a type that is not watched', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger })
+  const message = "widgets.example.com is not watched: name it in the controller's `owns` or `watches`, or read it with the client."
+  t.throws(() => cache.get(widget, { namespace: 'a', name: 'a' }), { code: 'PRO_INPUT', message })
+  t.throws(() => cache.list(widget), { code: 'PRO_INPUT', message })
+})
+
+t.test('lists with labels and indexes, also of types without namespaces', async (t) => {
+  const cache = new Cache(new ScriptedClient().client, { logger: recordingLogger().logger, namespaces: ['a'] })
+  const cluster = resourceType({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
+  for (const type of [widget, cluster]) {
+    const { store } = cache.informer(type)
+    const namespace = type === widget ? 'a' : ''
+    store.set(object('x', 1, { namespace, labels: { app: 'x' } }))
+    store.set(object('y', 2, { namespace, labels: { app: 'y' } }))
+    const labelSelector = { matchLabels: { app: 'y' } }
+    const names = (options: { namespace?: string }): string[] =>
+      cache.list(type, { ...options, labelSelector }).map((each) => (each as KubernetesObject).metadata.name)
+    t.strictSame([names({}), names({ namespace: 'a' })], [['y'], ['y']], type.plural)
+  }
+})
+
+t.test('follows the namespaces of its options, each by itself', async (t) => {
+  const script = new ScriptedClient()
+  const cache = new Cache(script.client, { logger: recordingLogger().logger, clock: new FakeClock(), namespaces: ['a', 'b'] })
+  const abort = new AbortController()
+  const running = cache.start(abort.signal)
+  cache.informer(widget)
+  await cache.whenSynced()
+  t.strictSame(script.lists.map(({ namespace }) => namespace).sort(), ['a', 'b'])
+  let ended = false
+  void running.then(() => (ended = true))
+  await setImmediate()
+  t.notOk(ended)
+  abort.abort()
+  await running
+})
+
+t.test('it has ended when all its informers have', async (t) => {
+  const listed = Promise.withResolvers<never>()
+  const client = { list: () => listed.promise } as unknown as Pick<Client, 'list' | 'watch'>
+  const cache = new Cache(client, { logger: recordingLogger().logger, clock: new FakeClock() })
+  cache.informer(widget)
+  const abort = new AbortController()
+  let ended = false
+  const running = cache.start(abort.signal).then(() => (ended = true))
+  abort.abort()
+  await setImmediate()
+  t.notOk(ended)
+  listed.reject(new Error('aborted at last'))
+  await running
 })

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
@@ -43,4 +44,16 @@ t.test('nothing is left of waits that were given up', async (t) => {
   for (let i = 0; i < 20_000; i += 1) await giveUp()
   const each = (used() - before) / 20_000
   t.ok(each < 100, `${Math.round(each)} bytes for each`)
+})
+
+t.test('a signal keeps nothing of a wait that is over', async (t) => {
+  const gate = new Gate()
+  const { signal } = new AbortController()
+  const waiting = gate.passed(signal)
+  t.equal(getEventListeners(signal, 'abort').length, 1)
+  gate.open()
+  await waiting
+  await gate.passed(signal)
+  t.strictSame(getEventListeners(signal, 'abort'), [])
+  await t.rejects(gate.passed(AbortSignal.abort(new Error('enough'))), new Error('enough'), 'although it is open')
 })

@@ -164,6 +164,21 @@ t.test('several namespaces feed one store', async (t) => {
   )
 })
 
+t.test('one namespace is watched alone, and all where none is named', async (t) => {
+  for (const [namespaces, watched] of [
+    [['one'], 'one'],
+    [[], undefined],
+  ] as const) {
+    const { script, informer, start } = setUp(t, { namespaces: [...namespaces] })
+    void start()
+    await informer.whenSynced()
+    t.strictSame(
+      script.lists.map(({ namespace }) => namespace),
+      [watched],
+    )
+  }
+})
+
 t.test('types without a namespace are watched as a whole', async (t) => {
   const script = new ScriptedClient()
   const informer = new Informer({
@@ -188,4 +203,98 @@ t.test('waiting for it to sync ends with the signal', async (t) => {
   abort.abort(new Error('enough'))
   await waiting
   await t.rejects(informer.whenSynced(abort.signal), new Error('enough'))
+})
+
+t.test('it has synced when all its namespaces have, and tells of the first that fails', async (t) => {
+  const forbidden = new ApiError(failure(403, 'Forbidden', 'no'))
+  const { informer, start } = setUp(t, {
+    namespaces: ['one', 'two'],
+    answers: [{ items: [object('a', 1, { namespace: 'one' })], resourceVersion: '1' }, forbidden],
+  })
+  t.equal(informer.lastError, undefined)
+  const running = start()
+  t.equal(start(), running)
+  await eventually(() => informer.lastError !== undefined)
+  t.match(informer.lastError, /^Not allowed to list widgets\.example\.com in the namespace two: /)
+  t.equal(informer.store.size, 1)
+  t.notOk(informer.synced)
+  let passed = false
+  const abort = new AbortController()
+  const waiting = informer.whenSynced(abort.signal).then(
+    () => (passed = true),
+    () => undefined,
+  )
+  await new Promise((resolve) => setImmediate(resolve))
+  t.notOk(passed)
+  abort.abort()
+  await waiting
+})
+
+t.test('once it has synced nobody waits, and what is listed anew is no longer initial', async (t) => {
+  const { script, informer, start } = setUp(t, {
+    answers: [
+      { items: [object('a', 1)], resourceVersion: '1' },
+      { items: [object('a', 1), object('b', 2)], resourceVersion: '2' },
+    ],
+  })
+  void start()
+  await informer.whenSynced()
+  await informer.whenSynced(AbortSignal.abort())
+  const { seen, handler } = recorder()
+  informer.addHandler(handler)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.fail(expired)
+  await eventually(() => script.watches.length === 2)
+  t.strictSame(seen, ['added a initially', 'added b'])
+})
+
+t.test('an object that is deleted and made anew while it is watched has an end and a beginning', async (t) => {
+  const { script, informer, start } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }] })
+  void start()
+  await informer.whenSynced()
+  const { seen, handler } = recorder()
+  informer.addHandler(handler)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.send('MODIFIED', object('a', 5, { uid: 'other' }))
+  await eventually(() => script.lastWatch.drained)
+  t.strictSame(seen, ['added a initially', 'deleted a 1', 'added a'])
+  t.equal(informer.store.get({ namespace: 'default', name: 'a' })?.metadata.uid, 'other')
+})
+
+t.test('a handler of some changes hears of these, and leaving twice does no harm to others', async (t) => {
+  const { script, informer, log, start } = setUp(t, { answers: [{ items: [object('a', 1)], resourceVersion: '1' }] })
+  void start()
+  await informer.whenSynced()
+  const seen: string[] = []
+  const handler = { updated: ({ metadata }: { metadata: { name: string } }) => void seen.push(metadata.name) } as EventHandler
+  const leave = informer.addHandler({})
+  informer.addHandler(handler)
+  leave()
+  leave()
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.send('ADDED', object('b', 2))
+  script.lastWatch.send('MODIFIED', object('a', 3))
+  script.lastWatch.send('DELETED', object('b', 4))
+  await eventually(() => script.lastWatch.drained)
+  t.strictSame(seen, ['a'])
+  t.strictSame(log.told(), [])
+})
+
+t.test('an index is kept, and one that fails is logged with its object', async (t) => {
+  const { informer, log, start } = setUp(t, { answers: [{ items: [object('a', 1), object('b', 2)], resourceVersion: '2' }] })
+  const index = {
+    name: 'odd',
+    keysOf: ({ metadata }: { metadata: { name: string } }) => {
+      if (metadata.name === 'b') throw new Error('no')
+      return metadata.name
+    },
+  }
+  informer.addIndex(index)
+  void start()
+  await informer.whenSynced()
+  t.equal(informer.store.list({ index: [index, 'a'] }).length, 1)
+  const lines = log.lines.filter(({ level }) => level === 'error')
+  t.match(lines, [{ msg: 'the index "odd" failed: the object is not in it', resource: 'widgets.example.com', object: 'default/b' }])
+  t.match(lines[0]?.err, { message: 'no' })
+  t.equal(lines.length, 1)
 })

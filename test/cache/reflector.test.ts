@@ -5,6 +5,7 @@ import { resourceType } from '../../src/api/group-version-kind.ts'
 import { failure } from '../../src/api/status.ts'
 import { Reflector } from '../../src/cache/reflector.ts'
 import { ApiError } from '../../src/client/api-error.ts'
+import type { ListOptions, WatchOptions } from '../../src/client/client.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { ScriptedClient, object } from '../support/cache-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -426,4 +427,266 @@ t.test('a list that cannot be watched is an error', async (t) => {
   await eventually(() => clock.pending > 0)
   t.match(reflector.lastError, /came without a resourceVersion/)
   t.notOk(reflector.synced)
+})
+
+t.test('watches last 60 to 90 s until the server has sent a bookmark, then 300 to 600 s', async (t) => {
+  for (const [random, unknown, bookmarked] of [
+    [0, 60, 300],
+    [0.999_999, 90, 600],
+  ] as const) {
+    const { script } = setUp(t, { random })
+    await eventually(() => script.watches.length === 1)
+    t.equal(script.lastWatch.options.timeoutSeconds, unknown)
+    script.lastWatch.bookmark('2')
+    script.lastWatch.end()
+    await eventually(() => script.watches.length === 2)
+    t.equal(script.lastWatch.options.timeoutSeconds, bookmarked)
+  }
+})
+
+t.test('a watch is silent for too long 30 s after the server had to end it', async (t) => {
+  const { script, clock, log } = setUp(t, { random: 0.999_999 })
+  await eventually(() => script.watches.length === 1)
+  await clock.advance(1_000)
+  script.lastWatch.send('ADDED', object('a', 2))
+  await eventually(() => script.lastWatch.drained)
+  await clock.advance(119_999)
+  t.notOk(script.lastWatch.ended)
+  await clock.advance(1)
+  t.ok(script.lastWatch.ended)
+  await eventually(() => log.told().length === 1)
+  t.strictSame(log.told(), ['warn: The watch of widgets.example.com was silent for 120 s: its connection is dead.'])
+})
+
+t.test('where there are bookmarks it is after 90 s', async (t) => {
+  const { script, clock } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.bookmark('2')
+  script.lastWatch.end()
+  await eventually(() => script.watches.length === 2)
+  await clock.advance(89_999)
+  t.notOk(script.lastWatch.ended)
+  await clock.advance(1)
+  t.ok(script.lastWatch.ended)
+})
+
+t.test('a problem is solved when a watch has been open for five seconds', async (t) => {
+  const { script, clock, log, reflector } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.fail(unreachable)
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  await clock.advance(800)
+  await eventually(() => script.watches.length === 2)
+  await clock.advance(4_999)
+  t.equal(reflector.lastError, 'Nothing answers at https://x.')
+  await clock.advance(1)
+  t.equal(reflector.lastError, undefined)
+  script.lastWatch.fail(unreachable)
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  t.equal(log.told().length, 3, 'and is one again when it comes back')
+})
+
+t.test('or with the first event, which does not make the pauses shorter', async (t) => {
+  const { script, clock, reflector } = setUp(t)
+  for (const pause of [800, 1600]) {
+    await eventually(() => script.watches.length === (pause === 800 ? 1 : 2))
+    script.lastWatch.bookmark('5')
+    await eventually(() => script.lastWatch.drained)
+    t.equal(reflector.lastError, undefined)
+    script.lastWatch.fail(unreachable)
+    await eventually(() => clock.nextDue === clock.now() + pause)
+    t.not(reflector.lastError, undefined)
+    await clock.advance(pause)
+  }
+})
+
+t.test('a watch without events works if it was open for a second', async (t) => {
+  for (const [ms, works] of [
+    [999, false],
+    [1000, true],
+  ] as const) {
+    const { script, clock, reflector } = setUp(t)
+    await eventually(() => script.watches.length === 1)
+    await clock.advance(ms)
+    script.lastWatch.end()
+    if (works) await eventually(() => script.watches.length === 2)
+    else await eventually(() => reflector.lastError === 'The watch of widgets.example.com ended as soon as it began.')
+    t.equal(script.lists.length, 1)
+  }
+})
+
+t.test('after a watch that worked the pauses begin anew', async (t) => {
+  const { script, clock } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.fail(unreachable)
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  await clock.advance(800)
+  await eventually(() => script.watches.length === 2)
+  script.lastWatch.bookmark('5')
+  script.lastWatch.end()
+  await eventually(() => script.watches.length === 3)
+  script.lastWatch.fail(unreachable)
+  await eventually(() => clock.nextDue === clock.now() + 800)
+})
+
+t.test('a server that asks for less time than the pause takes is asked after the pause', async (t) => {
+  const { script, clock } = setUp(t)
+  for (let i = 0; i < 3; i += 1) script.watchErrors.push(new ApiError(failure(429, 'TooManyRequests', 'busy', { retryAfterSeconds: 1 })))
+  for (const pause of [1000, 1600, 3200]) {
+    await eventually(() => clock.nextDue === clock.now() + pause)
+    await clock.advance(pause)
+  }
+  await eventually(() => script.watches.length === 4)
+})
+
+t.test('a list solves what was wrong with lists, not what is wrong with watches', async (t) => {
+  const { script, clock, log, reflector } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  script.answersWatches = false
+  script.lastWatch.fail(status(500, 'InternalError'))
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  await clock.advance(800)
+  await eventually(() => script.watches.length === 2)
+  t.equal(script.lists.length, 2)
+  t.match(reflector.lastError, /^Cannot watch widgets\.example\.com/)
+  t.equal(log.told().length, 1)
+})
+
+t.test('a list that expires at its first page is made again, and without pages every expiry costs a pause', async (t) => {
+  const { script, clock, seen } = setUp(t, {
+    answers: [
+      expired,
+      { items: [object('a', 1)], resourceVersion: '5', continue: 'token' },
+      expired,
+      expired,
+      { items: [], resourceVersion: '9' },
+    ],
+  })
+  await eventually(() => clock.nextDue === clock.now() + 1600)
+  t.strictSame(
+    script.lists.map(({ limit, continue: token }) => [limit, token]),
+    [
+      [500, undefined],
+      [500, undefined],
+      [500, 'token'],
+      [undefined, undefined],
+    ],
+  )
+  await clock.advance(1600)
+  await eventually(() => script.watches.length === 1)
+  t.strictSame(seen, ['= ', 'synced'])
+})
+
+t.test('what it does is logged for debugging, with the resource and the namespace', async (t) => {
+  const { script, clock, log } = setUp(t, { namespace: 'ns', answers: [{ items: [object('a', 1)], resourceVersion: '7' }] })
+  await eventually(() => script.watches.length === 1)
+  await clock.advance(2_000)
+  script.lastWatch.end()
+  await eventually(() => script.watches.length === 2)
+  script.lastWatch.fail(expired)
+  await eventually(() => script.watches.length === 3)
+  script.watchErrors.push(unreachable)
+  script.lastWatch.fail(unreachable)
+  await eventually(() => clock.nextDue === clock.now() + 1600)
+  await clock.advance(1600)
+  await eventually(() => clock.nextDue === clock.now() + 3200)
+  const where = { resource: 'widgets.example.com', watchedNamespace: 'ns' }
+  const listed = { level: 'debug', ...where, objects: 1, resourceVersion: '7', msg: 'listed' }
+  t.strictSame(log.lines, [
+    listed,
+    { level: 'debug', ...where, resourceVersion: '7', msg: 'the watch ended, watching on' },
+    {
+      level: 'debug',
+      ...where,
+      reason: 'the resourceVersion of widgets.example.com is too old: too old resource version: 1 (9)',
+      msg: 'listing again',
+    },
+    listed,
+    { level: 'warn', ...where, retryInMs: 1600, msg: 'Nothing answers at https://x.' },
+    { level: 'debug', ...where, error: 'Nothing answers at https://x.', retryInMs: 3200, msg: 'Nothing answers at https://x.' },
+  ])
+})
+
+t.test('events freeze their objects too, and none comes after the end', async (t) => {
+  const { script, seen, abort, running } = setUp(t)
+  await eventually(() => script.watches.length === 1)
+  const sent = { ...object('a', 2), spec: { b: 1 } }
+  script.lastWatch.send('ADDED', sent)
+  await eventually(() => script.lastWatch.drained)
+  t.ok(Object.isFrozen(sent.spec))
+  script.lastWatch.send('ADDED', object('b', 3))
+  abort.abort()
+  await running
+  t.strictSame(seen, ['= ', 'synced', 'ADDED a'])
+})
+
+t.test('a sink that throws costs a new list', async (t) => {
+  const script = new ScriptedClient()
+  const clock = new FakeClock()
+  let changes = 0
+  const reflector = new Reflector({
+    client: script.client,
+    type: widget,
+    logger: recordingLogger().logger,
+    clock,
+    random: () => 0,
+    sink: {
+      replace: () => undefined,
+      change: () => {
+        changes += 1
+        throw new Error('the sink broke')
+      },
+      synced: () => undefined,
+    },
+  })
+  const abort = new AbortController()
+  const running = reflector.run(abort.signal)
+  await eventually(() => script.watches.length === 1)
+  script.lastWatch.send('ADDED', object('a', 2))
+  await eventually(() => reflector.lastError !== undefined)
+  t.equal(reflector.lastError, 'Cannot watch widgets.example.com in all namespaces: the sink broke')
+  await clock.untilPending()
+  await clock.advance(800)
+  await eventually(() => script.lists.length === 2)
+  t.equal(changes, 1)
+  abort.abort()
+  await running
+})
+
+t.test('a watch that has ended leaves no timer behind', async (t) => {
+  const { script, clock } = setUp(t)
+  await eventually(() => script.watches.length === 1 && clock.pending === 2)
+  script.lastWatch.fail(unreachable)
+  await eventually(() => clock.nextDue === clock.now() + 800)
+  t.equal(clock.pending, 1)
+})
+
+t.test('a list and a watch end with the signal', async (t) => {
+  const signals: (AbortSignal | undefined)[] = []
+  const script = new ScriptedClient()
+  const client = {
+    list: (type: typeof widget, options: ListOptions) => {
+      signals.push(options.signal)
+      return script.list(type, options)
+    },
+    watch: (type: typeof widget, options: WatchOptions) => {
+      signals.push(options.signal)
+      return script.watch(type, options)
+    },
+  } as unknown as ScriptedClient['client']
+  const sink = { replace: () => undefined, change: () => undefined, synced: () => undefined }
+  const reflector = new Reflector({ client, type: widget, logger: recordingLogger().logger, clock: new FakeClock(), sink })
+  const abort = new AbortController()
+  const running = reflector.run(abort.signal)
+  await eventually(() => script.watches.length === 1)
+  t.strictSame(
+    signals.map((signal) => signal?.aborted),
+    [false, false],
+  )
+  abort.abort()
+  await running
+  t.strictSame(
+    signals.map((signal) => signal?.aborted),
+    [true, true],
+  )
 })

@@ -122,3 +122,51 @@ t.test('gives lists of its own', async (t) => {
   store.delete({ namespace: 'default', name: 'a' })
   t.strictSame(names(before), ['a'])
 })
+
+t.test('what was there is given back, and is no longer in its namespace or its index', async (t) => {
+  const byApp: Index = { name: 'app', keysOf: ({ metadata }) => metadata.labels?.['app'] }
+  const store = new Store()
+  store.addIndex(byApp)
+  const first = object('a', 1, { labels: { app: 'x' } })
+  t.equal(store.set(first), undefined)
+  t.equal(store.set(object('a', 2)), first)
+  t.strictSame(store.list({ index: [byApp, 'x'] }), [])
+  t.equal(store.size, 1)
+  t.equal(store.delete({ namespace: 'default', name: 'a' })?.metadata.resourceVersion, '2')
+  t.strictSame([store.size, store.list(), store.list({ namespace: 'default' })], [0, [], []])
+})
+
+t.test('an index that fails without anybody to tell warns the process', async (t) => {
+  const warnings: string[] = []
+  const warned = new Promise<void>((resolve) => {
+    process.once('warning', ({ message }) => {
+      warnings.push(message)
+      resolve()
+    })
+  })
+  const store = new Store()
+  store.set(object('a', 1))
+  store.addIndex({
+    name: 'odd',
+    keysOf: () => {
+      throw new Error('no')
+    },
+  })
+  await warned
+  t.strictSame(warnings, ['The index "odd" failed for default/a: Error: no'])
+})
+
+t.test('an index that is not kept is told with its name and what to do', async (t) => {
+  t.throws(() => new Store().list({ index: [{ name: 'node', keysOf: () => 'x' }, 'x'] }), {
+    code: 'PRO_INPUT',
+    message: 'The cache does not keep the index "node": declare it in the `indexes` of the controller or webhook that reads by it.',
+  })
+})
+
+t.test('labels that are no selector are refused, and an empty one selects all', async (t) => {
+  const store = new Store()
+  store.set(object('a', 1))
+  t.equal(store.list({ labelSelector: {} }).length, 1)
+  t.equal(store.list({ labelSelector: { matchLabels: { a: 'b' } } }).length, 0)
+  t.throws(() => store.list({ labelSelector: { matchLabels: { a: 'b c' } } }), { code: 'PRO_INPUT' })
+})

@@ -53,3 +53,113 @@ t.test('a web page is not repeated in full', async (t) => {
   t.ok((status.message ?? '').length < 1100)
   t.notMatch(status.message, /\n/)
 })
+
+t.test('a bare code stands for the reason that client-go reads from it', async (t) => {
+  const reasons: readonly (readonly [number, string])[] = [
+    [400, 'BadRequest'],
+    [401, 'Unauthorized'],
+    [403, 'Forbidden'],
+    [404, 'NotFound'],
+    [405, 'MethodNotAllowed'],
+    [406, 'NotAcceptable'],
+    [409, 'Conflict'],
+    [410, 'Gone'],
+    [413, 'RequestEntityTooLarge'],
+    [415, 'UnsupportedMediaType'],
+    [422, 'Invalid'],
+    [429, 'TooManyRequests'],
+    [500, 'InternalError'],
+    [503, 'ServiceUnavailable'],
+    [504, 'Timeout'],
+    [418, 'Unknown'],
+  ]
+  for (const [code, reason] of reasons) {
+    const status = errors.statusOf(code, 'oh', { method: 'PUT', path: '/x' })
+    t.strictSame(status, failure(code, reason, `the API server answered PUT /x with ${code}: oh`))
+    t.equal(new errors.ApiError({ ...status, reason: '' }, { method: 'PUT', path: '/x' }).reason, reason)
+  }
+  t.equal(new errors.ApiError(failure(409, '', 'x')).reason, 'Conflict', 'without a request')
+})
+
+t.test('an error has what its Status says, and what was asked', async (t) => {
+  const causes = [{ reason: 'FieldValueRequired', message: 'Required value', field: 'spec.size' }]
+  const status = failure(422, 'Invalid', 'no size', { causes, retryAfterSeconds: 3 })
+  const error = new errors.ApiError(status, { method: 'POST', path: '/x', note: 'give one' })
+  t.strictSame(
+    { ...error, name: error.name, message: error.message },
+    {
+      name: 'ApiError',
+      code: 'PRO_API',
+      message: 'no size (give one)',
+      status,
+      statusCode: 422,
+      reason: 'Invalid',
+      causes,
+      retryAfterSeconds: 3,
+      request: { method: 'POST', path: '/x' },
+    },
+  )
+})
+
+t.test('an error of a Status that says nothing is an internal one, without a request or a time to wait', async (t) => {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' } as const
+  const error = new errors.ApiError(status)
+  t.strictSame(
+    { statusCode: error.statusCode, reason: error.reason, causes: error.causes, status: error.status },
+    { statusCode: 500, reason: 'InternalError', causes: [], status },
+  )
+  t.equal(error.retryAfterSeconds, undefined)
+  t.equal(error.request, undefined)
+})
+
+t.test('an error without a message says what was answered, and to what where that is known', async (t) => {
+  const status = { ...failure(418, 'Odd', ''), message: '' }
+  t.equal(new errors.ApiError(status).message, 'the API server answered with 418')
+  t.equal(new errors.ApiError(status, { method: 'GET', path: '/x' }).message, 'the API server answered GET /x with 418')
+  t.equal(new errors.ApiError(status, { method: 'GET', path: '/x', note: 'n' }).message, 'the API server answered GET /x with 418 (n)')
+})
+
+t.test('a body that is a Status is taken as it is, with the code of the answer where it names none', async (t) => {
+  const request = { method: 'GET', path: '/x' }
+  const status = failure(404, 'NotFound', 'gone', { name: 'x' })
+  t.strictSame(errors.statusOf(500, JSON.stringify(status), request), status)
+  const { code: _, ...rest } = status
+  t.strictSame(errors.statusOf(500, JSON.stringify(rest), request), { ...rest, code: 500 })
+  for (const text of ['{"kind":"Pod"}', 'null', '[]', '"Status"'])
+    t.strictSame(errors.statusOf(500, text, request), failure(500, 'InternalError', `the API server answered GET /x with 500: ${text}`))
+  t.equal(errors.statusOf(500, ' \n', request).message, 'the API server answered GET /x with 500')
+})
+
+t.test('Retry-After is in the details, unless the Status has a time of its own', async (t) => {
+  const request = { method: 'GET', path: '/x' }
+  const text = (status: object): string => JSON.stringify(status)
+  t.strictSame(errors.statusOf(429, text(failure(429, 'TooManyRequests', 'busy', { name: 'x' })), request, 5).details, {
+    name: 'x',
+    retryAfterSeconds: 5,
+  })
+  t.strictSame(errors.statusOf(429, text(failure(429, 'TooManyRequests', 'busy', { retryAfterSeconds: 1 })), request, 5).details, {
+    retryAfterSeconds: 1,
+  })
+  t.strictSame(errors.statusOf(429, 'busy', request, 0).details, { retryAfterSeconds: 0 })
+  t.notOk('details' in errors.statusOf(429, 'busy', request))
+})
+
+t.test('what is not an error of the API server has none of its reasons', async (t) => {
+  const lookalike = Object.assign(new Error('x'), { reason: 'NotFound', causes: [] })
+  t.notOk(errors.isNotFound(lookalike))
+  t.notOk(errors.isApiError(lookalike))
+  t.notOk(errors.isNotFound(undefined))
+})
+
+t.test('isTooLargeResourceVersion needs one such cause, and the reason', async (t) => {
+  const causes = [{ reason: 'Other' }, { reason: 'ResourceVersionTooLarge' }]
+  t.ok(errors.isTooLargeResourceVersion(new errors.ApiError(failure(504, 'Timeout', 'x', { causes }))))
+  t.notOk(errors.isTooLargeResourceVersion(new errors.ApiError(failure(504, 'InternalError', 'x', { causes }))))
+})
+
+t.test('a long text is kept up to its thousandth character', async (t) => {
+  const start = 'the API server answered GET /x with 502: '
+  const message = (length: number): string | undefined => errors.statusOf(502, 'x'.repeat(length), { method: 'GET', path: '/x' }).message
+  t.equal(message(1000), start + 'x'.repeat(1000))
+  t.equal(message(1001), start + 'x'.repeat(1000))
+})

@@ -1,7 +1,9 @@
 import t from 'tap'
 import { configMap } from '../../src/api/builtin.ts'
 import { clientAs } from '../../src/client/client-as.ts'
+import type { ApiRequest, Transport } from '../../src/client/transport.ts'
 import { createTransport } from '../../src/client/transport.ts'
+import { userAgentOf } from '../../src/client/user-agent.ts'
 import { startTestServer } from '../support/client-server.ts'
 
 const object = { metadata: { name: 'x', namespace: 'ns' } }
@@ -36,4 +38,23 @@ t.test('closing one leaves the connections to the others', async (t) => {
   await clientAs(transport, { name: 'hello' }).close()
   await clientAs(transport, { name: 'bye' }).list(configMap)
   t.equal(server.requests.length, 1)
+})
+
+t.test('a watch has the name too, and every request all that it was sent with', async (t) => {
+  const sent: ApiRequest[] = []
+  const transport = {
+    request: async (request: ApiRequest) => (sent.push(request), { statusCode: 200, headers: {}, body: {} }),
+    stream: async (request: ApiRequest) => (sent.push(request), (async function* () {})()),
+    close: () => Promise.reject(new Error('not its own')),
+  } as unknown as Transport
+  const client = clientAs(transport, { name: 'hello', version: '1.2.3' })
+  const { signal } = new AbortController()
+  for await (const _ of client.watch(configMap, { namespace: 'ns', signal })) t.fail('no event')
+  await client.get(configMap, { namespace: 'ns', name: 'x' }, { signal })
+  await client.close()
+  const common = { method: 'GET', signal, userAgent: userAgentOf({ name: 'hello', version: '1.2.3' }) }
+  t.strictSame(sent, [
+    { ...common, verb: 'watch', path: '/api/v1/namespaces/ns/configmaps', query: { watch: true } },
+    { ...common, verb: 'get', path: '/api/v1/namespaces/ns/configmaps/x' },
+  ])
 })

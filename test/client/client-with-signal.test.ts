@@ -45,3 +45,40 @@ t.test("a call's own signal counts as well, and its other options stay", async (
     t.ok(given.signal?.aborted, which)
   }
 })
+
+t.test('every verb passes on what it is called with, and gives what it gets', async (t) => {
+  const calls: unknown[][] = []
+  const inner = new Proxy({} as Client, {
+    get:
+      (_, verb: string) =>
+      (...args: unknown[]) => {
+        calls.push([verb, ...args])
+        return `answer to ${verb}`
+      },
+  })
+  const { signal } = new AbortController()
+  const client = clientWithSignal(inner, signal) as unknown as Record<string, (...args: unknown[]) => unknown>
+  const [key, object, patch] = [{ name: 'k' }, { metadata: { name: 'o' } }, { spec: {} }]
+  const verbs: Record<string, unknown[]> = {
+    get: [pod, key],
+    list: [pod],
+    watch: [pod],
+    create: [pod, object],
+    update: [pod, object],
+    patch: [pod, key, patch],
+    apply: [pod, object],
+    updateStatus: [pod, object],
+    patchStatus: [pod, key, patch],
+    delete: [pod, key],
+    raw: ['/version'],
+  }
+  for (const [verb, args] of Object.entries(verbs)) {
+    t.equal(client[verb]!(...args, { option: 1, signal }), `answer to ${verb}`)
+    t.strictSame(calls.at(-1), [verb, ...args, { option: 1, signal }])
+    t.equal((calls.at(-1)!.at(-1) as { signal: AbortSignal }).signal, signal, 'its own signal is not wrapped')
+    client[verb]!(...args)
+    t.strictSame(calls.at(-1), [verb, ...args, { signal }])
+  }
+  t.equal(await client['close']!(), undefined)
+  t.equal(calls.length, 22)
+})

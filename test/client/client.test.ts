@@ -2,9 +2,11 @@ import t from 'tap'
 import { pod, node } from '../../src/api/builtin.ts'
 import { resourceType } from '../../src/api/group-version-kind.ts'
 import { deepFreeze } from '../../src/api/json.ts'
+import { failure } from '../../src/api/status.ts'
 import type { Client } from '../../src/client/client.ts'
-import { clientOver } from '../../src/client/client.ts'
-import type { ApiRequest, Transport } from '../../src/client/transport.ts'
+import { clientOver, createClient } from '../../src/client/client.ts'
+import type { ApiRequest, RequestReport, Transport } from '../../src/client/transport.ts'
+import { startTestServer } from '../support/client-server.ts'
 
 const widget = resourceType({ group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets' })
 const key = { namespace: 'a', name: 'x' }
@@ -33,16 +35,18 @@ interface Case {
   readonly query?: object
   readonly body?: unknown
   readonly contentType?: string
+  readonly accept?: string
 }
 const manager = { fieldManager: 'proreus' }
 const full = { apiVersion: 'example.com/v1', kind: 'Widget' }
 const cases: Case[] = [
   { name: 'get', call: (c) => c.get(widget, key), method: 'GET', verb: 'get', path: '/apis/example.com/v1/namespaces/a/widgets/x' },
-  { name: 'get of the core group', call: (c) => c.get(pod, key), method: 'GET', path: '/api/v1/namespaces/a/pods/x' },
+  { name: 'get of the core group', call: (c) => c.get(pod, key), method: 'GET', verb: 'get', path: '/api/v1/namespaces/a/pods/x' },
   {
     name: 'get without a namespace',
     call: (c) => c.get(node, { namespace: 'ignored', name: 'n' }),
     method: 'GET',
+    verb: 'get',
     path: '/api/v1/nodes/n',
   },
   { name: 'list of all', call: (c) => c.list(widget), method: 'GET', verb: 'list', path: '/apis/example.com/v1/widgets', query: {} },
@@ -50,7 +54,9 @@ const cases: Case[] = [
     name: 'list of all by an empty namespace',
     call: (c) => c.list(widget, { namespace: '' }),
     method: 'GET',
+    verb: 'list',
     path: '/apis/example.com/v1/widgets',
+    query: {},
   },
   {
     name: 'list with options',
@@ -65,6 +71,7 @@ const cases: Case[] = [
         resourceVersionMatch: 'NotOlderThan',
       }),
     method: 'GET',
+    verb: 'list',
     path: '/apis/example.com/v1/namespaces/a/widgets',
     query: {
       labelSelector: 'a=b',
@@ -88,7 +95,10 @@ const cases: Case[] = [
     name: 'create with a generated name',
     call: (c) => c.create(widget, { metadata: { namespace: 'a', generateName: 'x-' } }),
     method: 'POST',
+    verb: 'create',
     path: '/apis/example.com/v1/namespaces/a/widgets',
+    query: manager,
+    body: { ...full, metadata: { namespace: 'a', generateName: 'x-' } },
   },
   {
     name: 'update of a frozen object',
@@ -116,7 +126,9 @@ const cases: Case[] = [
     name: 'JSON patch of a subresource',
     call: (c) => c.patch(widget, key, [{ op: 'remove', path: '/a' }], { type: 'json', subresource: 'scale' }),
     method: 'PATCH',
+    verb: 'patch',
     path: '/apis/example.com/v1/namespaces/a/widgets/x/scale',
+    query: manager,
     body: [{ op: 'remove', path: '/a' }],
     contentType: 'application/json-patch+json',
   },
@@ -124,7 +136,10 @@ const cases: Case[] = [
     name: 'strategic merge patch',
     call: (c) => c.patch(pod, key, {}, { type: 'strategic' }),
     method: 'PATCH',
+    verb: 'patch',
     path: '/api/v1/namespaces/a/pods/x',
+    query: manager,
+    body: {},
     contentType: 'application/strategic-merge-patch+json',
   },
   {
@@ -141,22 +156,28 @@ const cases: Case[] = [
     name: 'apply of a status without force',
     call: (c) => c.apply(widget, { metadata: key }, { force: false, subresource: 'status', fieldManager: 'me' }),
     method: 'PATCH',
+    verb: 'apply',
     path: '/apis/example.com/v1/namespaces/a/widgets/x/status',
     query: { fieldManager: 'me', force: false },
+    body: { ...full, metadata: key },
     contentType: 'application/apply-patch+yaml',
   },
   {
     name: 'updateStatus',
-    call: (c) => c.updateStatus(widget, { metadata: key }),
+    call: (c) => c.updateStatus(widget, { metadata: key }, { fieldValidation: 'Ignore' }),
     method: 'PUT',
+    verb: 'update',
     path: '/apis/example.com/v1/namespaces/a/widgets/x/status',
+    query: { ...manager, fieldValidation: 'Ignore' },
     body: { ...full, metadata: key },
   },
   {
     name: 'patchStatus',
-    call: (c) => c.patchStatus(widget, key, { status: { phase: 'Ready' } }),
+    call: (c) => c.patchStatus(widget, key, { status: { phase: 'Ready' } }, { dryRun: true }),
     method: 'PATCH',
+    verb: 'patch',
     path: '/apis/example.com/v1/namespaces/a/widgets/x/status',
+    query: { ...manager, dryRun: 'All' },
     body: { status: { phase: 'Ready' } },
     contentType: 'application/merge-patch+json',
   },
@@ -176,21 +197,55 @@ const cases: Case[] = [
       dryRun: ['All'],
     },
   },
+  {
+    name: 'delete without options',
+    call: (c) => c.delete(node, { name: 'n' }),
+    method: 'DELETE',
+    verb: 'delete',
+    path: '/api/v1/nodes/n',
+    body: { apiVersion: 'v1', kind: 'DeleteOptions' },
+  },
+  {
+    name: 'patch with options, which is no dry run',
+    call: (c) => c.patch(widget, key, spec, { type: 'merge', dryRun: false, fieldManager: 'me', fieldValidation: 'Warn' }),
+    method: 'PATCH',
+    verb: 'patch',
+    path: '/apis/example.com/v1/namespaces/a/widgets/x',
+    query: { fieldManager: 'me', fieldValidation: 'Warn' },
+    body: spec,
+    contentType: 'application/merge-patch+json',
+  },
+  {
+    name: 'create of an object with an apiVersion and a kind of its own',
+    call: (c) => c.create(node, { apiVersion: 'v2', kind: 'Other', metadata: { name: 'n' } } as object as { metadata: object }),
+    method: 'POST',
+    verb: 'create',
+    path: '/api/v1/nodes',
+    query: manager,
+    body: { apiVersion: 'v2', kind: 'Other', metadata: { name: 'n' } },
+  },
   { name: 'raw', call: (c) => c.raw('/readyz'), method: 'GET', path: '/readyz' },
   { name: 'raw with a body', call: (c) => c.raw('/x', { method: 'POST', body: { a: 1 } }), method: 'POST', path: '/x', body: { a: 1 } },
+  {
+    name: 'raw of another kind',
+    call: (c) => c.raw('/x', { method: 'PATCH', body: [], contentType: 'application/json-patch+json', accept: 'text/plain' }),
+    method: 'PATCH',
+    path: '/x',
+    body: [],
+    contentType: 'application/json-patch+json',
+    accept: 'text/plain',
+  },
 ]
-for (const { name, call, method, path, verb, query, body, contentType } of cases) {
+for (const { name, call, method, path, ...given } of cases) {
   t.test(name, async (t) => {
     const { client, requests } = fake()
     await call(client)
-    const [request] = requests
     t.equal(requests.length, 1)
-    t.equal(request?.method, method)
-    t.equal(request?.path, path)
-    if (verb !== undefined) t.equal(request?.verb, verb)
-    if (query !== undefined) t.strictSame(JSON.parse(JSON.stringify(request?.query ?? {})), query)
-    if (body !== undefined) t.strictSame(JSON.parse(request?.body ?? 'null'), body)
-    t.equal(request?.contentType, contentType)
+    const { body: text, ...request } = requests[0]!
+    t.strictSame(
+      { ...JSON.parse(JSON.stringify(request)), ...(text === undefined ? {} : { body: JSON.parse(text) }) },
+      { method, path, ...given },
+    )
   })
 }
 
@@ -212,6 +267,58 @@ t.test('names never leave their place in the path', async (t) => {
   t.equal(requests[0]?.path, '/apis/example.com/v1/namespaces/a/widgets/x%3Fwatch%3D1%23y%20z')
 })
 
+t.test('each verb sends the signal of its call', async (t) => {
+  const { client, requests } = fake(JSON.stringify({ type: 'ADDED', object: {} }) + '\n')
+  const objects = fake()
+  const { signal } = new AbortController()
+  const object = { metadata: key }
+  await objects.client.get(widget, key, { signal })
+  await objects.client.list(widget, { signal })
+  await objects.client.create(widget, object, { signal })
+  await objects.client.update(widget, object, { signal })
+  await objects.client.patch(widget, key, {}, { signal })
+  await objects.client.apply(widget, object, { signal })
+  await objects.client.updateStatus(widget, object, { signal })
+  await objects.client.patchStatus(widget, key, { status: {} }, { signal })
+  await objects.client.delete(widget, key, { signal })
+  await objects.client.raw('/x', { signal })
+  for await (const _ of client.watch(widget, { signal })) break
+  const sent = [...objects.requests, ...requests]
+  t.equal(sent.length, 11)
+  for (const { method, verb, path, signal: given } of sent) t.equal(given, signal, `${method} ${verb} ${path}`)
+})
+
+t.test('writes are made under the name that the client was given, unless a call has its own', async (t) => {
+  const managers: unknown[] = []
+  const transport = {
+    request: async ({ query }: ApiRequest) => (managers.push(query?.fieldManager), { statusCode: 200, headers: {}, body: {} }),
+  } as unknown as Transport
+  const client = clientOver(transport, { fieldManager: 'hello' })
+  await client.create(widget, { metadata: key })
+  await client.create(widget, { metadata: key }, { fieldManager: 'me' })
+  t.strictSame(managers, ['hello', 'me'])
+})
+
+t.test('a client of its own takes the options of the transport, and closes it', async (t) => {
+  const server = await startTestServer(() => ({ body: {} }))
+  t.teardown(() => server.close())
+  const reports: unknown[] = []
+  const options = { fieldManager: 'hello', userAgent: 'me', onRequest: ({ verb, code }: RequestReport) => void reports.push([verb, code]) }
+  const client = createClient(server.connection, options)
+  await client.apply(widget, { metadata: key })
+  await client.close()
+  await t.rejects(client.raw('/x'), { code: 'PRO_ABORTED' })
+  t.strictSame(
+    server.requests.map(({ url, headers }) => [url, headers['user-agent']]),
+    [['/apis/example.com/v1/namespaces/a/widgets/x?fieldManager=hello&force=true', 'me']],
+  )
+  t.strictSame(reports, [['apply', 200]])
+  const plain = createClient(server.connection)
+  await plain.create(widget, { metadata: key })
+  await plain.close()
+  t.equal(server.requests[1]?.url, '/apis/example.com/v1/namespaces/a/widgets?fieldManager=proreus')
+})
+
 t.test('a namespace is asked for where it is needed', async (t) => {
   const { client } = fake()
   const message = 'A Widget lives in a namespace: set metadata.namespace, or give the key a namespace.'
@@ -224,6 +331,12 @@ t.test('items of lists are whole objects', async (t) => {
   const { items } = await client.list(pod)
   t.strictSame(items, [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } }])
   t.strictSame((await fake({ kind: 'PodList', metadata: {}, items: null }).client.list(pod)).items, [])
+  const own = { apiVersion: 'v2', kind: 'Other', metadata: { name: 'y' } }
+  t.strictSame(await fake({ kind: 'PodList', metadata: { continue: 'c' }, items: [own] }).client.list(pod), {
+    kind: 'PodList',
+    metadata: { continue: 'c' },
+    items: [own],
+  })
 })
 
 t.test('keys such as __proto__ are written as the data they are', async (t) => {
@@ -234,18 +347,38 @@ t.test('keys such as __proto__ are written as the data they are', async (t) => {
 
 t.test('an answer that is no object is refused', async (t) => {
   await t.rejects(fake('<html>').client.get(widget, key), { code: 'PRO_API', message: /^GET \/apis.* no Kubernetes object/ })
+  t.equal(await fake('<html>').client.raw('/x'), '<html>')
 })
 
 t.test('watch', async (t) => {
   const added = { type: 'ADDED', object: { kind: 'Widget', metadata: { name: 'x' } } }
   const { client, requests } = fake(`${JSON.stringify(added)}\n`)
-  const events = []
-  for await (const event of client.watch(widget, { namespace: 'a', resourceVersion: '5', allowWatchBookmarks: true, timeoutSeconds: 300 }))
-    events.push(event)
-  t.strictSame(events, [added])
-  t.match(requests[0], {
-    verb: 'watch',
-    path: '/apis/example.com/v1/namespaces/a/widgets',
-    query: { watch: true, resourceVersion: '5', allowWatchBookmarks: true, timeoutSeconds: 300 },
-  })
+  const seen: unknown[] = []
+  for await (const event of client.watch(widget, {
+    namespace: 'a',
+    resourceVersion: '5',
+    allowWatchBookmarks: true,
+    timeoutSeconds: 300,
+    labelSelector: { matchLabels: { a: 'b' } },
+    onOpen: () => seen.push('open'),
+  }))
+    seen.push(event)
+  t.strictSame(seen, ['open', added])
+  t.strictSame(requests, [
+    {
+      method: 'GET',
+      verb: 'watch',
+      path: '/apis/example.com/v1/namespaces/a/widgets',
+      query: { watch: true, resourceVersion: '5', allowWatchBookmarks: true, timeoutSeconds: 300, labelSelector: 'a=b' },
+      signal: undefined,
+    },
+  ])
+  const failing = fake(`${JSON.stringify({ type: 'ERROR', object: failure(410, 'Expired', 'old') })}\n`).client
+  const thrown: unknown[] = []
+  try {
+    for await (const _ of failing.watch(widget, {})) t.fail('no event')
+  } catch (error) {
+    thrown.push(error)
+  }
+  t.match(thrown, [{ statusCode: 410, request: { method: 'GET', path: '/apis/example.com/v1/widgets' } }])
 })

@@ -28,8 +28,11 @@ t.test('loads anew when the server refused them, not for each refusal', async (t
   t.equal((await credentials.get('Bearer 1')).authorization, 'Bearer 2', 'refused before they were renewed')
   t.equal((await credentials.get('Bearer 2')).authorization, 'Bearer 2', 'refused again at once')
   t.strictSame(loads, [false, true])
-  clock.set(clock.now() + 10_000)
+  clock.set(clock.now() + 9_999)
+  t.equal((await credentials.get('Bearer 2')).authorization, 'Bearer 2', 'refused again within ten seconds')
+  clock.set(clock.now() + 1)
   t.equal((await credentials.get('Bearer 2')).authorization, 'Bearer 3')
+  t.strictSame(loads, [false, true, true])
 })
 
 t.test('keeps no failure', async (t) => {
@@ -41,4 +44,33 @@ t.test('keeps no failure', async (t) => {
   const credentials = new CachedCredentials(load, { clock: new FakeClock(), maxAgeMs: 1 })
   await t.rejects(credentials.get(), new Error('plugin missing'))
   t.equal((await credentials.get()).authorization, 'Bearer x')
+})
+
+t.test('a failure leaves no trace of a load that runs, and what was had before it stays', async (t) => {
+  const clock = new FakeClock()
+  const answers = [Promise.resolve({ authorization: 'a' }), Promise.reject(new Error('gone')), Promise.resolve({ authorization: 'b' })]
+  answers[1]!.catch(() => undefined)
+  let loads = 0
+  const credentials = new CachedCredentials(() => answers[loads++]!, { clock, maxAgeMs: 1000 })
+  await credentials.get()
+  await t.rejects(credentials.get('a'), new Error('gone'))
+  t.strictSame(await credentials.get('a'), { authorization: 'a' }, 'asked for anew a moment ago')
+  t.equal(loads, 2)
+  clock.set(clock.now() + 1000)
+  t.strictSame(await credentials.get(), { authorization: 'b' })
+})
+
+t.test('their age counts from when they were had', async (t) => {
+  const clock = new FakeClock()
+  let loads = 0
+  const load = async (): Promise<Credentials> => {
+    if (loads === 0) clock.set(clock.now() + 500)
+    return { cert: `cert ${++loads}`, key: 'key' }
+  }
+  const credentials = new CachedCredentials(load, { clock, maxAgeMs: 1000 })
+  t.strictSame(await credentials.get(), { cert: 'cert 1', key: 'key' })
+  clock.set(clock.now() + 999)
+  t.strictSame(await credentials.get(), { cert: 'cert 1', key: 'key' })
+  clock.set(clock.now() + 1)
+  t.strictSame(await credentials.get(), { cert: 'cert 2', key: 'key' })
 })

@@ -1,5 +1,5 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { stringify } from 'yaml'
@@ -44,8 +44,8 @@ t.test('reads server, authority, namespace and proxy', async (t) => {
       cluster: { 'tls-server-name': 'kubernetes', 'proxy-url': 'http://proxy:3128', 'insecure-skip-tls-verify': true },
     }),
   )
-  const connection = await loadConnection({ kubeconfig: path, env: {} })
-  t.match(connection, {
+  const { authorization: _, tls: __, ...connection } = await loadConnection({ kubeconfig: path, env: {} })
+  t.strictSame(connection, {
     server: 'https://api.example.com:6443',
     ca: ca.cert,
     namespace: 'ns',
@@ -54,6 +54,26 @@ t.test('reads server, authority, namespace and proxy', async (t) => {
     insecureSkipTlsVerify: true,
     describe: `kubeconfig ${path}, context x`,
   })
+})
+
+t.test('what a kubeconfig does not say is left out', async (t) => {
+  const path = await file(t, kubeconfig({ cluster: { 'certificate-authority-data': undefined }, context: { user: '' } }))
+  t.strictSame(await loadConnection({ kubeconfig: path, env: {} }), {
+    server: 'https://api.example.com:6443',
+    describe: `kubeconfig ${path}, context x`,
+  })
+})
+
+t.test('reads an authority from a file beside the kubeconfig, unless its data is given', async (t) => {
+  const directory = t.testdir({ 'ca.crt': client.cert })
+  const path = join(directory, 'config')
+  for (const [data, expected] of [
+    [undefined, client.cert],
+    [base64(ca.cert), ca.cert],
+  ] as const) {
+    await writeFile(path, kubeconfig({ cluster: { 'certificate-authority-data': data, 'certificate-authority': 'ca.crt' } }))
+    t.equal((await loadConnection({ kubeconfig: path, env: {} })).ca, expected)
+  }
 })
 
 t.test('reads credentials', async (t) => {
@@ -95,6 +115,45 @@ t.test('reads credentials', async (t) => {
     t.equal(await authorization?.('Bearer from-plugin-1'), 'Bearer from-plugin-2')
     t.equal(await authorization?.(), 'Bearer from-plugin-2')
   })
+  t.test('certificate files anew after ten seconds', async (t) => {
+    const path = await file(t, kubeconfig({ user: { 'client-certificate': 'my.crt', 'client-key-data': base64(client.key) } }))
+    const certificate = join(dirname(path), 'my.crt')
+    await writeFile(certificate, client.cert)
+    const clock = new FakeClock()
+    const { tls } = await loadConnection({ kubeconfig: path, env: {}, clock })
+    t.strictSame(await tls?.(), client)
+    await writeFile(certificate, ca.cert)
+    clock.set(clock.now() + 9_999)
+    t.strictSame(await tls?.(), client)
+    clock.set(clock.now() + 1)
+    t.strictSame(await tls?.(), { cert: ca.cert, key: client.key })
+  })
+  t.test('anew when they are refused, and for the chosen context', async (t) => {
+    await writeFile(join(directory, 'token'), 'first\n')
+    const path = join(directory, 'config')
+    await writeFile(
+      path,
+      stringify({
+        clusters: [{ name: 'c', cluster: { server: 'https://api' } }],
+        users: [
+          { name: 'u', user: { token: 'other' } },
+          { name: 'v', user: { tokenFile: 'token' } },
+        ],
+        contexts: [
+          { name: 'x', context: { cluster: 'c', user: 'u' } },
+          { name: 'y', context: { cluster: 'c', user: 'v' } },
+        ],
+        'current-context': 'x',
+      }),
+    )
+    const clock = new FakeClock()
+    const { authorization } = await loadConnection({ kubeconfig: path, context: 'y', env: {}, clock })
+    t.equal(await authorization?.(), 'Bearer first')
+    await writeFile(join(directory, 'token'), 'second\n')
+    clock.set(clock.now() + 9_999)
+    t.equal(await authorization?.(), 'Bearer first')
+    t.equal(await authorization?.('Bearer first'), 'Bearer second', 'refused')
+  })
   t.test('impersonation', async (t) => {
     const path = await file(
       t,
@@ -122,6 +181,13 @@ t.test('reads credentials', async (t) => {
       code: 'PRO_KUBECONFIG',
       message: `The credentials of user "u" in kubeconfig ${path}, context x cannot be had (its exec plugin is no-such-plugin): spawn no-such-plugin ENOENT.`,
     })
+    const missing = await file(t, kubeconfig({ user: { 'client-certificate': '/none/client.crt', 'client-key': '/none/client.key' } }))
+    const { tls } = await loadConnection({ kubeconfig: missing, env: {} })
+    await t.rejects(async () => tls?.(), {
+      code: 'PRO_KUBECONFIG',
+      message: `The credentials of user "u" in kubeconfig ${missing}, context x cannot be had: ENOENT: no such file or directory, open '/none/client.crt'.`,
+      cause: { code: 'ENOENT' },
+    })
   })
 })
 
@@ -142,6 +208,12 @@ t.test('looks in the order of kubectl and controller-runtime', async (t) => {
   t.equal(await server({ env: { KUBECONFIG: '', HOME: home, ...inCluster } }), 'https://[fd00::1]:443')
   t.equal(await server({ env: { HOME: home } }), 'https://home')
   t.equal(await server({ env: { HOME: home, ...inCluster }, inClusterRoot: join(home, 'nothing') }), 'https://home', 'no token is mounted')
+  t.equal(await server({ env: { HOME: home, ...inCluster }, context: 'x' }), 'https://home', 'a Pod has no contexts')
+  t.equal(await server({ env: { USERPROFILE: home } }), 'https://home', 'on Windows')
+  t.equal(await server({ env: { HOME: home, USERPROFILE: variable } }), 'https://home')
+  t.equal(await server({ kubeconfig: flag, env: { KUBECONFIG: `${variable}${delimiter}${flag}` } }), 'https://flag')
+  t.equal(await server({ env: { KUBECONFIG: `${delimiter}${variable}${delimiter}` } }), 'https://variable')
+  await t.rejects(server({ env: { HOME: home, ...inCluster }, context: 'z' }), { message: /has no context "z": it has x\.$/ })
 
   t.test('as a Pod, with a token that is read again each minute', async (t) => {
     const clock = new FakeClock()
@@ -218,6 +290,27 @@ t.test('says in one sentence what is wrong', async (t) => {
       'an authority that is none',
       { kubeconfig: await write('g', { cluster: { 'certificate-authority-data': base64('x') } }) },
       /is no PEM certificate/,
+    ],
+    [
+      'a folder in a list',
+      { env: { KUBECONFIG: `${at('none')}${delimiter}${at('directory')}` } },
+      `The kubeconfig ${at('directory')} is a folder: check --kubeconfig and KUBECONFIG.`,
+    ],
+    [
+      'a file below a file',
+      { env: { KUBECONFIG: `${at('none')}${delimiter}${at('text')}/config` } },
+      /^The kubeconfig .*text\/config cannot be read \(ENOTDIR.*\): check --kubeconfig and KUBECONFIG\.$/,
+    ],
+    [
+      'no contexts',
+      { kubeconfig: await write('h', { contexts: [], 'current-context': '' }) },
+      /has no current-context: choose one with --context \(there are none\)\.$/,
+    ],
+    ['none to choose', { kubeconfig: await write('i', { contexts: [] }) }, /has no context "x": it has none at all\.$/],
+    [
+      'nothing at all, nor a home',
+      {},
+      'No kubeconfig was found: name one with --kubeconfig or KUBECONFIG; in a Pod, its service account token must be mounted.',
     ],
     [
       'nothing at all',

@@ -41,3 +41,24 @@ t.test('bounds a line, in one piece or in many', async (t) => {
   t.throws(() => splitter.push(Buffer.from('6789')), tooLong)
   t.strictSame(new LineSplitter(8).push(Buffer.from('12345678\n12345678\n')).map(String), ['12345678', '12345678'])
 })
+
+t.test('counts a line anew after each newline', async (t) => {
+  const splitter = new LineSplitter(8)
+  t.strictSame(splitter.push(Buffer.from('12345')), [])
+  t.strictSame(splitter.push(Buffer.from('678\n1234')).map(String), ['12345678'])
+  t.strictSame(splitter.push(Buffer.from('5678')), [])
+  t.equal(String(splitter.end()), '12345678')
+  t.strictSame(splitter.push(Buffer.from('abcdefgh')), [])
+  t.strictSame(splitter.push(Buffer.from('\n')).map(String), ['abcdefgh'])
+  t.equal(String(splitter.end()), '')
+})
+
+t.test('a line has 32 MiB at most', async (t) => {
+  const most = Buffer.alloc(32 * 1024 * 1024, 'x')
+  const splitter = new LineSplitter()
+  t.strictSame(splitter.push(most), [])
+  t.throws(() => splitter.push(Buffer.from('x')), {
+    code: 'PRO_API',
+    message: 'The API server sent a line of more than 33554432 bytes, which no watch event can have.',
+  })
+})

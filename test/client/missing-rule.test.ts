@@ -21,6 +21,9 @@ t.test('a refusal of the authorizer names the rule that is missing', async (t) =
 t.test('also in what an error was thrown because of', async (t) => {
   t.strictSame(missingRule(new Error('no ConfigMap', { cause: refused })), rule)
   t.strictSame(missingRule(new AggregateError([new Error('a'), new Error('b', { cause: refused })])), rule)
+  const other = forbidden(`pods is forbidden: ${user} cannot list resource "pods" in API group "" at the cluster scope`)
+  t.strictSame(missingRule(new AggregateError([refused, other])), rule, 'the first')
+  t.equal(missingRule(new AggregateError([new Error('a'), 'b', undefined])), undefined)
 })
 
 t.test('what is not a refusal of the authorizer names none', async (t) => {
@@ -40,6 +43,11 @@ t.test('the advice is a rule as a program writes it', async (t) => {
   t.equal(
     permissionAdvice(refused, 'controller'),
     ": it lacks a permission; add { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] } to the `rbac` of the controller, and apply its RBAC anew",
+  )
+  const path = forbidden(`forbidden: ${user} cannot get path "/metrics"`)
+  t.equal(
+    permissionAdvice(new Error('x', { cause: path }), 'webhook'),
+    ": it lacks a permission; add { apiGroups: [], resources: [], nonResourceURLs: ['/metrics'], verbs: ['get'] } to the `rbac` of the webhook, and apply its RBAC anew",
   )
   t.equal(permissionAdvice(new Error('x'), 'webhook'), '')
 })

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { connect } from 'node:net'
+import { connect, createServer as createTcpServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import { createTransport } from '../../src/client/transport.ts'
@@ -42,11 +42,49 @@ t.test('goes through an HTTP proxy, and checks the certificate of the server beh
   })
 })
 
+t.test('goes through a SOCKS proxy', async (t) => {
+  const ca = testCertificate('ca')
+  const server = await startTestServer(() => ({ body: { ok: true } }), { ...testCertificate('server', ca), ca: ca.cert })
+  const sockets = new Set<Socket>()
+  let tunnels = 0
+  // RFC 1928: no authentication, then CONNECT.
+  const proxy = createTcpServer((client) => {
+    sockets.add(client.on('error', () => client.destroy()))
+    client.once('data', () => {
+      client.write(Buffer.from([5, 0]))
+      client.once('data', (request) => {
+        const upstream = connect(request.readUInt16BE(request.length - 2), '127.0.0.1', () => {
+          tunnels += 1
+          client.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]))
+          upstream.pipe(client).pipe(upstream)
+        })
+        sockets.add(upstream.on('error', () => upstream.destroy()))
+      })
+    })
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  t.teardown(async () => {
+    await server.close()
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => proxy.close(resolve))
+  })
+  const address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  for (const [index, proxyUrl] of [`socks5://${address}`, `socks://${address}`].entries()) {
+    const transport = createTransport({ ...server.connection, proxyUrl })
+    t.teardown(() => transport.close())
+    t.strictSame((await transport.request({ method: 'GET', path: '/x' })).body, { ok: true })
+    t.equal(tunnels, index + 1)
+  }
+  const distrusting = createTransport({ ...server.connection, proxyUrl: `socks5://${address}`, ca: testCertificate('other').cert })
+  t.teardown(() => distrusting.close())
+  await t.rejects(distrusting.request({ method: 'GET', path: '/x' }), { message: /not signed by an authority/ })
+})
+
 t.test('refuses a proxy of a kind that it does not know', async (t) => {
   const transport = createTransport({ server: 'https://x', proxyUrl: 'ftp://proxy', describe: 'k' }, { userAgent: 'test' })
   t.teardown(() => transport.close())
   await t.rejects(transport.request({ method: 'GET', path: '/x' }), {
     code: 'PRO_KUBECONFIG',
-    message: /^The proxy ftp:\/\/proxy of k is not supported/,
+    message: 'The proxy ftp://proxy of k is not supported: use an http://, https:// or socks5:// proxy-url.',
   })
 })

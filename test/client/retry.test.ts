@@ -36,3 +36,36 @@ t.test('gives up in the end, and at once on anything else', async (t) => {
   t.equal(tries, 1)
   t.ok(isConflict(conflict))
 })
+
+t.test('without options tries five times, 10 to 20 ms apart', async (t) => {
+  const clock = new FakeClock()
+  const at: number[] = []
+  const started = clock.now()
+  const fail = (): Promise<never> => {
+    at.push(clock.now() - started)
+    return Promise.reject(conflict)
+  }
+  const rejected = t.rejects(retryOnConflict(fail, { clock }), conflict)
+  await clock.advance(1000)
+  await rejected
+  t.equal(at.length, 5)
+  for (const [index, time] of at.slice(1).entries()) {
+    const pause = time - at[index]!
+    t.ok(pause >= 10 && pause < 20, `${pause} ms`)
+  }
+})
+
+t.test('the pause is that of the options, and ends with the signal', async (t) => {
+  const clock = new FakeClock()
+  const abort = new AbortController()
+  let tries = 0
+  const fail = (): Promise<never> => ((tries += 1), Promise.reject(conflict))
+  const started = clock.now()
+  const rejected = t.rejects(retryOnConflict(fail, { clock, delayMs: 300, random: () => 0, signal: abort.signal }), new Error('enough'))
+  await clock.untilPending()
+  t.equal(clock.nextDue, started + 300)
+  abort.abort(new Error('enough'))
+  await rejected
+  t.equal(clock.pending, 0)
+  t.equal(tries, 1)
+})

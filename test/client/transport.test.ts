@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
+import type { Clock } from '../../src/api/clock.ts'
 import { ProreusError } from '../../src/api/errors.ts'
 import { failure } from '../../src/api/status.ts'
 import type { ApiError } from '../../src/client/api-error.ts'
@@ -89,7 +90,12 @@ t.test('keeps the path of a server below one', async (t) => {
 
 t.test('keeps TLS connections for requests that follow each other, on HTTP/1.1', async (t) => {
   const ca = testCertificate('ca')
-  const server = await startTestServer(() => ({ body: {} }), { ...testCertificate('server', ca), ca: ca.cert })
+  const connections = new Set<Socket>()
+  const handler: Handler = ({ clientName }, { socket }) => {
+    if (clientName === 'first') connections.add(socket!)
+    return { body: {} }
+  }
+  const server = await startTestServer(handler, { ...testCertificate('server', ca), ca: ca.cert })
   const client = [testCertificate('first', ca), testCertificate('second', ca)]
   let current = client[0]
   const transport = createTransport({ ...server.connection, tls: async () => current ?? {} }, { userAgent: 'test' })
@@ -103,6 +109,7 @@ t.test('keeps TLS connections for requests that follow each other, on HTTP/1.1',
   t.test('and a new one when the client certificate changes', async (t) => {
     current = client[1]
     await transport.request(get)
+    await eventually(() => [...connections].every((socket) => socket.destroyed))
     t.equal(server.sockets, before + 1)
     t.equal(server.requests.at(-1)?.clientName, 'second')
   })
@@ -227,6 +234,88 @@ t.test('says whose credentials were refused', async (t) => {
   t.equal(server.requests.length, 1)
 })
 
+t.test('asks for other credentials no more than once for a request', async (t) => {
+  let asked = 0
+  const { server, transport } = await setUp(t, () => ({ status: 401, body: failure(401, 'Unauthorized', 'Unauthorized') }), {
+    connection: { authorization: async () => `Bearer ${asked++}` },
+  })
+  t.ok(isUnauthorized(await failureOf(transport.request(get))))
+  t.strictSame(
+    server.requests.map(({ headers }) => headers.authorization),
+    ['Bearer 0', 'Bearer 1'],
+  )
+  t.equal(asked, 2)
+})
+
+t.test('only a refusal of the credentials tells to renew them', async (t) => {
+  const asked: (string | undefined)[] = []
+  const { transport } = await setUp(t, () => ({ status: 403, body: failure(403, 'Forbidden', 'no') }), {
+    connection: { authorization: async (refused) => (asked.push(refused), 'Bearer x') },
+  })
+  t.equal((await failureOf(transport.request(get))).message, 'no')
+  t.strictSame(asked, [undefined])
+})
+
+t.test('sends what the request says, and JSON where it says nothing', async (t) => {
+  const { server, transport } = await setUp(t, () => ({ body: {} }))
+  await transport.request(post)
+  await transport.request({
+    ...post,
+    method: 'PATCH',
+    accept: 'text/plain',
+    contentType: 'application/merge-patch+json',
+    userAgent: 'other',
+  })
+  for await (const _ of await transport.stream({ ...get, query: { watch: true } }));
+  t.strictSame(
+    server.requests.map(({ method, url, body, headers }) => [
+      method,
+      url,
+      body,
+      headers['user-agent'],
+      headers.accept,
+      headers['content-type'],
+      headers.authorization,
+    ]),
+    [
+      ['POST', '/api/v1/namespaces/a/pods', '{}', 'test', 'application/json', 'application/json', undefined],
+      ['PATCH', '/api/v1/namespaces/a/pods', '{}', 'other', 'text/plain', 'application/merge-patch+json', undefined],
+      ['GET', '/api/v1/pods?watch=true', '', 'test', 'application/json', undefined, undefined],
+    ],
+  )
+})
+
+t.test('an answer is JSON by its content type', async (t) => {
+  const { transport } = await setUp(t, ({ headers }, response) => {
+    const type = headers.accept!
+    response.writeHead(201, type === 'none' ? {} : { 'content-type': type }).end('{"a":1}')
+    return undefined
+  })
+  const json = { a: 1 }
+  for (const [type, body] of [
+    ['application/json', json],
+    ['Application/JSON;charset=utf-8', json],
+    ['application/vnd.cncf.helm.chart-1+json', json],
+    ['application/jsonlines', '{"a":1}'],
+    ['application/yaml', '{"a":1}'],
+    ['text/json', '{"a":1}'],
+    ['none', '{"a":1}'],
+  ] as const) {
+    const { statusCode, headers, body: given } = await transport.request({ ...get, accept: type })
+    t.strictSame([statusCode, headers['content-type'], given], [201, type === 'none' ? undefined : type, body])
+  }
+})
+
+t.test('only codes from 200 to 299 are answers', async (t) => {
+  const { transport } = await setUp(t, ({ url }) => ({ status: Number(url.slice(1)), body: 'x' }))
+  for (const code of [200, 204, 299]) t.equal((await transport.request({ method: 'GET', path: `/${code}` })).statusCode, code)
+  for (const code of [300, 302, 404, 500]) {
+    t.match(await failureOf(transport.request({ method: 'GET', path: `/${code}` })), { statusCode: code })
+    t.match(await failureOf(transport.stream({ method: 'GET', path: `/${code}` })), { statusCode: code })
+  }
+  for await (const chunk of await transport.stream({ method: 'GET', path: '/299' })) t.equal(String(chunk), 'x')
+})
+
 t.test('reports warnings and how requests went', async (t) => {
   const warnings: string[] = []
   const warned: unknown[] = []
@@ -242,10 +331,19 @@ t.test('reports warnings and how requests went', async (t) => {
   t.strictSame(warnings, ['one "quoted"', 'two'])
   t.strictSame(warned[0], { method: get.method, path: get.path })
   const host = new URL(server.url).host
-  t.match(reports, [
-    { method: 'GET', verb: 'list', code: 200, host },
-    { method: 'GET', verb: 'get', code: 404, host },
-  ])
+  for await (const _ of await transport.stream({ ...get, verb: 'watch' }));
+  await transport.request(post)
+  t.strictSame(warnings, ['one "quoted"', 'two', 'one "quoted"', 'two', 'one "quoted"', 'two'])
+  t.strictSame(warned.at(-1), { method: 'POST', path: post.path })
+  t.strictSame(
+    reports.map(({ seconds: _, ...report }) => report),
+    [
+      { method: 'GET', verb: 'list', host, code: 200 },
+      { method: 'GET', verb: 'get', host, code: 404 },
+      { method: 'GET', verb: 'watch', host, code: 200 },
+      { method: 'POST', verb: 'post', host, code: 200 },
+    ],
+  )
   t.ok(reports.every(({ seconds }) => seconds >= 0 && seconds < 60))
 })
 
@@ -268,9 +366,91 @@ t.test('gives up a request that gets no answer in time', async (t) => {
   const { server, transport } = await setUp(t, () => undefined, { clock, timeoutMs: 60_000, onRequest: (report) => reports.push(report) })
   const answer = failureOf(transport.request(get))
   await eventually(() => server.requests.length === 1)
-  await clock.advance(60_000)
+  await clock.advance(59_999)
+  t.strictSame(reports, [])
+  await clock.advance(1)
   t.match(await answer, { code: 'PRO_API_UNREACHABLE', message: /did not answer in time/ })
-  t.match(reports, [{ code: 'error' }])
+  t.strictSame([reports.length, reports[0]?.code, reports[0]?.verb], [1, 'error', 'get'])
+})
+
+t.test('an attempt has 65 s, unless the options say otherwise', async (t) => {
+  const clock = new FakeClock()
+  const { transport } = await setUp(t, () => undefined, { clock })
+  const answer = failureOf(transport.request(get))
+  await clock.untilPending()
+  t.equal(clock.nextDue, clock.now() + 65_000)
+  await clock.advance(65_000)
+  t.match(await answer, { message: /did not answer in time/ })
+  t.equal(clock.pending, 0)
+})
+
+t.test('a stream that has begun, and a request that was answered, have no limit of time any more', async (t) => {
+  const clock = new FakeClock()
+  const { transport } = await setUp(
+    t,
+    ({ url }, response) => {
+      if (url !== '/stream') return { body: {} }
+      response.writeHead(200).write('first')
+      return undefined
+    },
+    { clock },
+  )
+  await transport.request(get)
+  t.equal(clock.pending, 0)
+  const abort = new AbortController()
+  const stream = await transport.stream({ method: 'GET', path: '/stream', signal: abort.signal })
+  t.equal(clock.pending, 0)
+  await t.rejects(async () => {
+    for await (const chunk of stream) {
+      t.equal(String(chunk), 'first')
+      abort.abort(new Error('enough'))
+    }
+  }, new Error('enough'))
+})
+
+t.test('an abort leaves the connections of others as they are', async (t) => {
+  let silent = false
+  const { server, transport } = await setUp(t, () => (silent ? undefined : { body: {} }))
+  await Promise.all([transport.request(get), transport.request(get)])
+  t.equal(server.sockets, 2)
+  silent = true
+  const abort = new AbortController()
+  const aborted = t.rejects(transport.request({ ...get, signal: abort.signal }), new Error('enough'))
+  await eventually(() => server.requests.length === 3)
+  abort.abort(new Error('enough'))
+  await aborted
+  silent = false
+  await transport.request(get)
+  t.equal(server.sockets, 2)
+})
+
+t.test('warnings that nobody wants to hear of are passed over', async (t) => {
+  const { transport } = await setUp(t, () => ({ headers: { warning: '299 - "careful"' }, body: { a: 1 } }))
+  t.strictSame((await transport.request(get)).body, { a: 1 })
+})
+
+t.test('tells how long an attempt took', async (t) => {
+  const reports: RequestReport[] = []
+  const { transport } = await setUp(t, () => ({ body: {} }), { onRequest: (report) => reports.push(report) })
+  const began = performance.now()
+  await transport.request(get)
+  const [{ seconds }] = reports as [RequestReport]
+  t.ok(seconds > 0 && seconds <= (performance.now() - began) / 1000, `${seconds} s`)
+})
+
+t.test('a read that is reset twice is given up', async (t) => {
+  const reports: RequestReport[] = []
+  const { server, transport } = await setUp(t, (_request, response) => void response.destroy(), {
+    onRequest: (report) => reports.push(report),
+  })
+  t.match(await failureOf(transport.request(get)), { code: 'PRO_API_UNREACHABLE', message: /was lost/ })
+  t.equal(server.requests.length, 2)
+  t.match(await failureOf(transport.request({ ...get, method: 'DELETE' })), { message: /was lost/ })
+  t.equal(server.requests.length, 3)
+  t.strictSame(
+    reports.map(({ code }) => code),
+    ['error', 'error', 'error'],
+  )
 })
 
 t.test('after that makes new connections: those that are kept may be as dead', async (t) => {
@@ -402,10 +582,12 @@ t.test('says in one sentence why a server cannot be reached', async (t) => {
     })
   }
   t.test('no address', async (t) => {
-    t.throws(() => createTransport({ server: 'localhost:8080', describe: 'k' }), {
-      code: 'PRO_KUBECONFIG',
-      message: /"localhost:8080" in k is no address/,
-    })
+    for (const server of ['localhost:8080', 'ftp://localhost', '']) {
+      t.throws(() => createTransport({ server, describe: 'k' }), {
+        code: 'PRO_KUBECONFIG',
+        message: `"${server}" in k is no address of an API server: it must be https://host:port or http://host:port.`,
+      })
+    }
   })
   t.test('verification switched off', async (t) => {
     const transport = createTransport({ server: secure.url, insecureSkipTlsVerify: true, describe: 'k' }, { userAgent: 'test' })
@@ -451,6 +633,43 @@ t.test('streams', async (t) => {
   })
 })
 
+t.test('a stream that breaks before anybody reads it fails when it is read', async (t) => {
+  let socket: Socket | undefined
+  const { transport } = await setUp(t, (_request, response) => {
+    socket = response.socket ?? undefined
+    response.writeHead(200).write('first')
+    return undefined
+  })
+  const { signal } = new AbortController()
+  const stream = await transport.stream({ ...get, signal })
+  socket!.destroy()
+  // Then its end has come here, too.
+  await eventually(() => getEventListeners(signal, 'abort').length === 0)
+  const error = await failureOf(
+    (async () => {
+      for await (const chunk of stream) t.equal(String(chunk), 'first')
+    })(),
+  )
+  t.equal(error.code, 'PRO_API_UNREACHABLE')
+})
+
+t.test('close keeps the process until it is done, attempts do not', async (t) => {
+  const kept: boolean[] = []
+  const clock = new FakeClock()
+  const recording: Clock = {
+    now: () => clock.now(),
+    monotonicNow: () => clock.monotonicNow(),
+    after: (ms, callback, keepAlive = false) => {
+      kept.push(keepAlive)
+      return clock.after(ms, callback)
+    },
+  }
+  const { transport } = await setUp(t, () => ({ body: {} }), { clock: recording })
+  await transport.request(get)
+  await transport.close()
+  t.strictSame(kept, [false, true])
+})
+
 t.test('a reader that takes its time slows the server down', async (t) => {
   let written = 0
   const { transport } = await setUp(t, (_request, response) => {
@@ -489,7 +708,10 @@ t.test('close cuts streams off and refuses what comes later', async (t) => {
     })(),
   )
   t.equal(error.code, 'PRO_ABORTED')
-  t.match(await failureOf(transport.request(get)), { code: 'PRO_ABORTED', message: /is closed/ })
+  t.match(await failureOf(transport.request(get)), {
+    code: 'PRO_ABORTED',
+    message: /^The client of http:.* is closed and takes no more requests\.$/,
+  })
 })
 
 t.test('close lets a request end, and cuts off one that does not within a second', async (t) => {
@@ -508,8 +730,12 @@ t.test('close lets a request end, and cuts off one that does not within a second
   const hung = failureOf(second.transport.request(get))
   await eventually(() => second.server.requests.length === 1)
   const cut = second.transport.close()
-  await clock.advance(1000)
+  t.equal(second.transport.close(), cut)
+  await clock.advance(999)
+  t.equal(clock.pending, 2, 'the request, and the time that it has left')
+  await clock.advance(1)
   await cut
+  t.equal(clock.pending, 0)
   t.match(await hung, { code: 'PRO_ABORTED', message: /was closed while this request ran/ })
 })
 
@@ -525,6 +751,35 @@ t.test('close ends a request that waits for its next try', async (t) => {
   for (const failed of await Promise.all(waiting))
     t.match(failed, { code: 'PRO_ABORTED', message: /was closed while this request waited for its next try/ })
   t.equal(clock.pending, 0)
+})
+
+t.test('close cuts off what runs on connections of an earlier client certificate as well', async (t) => {
+  const ca = testCertificate('ca')
+  const server = await startTestServer(
+    ({ url }, response) => {
+      if (url !== '/stream') return { body: {} }
+      response.writeHead(200).write('first')
+      return undefined
+    },
+    { ...testCertificate('server', ca), ca: ca.cert },
+  )
+  let current = testCertificate('first', ca)
+  const transport = createTransport({ ...server.connection, tls: async () => current }, { userAgent: 'test' })
+  t.teardown(async () => (await transport.close(), await server.close()))
+  const stream = await transport.stream({ method: 'GET', path: '/stream' })
+  current = testCertificate('second', ca)
+  await transport.request(get)
+  t.strictSame(
+    server.requests.map(({ clientName }) => clientName),
+    ['first', 'second'],
+  )
+  const cut = failureOf(
+    (async () => {
+      for await (const chunk of stream) t.equal(String(chunk), 'first')
+    })(),
+  )
+  await transport.close()
+  t.match(await cut, { code: 'PRO_ABORTED', message: `The client of ${server.url} was closed while this request ran.` })
 })
 
 t.test('watches do not take the connections that requests need', async (t) => {

@@ -135,3 +135,10 @@ t.test('a server is called as the alternative names of its certificate say, and 
     if (error !== undefined) t.match(error, { code: 'ERR_TLS_CERT_ALTNAME_INVALID', message: new RegExp(host) }, name)
   }
 })
+
+t.test('what a certificate is for is told where it is not for a host by its common name alone', async (t) => {
+  const message = (...names: Parameters<typeof certificateFor>): string | undefined =>
+    checkServerIdentity('api.example.com', certificateFor(...names))?.message
+  t.equal(message('api.example.com', []), 'The certificate has no alternative names, and not for api.example.com')
+  t.equal(message('api.example.com', [], ['10.0.0.1']), 'The certificate is for IP Address:10.0.0.1, and not for api.example.com')
+})

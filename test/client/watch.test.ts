@@ -61,14 +61,46 @@ t.test('throws an ERROR event', async (t) => {
   t.strictSame(events, ['ADDED'])
 })
 
-const broken: [string, string, RegExp][] = [
-  ['what is no JSON', '<html>\n', /not valid JSON/],
-  ['what is no event', '{"type":"ADDED"}\n', /no watch event: \{"type":"ADDED"\}/],
-  ['an unknown type', '{"type":"MOVED","object":{}}\n', /unknown type "MOVED"/],
-  ['a type that is a long number', '{"type":9007199254740993,"object":{}}\n', /unknown type 9007199254740993/],
-  ['an end in the middle', '{"type":"ADDED","obj', /ended in the middle/],
-  ['an error that is no Status', '{"type":"ERROR","object":{"a":1}}\n', /says no more than \{"a":1\}/],
+t.test('an ERROR event is about the request, and has the reason that it says', async (t) => {
+  const status = failure(504, 'Timeout', 'Too large resource version', { causes: [{ reason: 'ResourceVersionTooLarge' }] })
+  const thrown = (text: string): Promise<unknown> => read(text).catch((error: unknown) => error)
+  t.match(await thrown(`${JSON.stringify({ type: 'ERROR', object: status })}\n`), { status, request })
+  t.match(await thrown('{"type":"ERROR","object":{"a":1}}\n'), { statusCode: 500, reason: 'InternalError', request })
+})
+
+const start = 'The watch of /api/v1/pods'
+const long = `{"type":"ADDED","a":"${'x'.repeat(1000)}"}`
+const broken: [string, string, string, string][] = [
+  ['what is no JSON', '<html>\n', 'PRO_API', `${start} sent a line that is not valid JSON.`],
+  ['what is no object', '7\n', 'PRO_API', `${start} sent a line that is no watch event: 7`],
+  ['what is no event', '{"type":"ADDED"}\n', 'PRO_API', `${start} sent a line that is no watch event: {"type":"ADDED"}`],
+  ['a long line that is no event', `${long}\n`, 'PRO_API', `${start} sent a line that is no watch event: ${long.slice(0, 200)}`],
+  ['an unknown type', '{"type":"MOVED","object":{}}\n', 'PRO_API', `${start} sent an event of the unknown type "MOVED".`],
+  [
+    'a type that is a long number',
+    '{"type":9007199254740993,"object":{}}\n',
+    'PRO_API',
+    `${start} sent an event of the unknown type 9007199254740993.`,
+  ],
+  ['an end in the middle', '{"type":"ADDED","obj', 'PRO_API_UNREACHABLE', `${start} ended in the middle of an event.`],
+  [
+    'an error that is no Status',
+    '{"type":"ERROR","object":{"a":1}}\n',
+    'PRO_API',
+    'the watch ended with an error that says no more than {"a":1}',
+  ],
 ]
-for (const [name, text, message] of broken) {
-  t.test(`throws at ${name}`, (t) => t.rejects(read(text), { code: 'PRO_API', message }))
+for (const [name, text, code, message] of broken) {
+  t.test(`throws at ${name}`, async (t) => {
+    const error = await read(text).catch((thrown: unknown) => thrown as { code: string; message: string })
+    t.strictSame(Array.isArray(error) ? error : [error.code, error.message], [code, message])
+  })
 }
+
+t.test('all types of events are known', async (t) => {
+  const types = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']
+  t.strictSame(
+    await read(...types.map((type) => line(type, 'a'))),
+    types.map((type) => `${type} a`),
+  )
+})

@@ -608,3 +608,156 @@ t.test('after the end nothing watches any more', async (t) => {
   )
   t.equal(world.clock.pending, 0)
 })
+
+t.test('options that are wrong are told all at once, with their paths', async (t) => {
+  const settings = {
+    name: 7,
+    reconcile: 'x',
+    deleted: 1,
+    owns: [part, 'parts', { type: part, predicates: [1] }, { type: 'parts' }, {}],
+    watches: [{ type: part }, { map: () => [], type: 'parts' }],
+    indexes: [1],
+    predicates: 'x',
+    workers: 0,
+    rateLimiter: {},
+    rbac: [{ apiGroups: [''] }],
+    reconciliationTimeoutMs: -1,
+    reconciles: 1,
+  }
+  const error = t.throws(() => defineController(thing, settings as never), { code: 'PRO_CONFIG_INVALID' }) as unknown as Error
+  const type = 'a type, such as core.pod, or what defineKind returns'
+  t.strictSame(error.message.slice('The controller "7" is not well defined: '.length, -1).split('; '), [
+    'name: must be a string, found 7',
+    'reconcile: must be a function, found "x"',
+    'deleted: must be a function, found 1',
+    `owns[1]: must be ${type}, found "parts"`,
+    'owns[2].predicates[0]: must be a function, found 1',
+    `owns[3].type: must be ${type}, found "parts"`,
+    `owns[4]: must be ${type}, found an object`,
+    'watches[0].map: is missing',
+    `watches[1].type: must be ${type}, found "parts"`,
+    'indexes[0]: must be what defineCacheIndex returns, found 1',
+    'predicates: must be a list, found "x"',
+    'workers: must be a whole number of at least 1, found 0',
+    'rateLimiter: must be a function, found an object',
+    'rbac[0].resources: is missing',
+    'rbac[0].verbs: is missing',
+    'reconciliationTimeoutMs: must be a number of milliseconds above 0, found -1',
+    'reconciles: unknown field',
+    'did you mean reconcile?',
+  ])
+  t.throws(() => defineController(thing, {} as never), { message: 'The controller "thing" is not well defined: reconcile: is missing.' })
+})
+
+t.test('a definition is frozen, and without rules of its own has those for what it watches', async (t) => {
+  const definition = defineController(thing, { reconcile: async () => undefined })
+  t.ok(Object.isFrozen(definition))
+  t.equal(definition.type, thing)
+  t.strictSame(definition.rbac, [{ apiGroups: ['example.com'], resources: ['things'], verbs: ['get', 'list', 'watch'] }])
+})
+
+t.test('its start is logged, and its queue and reconciles are measured under its name', async (t) => {
+  const world = await start({ name: 'things', workers: 3 }, { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) })
+  const { time: _, ...line } = world.log[0]!
+  t.strictSame(line, {
+    level: 'info',
+    controller: 'things',
+    controllerGroup: 'example.com',
+    controllerKind: 'Thing',
+    workers: 3,
+    msg: 'starting workers',
+  })
+  t.ok(await world.measured('workqueue_adds_total{name="things",controller="things"} 1'))
+  t.ok(await world.measured('controller_runtime_reconcile_total{controller="things",result="success"} 1'))
+  await world.end()
+})
+
+t.test('one worker is the default', async (t) => {
+  const world = await start()
+  t.ok(await world.measured('controller_runtime_max_concurrent_reconciles{controller="thing"} 1'))
+  await world.end()
+})
+
+t.test('predicates of an owned type are for it alone', async (t) => {
+  const owner = objectOf(thing, 'owner')
+  const world = await start(
+    { owns: [{ type: part, predicates: [labelSelector({ matchLabels: { on: 'yes' } })] }] },
+    { prepare: ({ cache }) => cache.of(thing).set(owner) },
+  )
+  world.seen.length = 0
+  const ownerReferences = [controllerReference(owner)]
+  world.cache.of(part).set(objectOf(part, 'a', { ownerReferences }))
+  await world.clock.advance(0)
+  t.strictSame(world.seen, [])
+  world.cache.of(part).set(objectOf(part, 'b', { ownerReferences, labels: { on: 'yes' } }))
+  world.cache.of(thing).set(objectOf(thing, 'other'))
+  await world.clock.advance(0)
+  t.strictSame(world.seen, ['ns/owner', 'ns/other'])
+  await world.end()
+})
+
+t.test('a running reconcile has 30 s after the stop, unless the environment says otherwise', async (t) => {
+  for (const [graceMs, limit] of [
+    [undefined, 30_000],
+    [500, 500],
+  ] as const) {
+    const world = controllerWorld()
+    const { cache, clock, stop } = world
+    cache.of(thing).set(objectOf(thing, 'a'))
+    let signal: AbortSignal | undefined
+    const definition = defineController(thing, {
+      reconcile: (_, context) => {
+        signal = context.signal
+        return new Promise((_, reject) => context.signal.addEventListener('abort', () => reject(context.signal.reason as Error)))
+      },
+    })
+    const { graceMs: _, ...environment } = world.environment
+    const done = definition.start(graceMs === undefined ? environment : { ...environment, graceMs }, stop.signal)
+    cache.of(thing).sync()
+    await clock.advance(0)
+    stop.abort()
+    await clock.advance(limit - 1)
+    t.equal(signal?.aborted, false)
+    await clock.advance(1)
+    t.equal(signal?.aborted, true)
+    await done
+  }
+})
+
+t.test('a limit of time is that of the settings', async (t) => {
+  let signal: AbortSignal | undefined
+  const world = await start(
+    {
+      reconciliationTimeoutMs: 700,
+      reconcile: (_, context) => {
+        signal ??= context.signal
+        return new Promise((resolve) => context.signal.addEventListener('abort', () => resolve()))
+      },
+    },
+    { prepare: ({ cache }) => cache.of(thing).set(objectOf(thing, 'a')) },
+  )
+  await world.clock.advance(699)
+  t.equal(signal?.aborted, false)
+  await world.clock.advance(1)
+  t.equal(signal?.aborted, true)
+  await world.end()
+})
+
+t.test('all types are followed before the first event of one is mapped', async (t) => {
+  const world = controllerWorld()
+  world.cache.of(part).set(objectOf(part, 'p'))
+  const followed: string[][] = []
+  const map = (): [] => {
+    followed.push([...world.cache.informers.keys()])
+    return []
+  }
+  const { environment, stop } = world
+  const watches = [
+    { type: part, map },
+    { type: other, map },
+  ] as const
+  const done = defineController(thing, { reconcile: async () => undefined, watches }).start(environment, stop.signal)
+  t.strictSame(followed, [['parts', 'things', 'others']])
+  stop.abort()
+  await done
+})

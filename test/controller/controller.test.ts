@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import t from 'tap'
 import { systemClock } from '../../src/api/clock.ts'
 import type { Client } from '../../src/client/client.ts'
@@ -440,4 +441,217 @@ t.test('a controller that is stopped before it starts does nothing', async (t) =
     reconcile: async () => void t.fail('must not run'),
   }).run(stop)
   await world.end()
+})
+
+t.test('each outcome has its line, with what it is about and how long it took', async (t) => {
+  const outcomes: Record<string, () => Result> = {
+    success: () => undefined,
+    later: () => ({ requeueAfterMs: 60_000 }),
+    requeue: () => ({ requeue: true }),
+    error: () => {
+      throw new Error('oops')
+    },
+    terminal: () => {
+      throw new TerminalError('never')
+    },
+  }
+  const calls: string[] = []
+  const world = run(async ({ name }, { clock }) => {
+    calls.push(name)
+    await new Promise<void>((resolve) => clock.after(1500, resolve))
+    if (calls.filter((call) => call === name).length > 1) return
+    return outcomes[name]!()
+  })
+  for (const name of Object.keys(outcomes)) world.queue.add(`ns/${name}`)
+  await world.clock.advance(5 * 1500)
+  const lines = world.log.map(({ reconcileID: _, time: __, err, ...line }) => ({
+    ...line,
+    ...(err === undefined ? {} : { err: (err as Error).message }),
+  }))
+  const about = (name: string): object => ({ namespace: 'ns', name, seconds: 1.5 })
+  t.strictSame(lines.slice(0, 5), [
+    { level: 'debug', ...about('success'), msg: 'reconciled' },
+    { level: 'debug', ...about('later'), requeueAfterMs: 60_000, msg: 'reconciled, again later' },
+    { level: 'debug', ...about('requeue'), msg: 'reconciled, again with back-off' },
+    { level: 'error', ...about('error'), err: 'oops', msg: 'the reconcile failed and is tried again' },
+    { level: 'error', ...about('terminal'), err: 'never', msg: 'the reconcile failed and is not tried again until the object changes' },
+  ])
+  await world.clock.advance(100_000)
+  t.strictSame(calls.slice(5).sort(), ['error', 'later', 'requeue'])
+  for (const [result, count] of [
+    ['success', 4],
+    ['requeue_after', 1],
+    ['requeue', 1],
+    ['error', 2],
+  ] as const)
+    t.ok(await world.measured(total(result, count)), result)
+  t.ok(await world.measured('controller_runtime_reconcile_time_seconds_sum{controller="thing"} 12'))
+  await world.end()
+})
+
+t.test('a reconcile is given what the controller has, and the id that its lines have', async (t) => {
+  const contexts: ReconcileContext[] = []
+  const world = run(async (_, context) => {
+    contexts.push(context)
+    context.logger.info('from within')
+  })
+  world.queue.add('ns/a')
+  await world.clock.advance(0)
+  const [{ cache, clock, events, reconcileID, signal }] = contexts as [ReconcileContext]
+  t.equal(cache, world.environment.cache)
+  t.equal(clock, world.clock)
+  t.equal(events, world.environment.events)
+  t.notOk(signal.aborted)
+  t.strictSame(
+    world.log.map(({ msg, namespace, name, reconcileID: id }) => [msg, namespace, name, id]),
+    [
+      ['from within', 'ns', 'a', reconcileID],
+      ['reconciled', 'ns', 'a', reconcileID],
+    ],
+  )
+  await world.end()
+})
+
+t.test('all that a wrong program throws is a panic', async (t) => {
+  const errors = [new TypeError('a'), new ReferenceError('b'), new RangeError('c'), new SyntaxError('d'), new Error('e')]
+  const world = run(async () => {
+    throw errors.shift()!
+  })
+  for (const key of ['a', 'b', 'c', 'd', 'e']) world.queue.add(key)
+  await world.clock.advance(0)
+  t.ok(await world.measured('controller_runtime_reconcile_panics_total{controller="thing"} 3'))
+  t.ok(await world.measured('controller_runtime_reconcile_errors_total{controller="thing"} 5'))
+  t.ok(await world.measured('controller_runtime_terminal_reconcile_errors_total{controller="thing"} 0'))
+  await world.end()
+})
+
+t.test('an outcome that cannot be reported is told with what can be read of it, and is a panic', async (t) => {
+  const throwing = (error: unknown) => {
+    let calls = 0
+    const logger = {
+      child: () => logger,
+      debug: () => {
+        calls += 1
+        if (calls === 1) throw error
+      },
+      error: (text: string) => void told.push(text),
+    } as unknown as ControllerOptions['logger']
+    return logger
+  }
+  const told: string[] = []
+  for (const error of [new Error('no disk'), unreadable]) {
+    const world = run(async () => undefined, { logger: throwing(error) })
+    world.queue.add('ns/a')
+    await world.clock.advance(0)
+    t.ok(await world.measured('controller_runtime_reconcile_panics_total{controller="thing"} 1'))
+    await world.end()
+  }
+  t.strictSame(told, [
+    'the outcome of the reconcile of ns/a could not be reported: no disk',
+    'the outcome of the reconcile of ns/a could not be reported: by an error that cannot be read',
+  ])
+})
+
+t.test('what is cut off at the end is no failure of the object, and is not tried again', async (t) => {
+  const world = run(
+    (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })),
+    { graceMs: 100 },
+  )
+  world.queue.add('a')
+  await world.clock.advance(0)
+  world.stop.abort()
+  await world.clock.advance(100)
+  await world.done
+  t.match(world.log, [{ level: 'warn', name: 'a', seconds: 0.1, msg: 'the reconcile was cut off because the process ends' }])
+  t.match(world.log[0]?.err, { message: 'The process ends; the reconcile did not end in time.' })
+  t.ok(await world.measured(total('error', 1)))
+  t.equal(world.clock.pending, 0)
+  t.strictSame(getEventListeners(world.stop.signal, 'abort'), [])
+})
+
+t.test('a limit of time counts once for each reconcile, and for none that ends in time', async (t) => {
+  const world = run((_, { clock }) => new Promise<void>((resolve) => clock.after(1000, resolve)), {
+    reconciliationTimeoutMs: 1000,
+    workers: 2,
+  })
+  world.queue.add('a')
+  await world.clock.advance(5000)
+  t.ok(await world.measured(total('success', 1)))
+  const quick = run((_, { clock }) => new Promise<void>((resolve) => clock.after(999, resolve)), { reconciliationTimeoutMs: 1000 })
+  quick.queue.add('a')
+  await quick.clock.advance(5000)
+  t.ok(await quick.measured('controller_runtime_reconcile_timeouts_total{controller="thing"} 0'))
+  await world.end()
+  await quick.end()
+})
+
+t.test('a clock that is set back makes no reconcile take negative time', async (t) => {
+  const world = run(async () => world.clock.set(world.clock.now() - 10_000))
+  world.queue.add('a')
+  await world.clock.advance(0)
+  t.match(world.log, [{ seconds: 0 }])
+  await world.end()
+})
+
+t.test('what comes again after a while keeps its priority', async (t) => {
+  const order: string[] = []
+  const world = run(async ({ name }, { clock }) => {
+    order.push(name)
+    if (name === 'busy') await new Promise<void>((resolve) => clock.after(100, resolve))
+    return order.length === 1 ? { requeueAfterMs: 10 } : undefined
+  })
+  world.queue.add('low', { priority: -100 })
+  await world.clock.advance(1)
+  world.queue.add('busy')
+  await world.clock.advance(50)
+  world.queue.add('other', { priority: -50 })
+  await world.clock.advance(100)
+  t.strictSame(order, ['low', 'busy', 'other', 'low'])
+  await world.end()
+})
+
+t.test('what ends well, or for good, forgets the failures before it', async (t) => {
+  const endings: Record<string, () => Result> = {
+    success: () => undefined,
+    later: () => ({ requeueAfterMs: 1_000_000 }),
+    terminal: () => {
+      throw new TerminalError('never')
+    },
+  }
+  for (const [name, ending] of Object.entries(endings)) {
+    const at: number[] = []
+    const world = run(async (_, { clock }) => {
+      at.push(clock.now())
+      if (at.length === 3) return ending()
+      throw new Error('not yet')
+    })
+    const started = world.clock.now()
+    world.queue.add('a')
+    await world.clock.advance(100)
+    world.queue.add('a')
+    await world.clock.advance(10)
+    t.strictSame(
+      at.map((time) => time - started),
+      [0, 5, 15, 100, 105],
+      name,
+    )
+    await world.end()
+  }
+})
+
+t.test('a worker that has a key in hand when the stop comes does not begin with it', async (t) => {
+  const started: string[] = []
+  const world: World = run(
+    async ({ name }) => {
+      started.push(name)
+      world.stop.abort()
+    },
+    { workers: 2 },
+  )
+  world.queue.add('a')
+  world.queue.add('b')
+  await world.clock.advance(0)
+  await world.done
+  t.strictSame(started, ['a'])
+  t.equal(world.clock.pending, 0)
 })

@@ -66,3 +66,51 @@ t.test('predicates combine', async (t) => {
   t.strictSame([or(yes, no)(event), or(no, no)(event), or()(event)], [true, false, false])
   t.strictSame([not(yes)(event), not(no)(event)], [false, true])
 })
+
+t.test('labels and annotations that are gone, or come, are a change', async (t) => {
+  for (const [predicate, field] of [
+    [labelsChanged, 'labels'],
+    [annotationsChanged, 'annotations'],
+  ] as const) {
+    const update = (old: object | undefined, now: object | undefined): boolean =>
+      predicate(updated(old === undefined ? {} : { [field]: old }, now === undefined ? {} : { [field]: now }))
+    t.strictSame(
+      [
+        update({ a: '1' }, undefined),
+        update(undefined, { a: '1' }),
+        update({}, undefined),
+        update(undefined, undefined),
+        update({ a: '1' }, { a: '1' }),
+      ],
+      [true, true, false, false, false],
+      field,
+    )
+  }
+  t.equal(labelsChanged(updated({ annotations: { a: '1' } }, { annotations: { a: '2' } })), false)
+  t.equal(annotationsChanged(updated({ labels: { a: '1' } }, { labels: { a: '2' } })), false)
+})
+
+t.test('a generation that comes, or goes back, is a change', async (t) => {
+  t.equal(generationChanged(updated({}, { generation: 1 })), true)
+  t.equal(generationChanged(updated({ generation: 2 }, { generation: 1 })), true)
+  t.equal(generationChanged(updated({ generation: 1 }, {})), true)
+})
+
+t.test('a selector that is not valid is refused, and a deletion is selected by its last state', async (t) => {
+  t.throws(() => labelSelector({ matchLabels: { 'a b': 'c' } }), { code: 'PRO_INPUT' })
+  const web = labelSelector({ matchLabels: { app: 'web' } })
+  t.equal(web({ type: 'deleted', object: object({ labels: { app: 'web' } }) }), true)
+  t.equal(web({ type: 'deleted', object: object({}) }), false)
+  t.equal(web(updated({}, { labels: { app: 'web' } })), true)
+  t.equal(labelSelector({})(added()), true)
+})
+
+t.test('combined predicates are given the event, and asked no more than is needed', async (t) => {
+  const asked: unknown[] = []
+  const tell = (answer: boolean) => (event: ObjectEvent) => (asked.push(event), answer)
+  const event = added()
+  and(tell(false), tell(true))(event)
+  or(tell(true), tell(false))(event)
+  not(tell(true))(event)
+  t.strictSame(asked, [event, event, event])
+})

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { getEventListeners } from 'node:events'
 import { WorkQueue } from '../../src/controller/queue.ts'
+import type { QueueMetrics } from '../../src/telemetry/metrics.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 
@@ -186,4 +188,159 @@ t.test('depth, adds, retries and durations are measured', async (t) => {
   t.ok(await value(`workqueue_work_duration_seconds_sum${labels} 2`))
   t.ok(await value(`workqueue_adds_total${labels} 2`))
   t.ok(await value(`workqueue_unfinished_work_seconds${labels} 0`))
+})
+
+/** A queue that tells each call of its metrics. */
+function measured(): { clock: FakeClock; queue: WorkQueue<string>; told: unknown[][]; running: () => readonly number[] } {
+  const clock = new FakeClock()
+  const told: unknown[][] = []
+  let running: () => readonly number[] = () => []
+  const tell =
+    (name: string) =>
+    (...args: unknown[]) =>
+      void told.push([name, ...args])
+  const metrics = {
+    added: tell('added'),
+    depth: tell('depth'),
+    retried: tell('retried'),
+    waited: tell('waited'),
+    worked: tell('worked'),
+    observeRunning: (observe: () => readonly number[]) => (running = observe),
+  } as unknown as QueueMetrics
+  return { clock, queue: new WorkQueue<string>({ clock, metrics }), told, running: () => running() }
+}
+
+t.test('what happens to a key is told to the metrics', async (t) => {
+  const { clock, queue, told, running } = measured()
+  const since = (): unknown[][] => told.splice(0)
+  queue.add('a')
+  t.strictSame(since(), [['added'], ['depth', 1, 0]])
+  queue.add('a')
+  t.strictSame(since(), [], 'it is there already')
+  queue.add('a', { priority: 5 })
+  t.strictSame(since(), [
+    ['depth', 0, 0],
+    ['depth', 1, 5],
+  ])
+  queue.add('b', { after: 1000, priority: 5 })
+  t.strictSame(since(), [['retried']])
+  await clock.advance(1500)
+  t.strictSame(since(), [['added'], ['depth', 2, 5]])
+  t.equal(await queue.get(), 'a')
+  t.strictSame(since(), [
+    ['depth', 1, 5],
+    ['waited', 1.5],
+  ])
+  t.equal(await queue.get(), 'b')
+  t.strictSame(since(), [
+    ['depth', 0, 5],
+    ['waited', 0.5],
+  ])
+  queue.add('a', { priority: 1 })
+  queue.add('a', { priority: 2 })
+  t.strictSame(since(), [['added'], ['depth', 1, 1], ['depth', 0, 1], ['depth', 1, 2]])
+  await clock.advance(2000)
+  t.strictSame(running(), [2, 2])
+  queue.done('a')
+  t.strictSame(since(), [['worked', 2]])
+  t.strictSame(running(), [2])
+  queue.done('a')
+  queue.done('c')
+  t.strictSame(since(), [], 'nobody has it')
+  const waiting = Promise.all([queue.get(), queue.get()])
+  t.strictSame(since(), [
+    ['depth', 0, 2],
+    ['waited', 2],
+  ])
+  queue.add('d', { priority: 3 })
+  t.strictSame(since(), [['added'], ['depth', 1, 3], ['depth', 0, 3], ['waited', 0]])
+  t.strictSame(await waiting, ['a', 'd'])
+})
+
+t.test('after a shut down no depth is left', async (t) => {
+  const { queue, told } = measured()
+  queue.add('a')
+  queue.add('b', { priority: 5 })
+  queue.add('c', { after: 10, priority: 7 })
+  told.length = 0
+  queue.shutDown()
+  t.strictSame(told, [
+    ['depth', 0, 0],
+    ['depth', 0, 5],
+  ])
+  queue.add('d')
+  queue.add('d', { after: 5 })
+  t.equal(told.length, 2)
+})
+
+t.test('a clock that is set back makes no time negative', async (t) => {
+  const { clock, queue, told, running } = measured()
+  queue.add('a')
+  clock.set(clock.now() - 5000)
+  await queue.get()
+  clock.set(clock.now() - 5000)
+  t.strictSame(running(), [0])
+  queue.done('a')
+  t.strictSame(told.slice(2), [
+    ['depth', 0, 0],
+    ['waited', 0],
+    ['worked', 0],
+  ])
+})
+
+t.test('one timer is for all that are delayed, for the earliest', async (t) => {
+  const { clock, queue, takeAll } = setUp()
+  const started = clock.now()
+  queue.add('b', { after: 2000 })
+  t.equal(clock.nextDue, started + 2000)
+  queue.add('a', { after: 1000 })
+  queue.add('c', { after: 3000 })
+  t.strictSame([clock.pending, clock.nextDue], [1, started + 1000])
+  await clock.advance(1000)
+  t.strictSame(await takeAll(), ['a'])
+  t.strictSame([clock.pending, clock.nextDue], [1, started + 2000])
+  queue.add('b')
+  t.strictSame(await takeAll(), ['b'])
+  await clock.advance(1000)
+  t.strictSame([clock.pending, clock.nextDue], [1, started + 3000])
+  await clock.advance(1000)
+  t.strictSame(await takeAll(), ['c'])
+  t.equal(clock.pending, 0)
+})
+
+t.test('a delay asks for the higher priority of both, whichever comes first', async (t) => {
+  const { clock, queue, take } = setUp()
+  queue.add('a', { after: 10, priority: -5 })
+  queue.add('a', { after: 20, priority: 3 })
+  queue.add('b', { after: 10, priority: 2 })
+  queue.add('b', { after: 5, priority: -100 })
+  await clock.advance(10)
+  t.strictSame([await take(), queue.priorityOf('a')], ['a', 3])
+  t.strictSame([await take(), queue.priorityOf('b')], ['b', 2])
+  t.equal(queue.priorityOf('c'), 0)
+})
+
+t.test('a retry has the priority that it is given', async (t) => {
+  const { clock, queue, take } = setUp()
+  queue.add('a', { priority: 7 })
+  await take()
+  queue.addRateLimited('a', { priority: 0 })
+  queue.done('a')
+  await clock.advance(5)
+  t.equal(await take(), 'a')
+  t.equal(queue.priorityOf('a'), 0)
+})
+
+t.test('nothing is left on the signal of a get that was served', async (t) => {
+  const { queue } = setUp()
+  const { signal } = new AbortController()
+  const waiting = queue.get(signal)
+  t.equal(getEventListeners(signal, 'abort').length, 1)
+  queue.add('a')
+  t.equal(await waiting, 'a')
+  t.strictSame(getEventListeners(signal, 'abort'), [])
+  const other = queue.get(signal)
+  queue.shutDown()
+  t.equal(await other, undefined)
+  t.strictSame(getEventListeners(signal, 'abort'), [])
 })

@@ -16,4 +16,5 @@ t.test('keys fail apart from each other, and a forgotten key starts anew', async
   t.strictSame([limiter.delayMs('a'), limiter.delayMs('a'), limiter.delayMs('a'), limiter.delayMs('b')], [10, 20, 30, 10])
   limiter.forget('a')
   t.equal(limiter.delayMs('a'), 10)
+  t.equal(limiter.delayMs('b'), 20, 'the others are remembered')
 })

@@ -41,6 +41,19 @@ t.test('each reconcile is a trace of its own', async (t) => {
     status: undefined,
     ended: true,
   })
+  t.strictSame(
+    { ...span?.attributes },
+    {
+      'k8s.resource.group': 'example.com',
+      'k8s.resource.version': 'v1',
+      'k8s.resource.kind': 'Thing',
+      'k8s.namespace.name': 'ns',
+      'k8s.resource.name': 'a',
+      'reconcile.controller': 'thing',
+      'reconcile.id': 'r-1',
+      'reconcile.result': 'requeue_after',
+    },
+  )
   t.equal(inner?.parentSpanId, span?.spanId, 'what it does is inside')
 })
 

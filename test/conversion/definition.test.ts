@@ -3,7 +3,7 @@ import { defineKind } from '../../src/api/kind.ts'
 import type { Infer, InferInput } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import type { Converted } from '../../src/conversion/definition.ts'
-import { defineConversion } from '../../src/conversion/definition.ts'
+import { defineConversion, missingConverters } from '../../src/conversion/definition.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
 
 const lamp = defineKind({
@@ -85,9 +85,14 @@ t.test('what is missing is said with what to write', async (t) => {
     message:
       'The conversion of Lamp.example.com is not well defined: v1beta1 differs from v2 (spec.mode, spec.on, status): write defineConversion(kind, { converters: { v1beta1: { toHub: …, fromHub: … } } }).',
   })
-  const wrong = { v2: v1, v3: v1, v1: { toHub: v1.toHub } } as never
+  const wrong = { v2: { fromHub: v1.fromHub }, v3: v1, v1: { toHub: v1.toHub } } as never
   t.throws(() => defineConversion(lamp, { converters: wrong }), {
-    message: /v2 is the stored version.*; there is no version v3; there are v1, v1beta1; v1 has no fromHub/,
+    message:
+      'The conversion of Lamp.example.com is not well defined: v2 is the stored version, to and from which the others are converted; there is no version v3; there are v1, v1beta1; v2 has no toHub; v1 has no fromHub; v1beta1 differs from v2 (spec.mode, spec.on, status): write defineConversion(kind, { converters: { v1beta1: { toHub: …, fromHub: … } } }).',
+  })
+  const single = defineKind({ group: 'example.com', kind: 'Single', versions: [{ name: 'v1', spec: Type.Object({}) }] })
+  t.throws(() => defineConversion(single, { converters: { v2: v1 } as never }), {
+    message: 'The conversion of Single.example.com is not well defined: there is no version v2; there are no others than the stored one.',
   })
 })
 
@@ -145,4 +150,45 @@ t.test('versions differ in what changes the meaning of a value', async (t) => {
     })
     t.throws(() => defineOperator({ name: 'other', kinds: [kind] }), { message: `v1beta1 differs from v1 (${path}):` } as never, path)
   }
+})
+
+t.test('of the places that differ three are named', async (t) => {
+  const spec = (...names: string[]) => Type.Object(Object.fromEntries(names.map((name) => [name, Type.String()])))
+  const kind = (...names: string[]) =>
+    defineKind({
+      group: 'example.com',
+      kind: 'Other',
+      versions: [
+        { name: 'v1', storage: true, spec: spec() },
+        { name: 'v2', spec: spec(...names) },
+      ],
+    })
+  const start = 'v2 differs from v1'
+  const end = 'write defineConversion(kind, { converters: { v2: { toHub: …, fromHub: … } } })'
+  t.strictSame(missingConverters(kind('a', 'b', 'c')), [`${start} (spec.a, spec.b, spec.c): ${end}`])
+  t.strictSame(missingConverters(kind('a', 'b', 'c', 'd')), [`${start} (spec.a, spec.b, spec.c, …): ${end}`])
+  t.strictSame(missingConverters(kind('a'), new Map([['v2', {}]])), [])
+  t.strictSame(missingConverters(kind()), [])
+})
+
+t.test('a definition has its kind, its converters and whether nothing may be lost', async (t) => {
+  const converters = { v1, v1beta1: { toHub: v1.toHub as never, fromHub: v1.fromHub as never } }
+  const defined = defineConversion(lamp, { converters, lossless: false })
+  t.strictSame([defined.kind === lamp, defined.lossless, [...defined.spokes.keys()]], [true, false, ['v1', 'v1beta1']])
+  t.equal(defined.spokes.get('v1'), v1)
+  t.ok(Object.isFrozen(defined))
+  t.throws(() => defineConversion(lamp, { converters: { ...converters, v1: undefined } as never }), {
+    message: /^The conversion of Lamp\.example\.com is not well defined: v1 differs from v2 \(spec\.mode, spec\.on, status\): write/,
+  })
+})
+
+t.test('settings that are none are refused', async (t) => {
+  const refused = (settings: unknown, message: string): void => {
+    t.throws(() => defineConversion(lamp, settings as never), {
+      code: 'PRO_KIND_INVALID',
+      message: `The conversion of Lamp.example.com is not well defined: ${message}.`,
+    })
+  }
+  refused({}, 'converters: is missing')
+  refused({ converters: {}, lossless: 'no' }, 'lossless: must be true or false, found "no"')
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { validateAnnotations } from '../../src/api/object-meta.ts'
 import type { Unkept } from '../../src/conversion/converter.ts'
-import { maxKeptBytes, putKeptAnnotations } from '../../src/conversion/kept-annotations.ts'
+import { keptAnnotation, maxKeptBytes, putKeptAnnotations, takeKeptAnnotations } from '../../src/conversion/kept-annotations.ts'
 import { schemaOf } from '../../src/schema/kind-schema.ts'
 import { converting, job, jobConversion, jobOf } from '../support/conversion-fixture.ts'
 import { jsonArbitrary } from '../support/schema-values.ts'
@@ -135,4 +135,57 @@ t.test('what is kept of several versions is within the limit for all annotations
   t.strictSame(Object.keys(put.metadata?.annotations as JsonObject), ['own', hub])
   t.strictSame(put.unkept, ['v1beta1', 'v1alpha1'])
   t.strictSame(validateAnnotations(put.metadata?.annotations, 'metadata.annotations'), [])
+})
+
+t.test('only the annotations of the versions of a kind are taken', async (t) => {
+  t.equal(keptAnnotation(job, 'v1'), hub)
+  const others = { 'conversion.example.com/v7': 'a', 'conversion.other.com/v1': 'b', own: 'c' }
+  const metadata = { name: 'a', annotations: { ...others, [hub]: 'x', 'conversion.example.com/v1beta1': 5 }, labels: { l: 'm' } }
+  const before = structuredClone(metadata)
+  const taken = takeKeptAnnotations(job, metadata)
+  t.strictSame(taken, { metadata: { name: 'a', labels: { l: 'm' }, annotations: others }, texts: new Map([['v1', 'x']]) })
+  t.strictSame(metadata, before)
+  t.strictSame(takeKeptAnnotations(job, { name: 'a', annotations: { [hub]: 'x' } }), {
+    metadata: { name: 'a' },
+    texts: new Map([['v1', 'x']]),
+  })
+  for (const untouched of [{}, { name: 'a' }, { annotations: others }, { annotations: null }, { annotations: [] }] as JsonObject[]) {
+    const { metadata: given, texts } = takeKeptAnnotations(job, untouched)
+    t.equal(given, untouched)
+    t.equal(texts.size, 0)
+  }
+  for (const none of [undefined, null, 'x', []]) t.strictSame(takeKeptAnnotations(job, none), { metadata: undefined, texts: new Map() })
+})
+
+t.test('what is kept is put beside the annotations that are there', async (t) => {
+  const metadata = { name: 'a', annotations: { own: 'x' } }
+  t.strictSame(putKeptAnnotations(job, metadata, new Map([['v1', 'kept']])), {
+    metadata: { name: 'a', annotations: { own: 'x', [hub]: 'kept' } },
+    unkept: [],
+  })
+  t.strictSame(metadata, { name: 'a', annotations: { own: 'x' } })
+  t.strictSame(putKeptAnnotations(job, undefined, new Map([['v1', 'kept']])), { metadata: { annotations: { [hub]: 'kept' } }, unkept: [] })
+  t.strictSame(putKeptAnnotations(job, { annotations: null }, new Map([['v1', 'k']])), {
+    metadata: { annotations: { [hub]: 'k' } },
+    unkept: [],
+  })
+  const nothing = putKeptAnnotations(job, metadata, new Map())
+  t.equal(nothing.metadata, metadata)
+  t.strictSame(nothing.unkept, [])
+  t.strictSame(putKeptAnnotations(job, undefined, new Map([['v1', 'x'.repeat(maxKeptBytes + 1)]])), { metadata: undefined, unkept: ['v1'] })
+})
+
+t.test('64 KiB are kept for a version, and 256 KiB of annotations in all, counted in bytes', async (t) => {
+  const unkept = (text: string, annotations: JsonObject = {}): readonly string[] =>
+    putKeptAnnotations(job, { annotations }, new Map([['v1', text]])).unkept
+  t.strictSame(unkept('x'.repeat(64 * 1024)), [])
+  t.strictSame(unkept('x'.repeat(64 * 1024 + 1)), ['v1'])
+  t.strictSame(unkept('ü'.repeat(32 * 1024)), [])
+  t.strictSame(unkept(`${'ü'.repeat(32 * 1024)}x`), ['v1'])
+  const room = 256 * 1024 - hub.length - 10 - 'own'.length - 'ö'.length * 2
+  t.strictSame(unkept('x'.repeat(10), { own: `${'x'.repeat(room)}ö` }), [])
+  t.strictSame(unkept('x'.repeat(11), { own: `${'x'.repeat(room)}ö` }), ['v1'])
+  t.strictSame(unkept('x'.repeat(10), { öwn: `${'x'.repeat(room)}ö` }), ['v1'])
+  const most = putKeptAnnotations(job, { annotations: { own: `${'x'.repeat(room)}ö` } }, new Map([['v1', 'x'.repeat(10)]])).metadata
+  t.strictSame(validateAnnotations(most?.annotations, 'metadata.annotations'), [])
 })

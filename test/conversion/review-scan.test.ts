@@ -76,3 +76,101 @@ t.test('a large object is read in slices to the same values, with its long integ
     message: /^request\.objects\[0\] of the ConversionReview cannot be read: /,
   })
 })
+
+t.test('the envelope, the space and the number of fields are bounded', async (t) => {
+  const review = (fields: string, objects = '[]'): Promise<unknown> =>
+    scanReview(Buffer.from(`{"request":{"objects":${objects}}${fields}}`), turns())
+  const notJson = (problem: string) => ({
+    name: 'MalformedConversionReview',
+    message: `The body is no JSON of a ConversionReview: ${problem}.`,
+  })
+  const largeEnvelope = { message: 'The ConversionReview without its objects is larger than 65536 bytes.' }
+  // All but the x-es, without the two brackets of the list.
+  const around = '{"request":{"objects":},"a":""}'.length
+  await review(`,"a":"${'x'.repeat(65_536 - around)}"`, `[{"b":"${'y'.repeat(70_000)}"}]`)
+  await t.rejects(review(`,"a":"${'x'.repeat(65_537 - around)}"`, '[{}]'), largeEnvelope)
+  await review('', `[${' '.repeat(65_536)}{}]`)
+  await t.rejects(review('', `[${' '.repeat(65_537)}{}]`), { message: 'There is more than 65536 bytes of white space in a row.' })
+  await review('', `[${' \t\n\r'.repeat(100)}{}]`)
+  const fields = (count: number): string => Array.from({ length: count }, (_, index) => `,"f${index}":${index}`).join('')
+  await review(fields(31))
+  await t.rejects(review(fields(32)), notJson('the field "f31" is one too many'))
+  await t.rejects(review(`,"${'k'.repeat(60)}":1,"${'k'.repeat(60)}":2`), notJson(`the field "${'k'.repeat(39)} is one too many`))
+})
+
+t.test('an object has 8 MiB at most', async (t) => {
+  const object = (bytes: number): string => `[{"a":"${'x'.repeat(bytes - 8)}"}]`
+  const { objects } = await scan(object(8 * 1024 * 1024))
+  t.equal(objects.heaviest.bytes, 8 * 1024 * 1024)
+  await t.rejects(scan(object(8 * 1024 * 1024 + 1)), { message: 'request.objects[0] is larger than 8388608 bytes.' })
+})
+
+t.test('the heaviest are the most values and the most bytes, of whichever object', async (t) => {
+  const few = `{"a":"${'x'.repeat(100)}"}`
+  const { objects } = await scan(`[{},{"a":[1,2,3]},${few},{}]`)
+  t.strictSame(objects.heaviest, { values: 4, bytes: few.length })
+  t.strictSame((await scan('[]')).objects.heaviest, { values: 0, bytes: 0 })
+  t.equal((await scan('[]')).objects.length, 0)
+  t.strictSame([...(await scan('[ ]')).objects], [])
+})
+
+t.test('a review that ends too early, or goes on, is no JSON', async (t) => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['', '"{" is expected at byte 0'],
+    ['  []', '"{" is expected at byte 2'],
+    ['{} x', 'more follows after the review'],
+    ['{"a" 1}', '":" is expected at byte 5'],
+    ['{"a":1 "b":2}', '"}" is expected at byte 10'],
+    ['{"a":}', 'it ends too early'],
+    ['{"a":1,}', 'a field has no name'],
+    ['{"a', 'it ends too early'],
+    ['{"request":{"objects":[{},]}}', 'it ends too early'],
+    ['{"request":{"objects":[{},', 'it ends too early'],
+    ['{"a":"b\\"}', 'it ends too early'],
+    ['{"request":{"objects":[{]}}', '"]" is expected at byte 25'],
+    ['{"request":{"objects":[{}}}', '"]" is expected at byte 25'],
+  ]
+  for (const [text, problem] of cases) {
+    const error = await scanReview(Buffer.from(text), turns()).catch((thrown: unknown) => thrown as Error)
+    t.strictSame(
+      error instanceof Error ? [error.name, error.message] : error,
+      ['MalformedConversionReview', `The body is no JSON of a ConversionReview: ${problem}.`],
+      text,
+    )
+  }
+})
+
+t.test('only the list of objects of the request is taken out of a review', async (t) => {
+  const text = '{"objects":[{"a":1}],"request":{"x":{"objects":[1]},"objects":{"b":2}},"n":-1.5e3,"t":"\\\\","u":"\\"]"}'
+  const { envelope, objects } = await scanReview(Buffer.from(text), turns())
+  t.strictSame(envelope, JSON.parse(text))
+  t.strictSame([objects.length, objects.heaviest], [0, { values: 0, bytes: 0 }])
+  const other = await scanReview(Buffer.from('{"request":[{"objects":[{}]}]}'), turns())
+  t.strictSame([other.envelope, other.objects.length], [{ request: [{ objects: [{}] }] }, 0])
+})
+
+t.test('a long list is gone over in slices', async (t) => {
+  let given = 0
+  const due = { due: true, give: async () => void (given += 1) } as unknown as Turns
+  await scanReview(Buffer.from('{"request":{"objects":[{},{},{}]}}'), due)
+  t.equal(given, 3)
+})
+
+t.test('of an object in an object only its own name is told', async (t) => {
+  const text = '{"metadata":{"ownerReferences":[{"name":"o"}],"namespace":"s"},"spec":{"metadata":{"name":"x"},"kind":"y"},"kind":"K"}'
+  t.strictSame(await identityOf(Buffer.from(text)), { kind: 'K', metadata: { namespace: 's' } })
+  t.strictSame(await identityOf(Buffer.from('[]')), { metadata: {} })
+})
+
+t.test('an object of up to 10,000 values is read in one go, a larger one in slices', async (t) => {
+  const given = async (items: number): Promise<number> => {
+    let turns = 0
+    const slices = { due: true, give: async () => void (turns += 1) } as unknown as Turns
+    const [object] = [...(await scan(`[{"a":[${Array(items).fill('1').join(',')}]}]`)).objects]
+    t.equal(object!.values, items + 1)
+    await readObject(object!, slices)
+    return turns
+  }
+  t.equal(await given(9_999), 0)
+  t.ok((await given(10_000)) > 5)
+})

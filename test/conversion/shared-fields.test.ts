@@ -30,3 +30,18 @@ t.test('items of a list map are shared in part where both versions tell them apa
   t.equal(shared(items, list(from, 'name'), list(to)), undefined, 'by none')
   t.equal(shared(items, list(from), list(to)), undefined, 'by their places')
 })
+
+t.test('what is no object among the items, or has the name of what every object has, stays what it is', async (t) => {
+  const [from, to] = [object({ name: text, size: text }), object({ name: text, size: number })]
+  t.strictSame(shared([{ name: 'a', size: '1' }, null, 'x'], list(from, 'name'), list(to, 'name')), [{ name: 'a' }, null, 'x'])
+  const value = JSON.parse('{"__proto__":"a","b":null,"c":{}}') as Record<string, never>
+  const named = object(JSON.parse('{"__proto__":{"type":"string"},"b":{"type":"string"},"c":{"type":"object"}}') as never)
+  t.equal(JSON.stringify(sharedFields(value, named, named)), '{"__proto__":"a","b":null,"c":{}}')
+})
+
+t.test('a value that differs, and is neither object nor list map, is not shared', async (t) => {
+  t.equal(shared('1', text, number), undefined)
+  t.equal(shared(undefined, text, text), undefined)
+  t.strictSame(shared({}, object({ a: text }), object({ a: number })), {})
+  t.equal(shared({ a: '1' }, object({ a: text }), { type: 'object', additionalProperties: text }), undefined)
+})

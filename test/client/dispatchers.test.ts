@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http'
+import t from 'tap'
+import { Dispatchers } from '../../src/client/dispatchers.ts'
+import { createTransport } from '../../src/client/transport.ts'
+import { startTestServer } from '../support/client-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { trustShapes } from '../support/trust-shapes.ts'
+
+const get = { method: 'GET', path: '/x' }
+
+t.test('connections are for one client certificate and its key', async (t) => {
+  const tls = { cert: 'a', key: 'b' }
+  const dispatchers = new Dispatchers({ server: 'https://localhost', describe: 'a test' }, tls)
+  t.teardown(() => dispatchers.close())
+  t.ok(dispatchers.carry({ ...tls }))
+  for (const other of [{ cert: 'a', key: 'c' }, { cert: 'c', key: 'b' }, { cert: 'a' }, { key: 'b' }, {}])
+    t.notOk(dispatchers.carry(other), JSON.stringify(other))
+})
+
+t.test('requests share a hundred connections', async (t) => {
+  const waiting: ServerResponse[] = []
+  const server = await startTestServer((_request, response) => void waiting.push(response))
+  const transport = createTransport(server.connection)
+  t.teardown(async () => (await transport.close(), await server.close()))
+  const answers = Array.from({ length: 102 }, () => transport.request(get))
+  await eventually(() => waiting.length === 100)
+  waiting[0]!.end()
+  await eventually(() => waiting.length === 101)
+  waiting[1]!.end()
+  await eventually(() => waiting.length === 102)
+  t.equal(server.sockets, 100)
+  for (const response of waiting) response.end()
+  await Promise.all(answers)
+})
+
+t.test('the name that a certificate must have can be another than the host of the address', async (t) => {
+  const { served, trusted } = trustShapes()
+  const ca = trusted[0]![1]
+  const server = await startTestServer(() => ({ body: {} }), { ...served, ca })
+  t.teardown(() => server.close())
+  const request = async (serverName: string): Promise<unknown> => {
+    const transport = createTransport({ ...server.connection, serverName })
+    t.teardown(() => transport.close())
+    return (await transport.request(get)).body
+  }
+  t.strictSame(await request('hooks.system.svc'), {})
+  await t.rejects(request('other.system.svc'), { code: 'PRO_API_UNREACHABLE', message: /is for other names: .*other\.system\.svc/ })
+})

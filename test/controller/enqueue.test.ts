@@ -1,0 +1,179 @@
+import t from 'tap'
+import type { ResourceType } from '../../src/api/group-version-kind.ts'
+import { resourceType } from '../../src/api/group-version-kind.ts'
+import type { KubernetesObject, ObjectKey } from '../../src/api/object.ts'
+import type { KeysOf, MapFunction } from '../../src/controller/enqueue.ts'
+import { EnqueueHandler, toController, toItself, toMapped } from '../../src/controller/enqueue.ts'
+import type { Predicate } from '../../src/controller/predicates.ts'
+import type { AddOptions, WorkQueue } from '../../src/controller/queue.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { recordingLogger } from '../support/cache-log.ts'
+import { FakeCache, objectOf, part, thing } from '../support/controller-fakes.ts'
+
+const zone = resourceType({ group: 'example.com', version: 'v1', kind: 'Zone', plural: 'zones', namespaced: false })
+
+function handlerFor(map: KeysOf, predicates: readonly Predicate[] = [], seenGone?: Set<string>) {
+  const added: [string, AddOptions | undefined][] = []
+  const queue = { add: (key: string, options?: AddOptions) => void added.push([key, options]) } as unknown as WorkQueue<string>
+  const clock = new FakeClock()
+  const { logger, lines } = recordingLogger()
+  const options = { type: part, map, predicates, queue, clock, logger }
+  const handler = new EnqueueHandler(seenGone === undefined ? options : { ...options, seenGone })
+  return { handler, added, clock, lines }
+}
+
+t.test('what was there before comes after what happens now', async (t) => {
+  const seenGone = new Set<string>()
+  const { handler, added } = handlerFor(toItself, [], seenGone)
+  const object = objectOf(part, 'a')
+  handler.added(object, true)
+  handler.added(object, false)
+  handler.updated(object, object)
+  t.equal(seenGone.size, 0)
+  handler.deleted(object)
+  t.strictSame(added, [
+    ['ns/a', { priority: -100 }],
+    ['ns/a', { priority: 0 }],
+    ['ns/a', { priority: 0 }],
+    ['ns/a', { priority: 0 }],
+  ])
+  t.strictSame([...seenGone], ['ns/a'])
+})
+
+t.test('an update asks for what it was and what it is, each once', async (t) => {
+  const { handler, added } = handlerFor(({ metadata }) => [
+    { namespace: 'ns', name: metadata.uid },
+    { namespace: 'ns', name: 'both' },
+    { name: 'cluster' },
+  ])
+  handler.updated(objectOf(part, 'a', { uid: 'new' }), objectOf(part, 'a', { uid: 'old' }))
+  t.strictSame(
+    added.map(([key]) => key),
+    ['ns/new', 'ns/both', 'cluster', 'ns/old'],
+  )
+})
+
+t.test('predicates see the event, and all have to agree', async (t) => {
+  const events: unknown[] = []
+  const see =
+    (answer: boolean): Predicate =>
+    (event) => (events.push(event), answer)
+  const seenGone = new Set<string>()
+  const refusing = handlerFor(toItself, [see(true), see(false), see(true)], seenGone)
+  const [object, old] = [objectOf(part, 'a'), objectOf(part, 'a')]
+  refusing.handler.added(object, true)
+  refusing.handler.updated(object, old)
+  refusing.handler.deleted(object)
+  t.strictSame([refusing.added, [...seenGone]], [[], []], 'a deletion that does not count was not seen')
+  t.strictSame(
+    events.filter((_, index) => index % 2 === 0),
+    [
+      { type: 'added', object, initial: true },
+      { type: 'updated', object, old },
+      { type: 'deleted', object },
+    ],
+  )
+  t.equal(events.length, 6, 'the third is not asked')
+})
+
+t.test('a predicate that throws says yes, and the others are asked', async (t) => {
+  const throwing: Predicate = () => {
+    throw new Error('cannot tell')
+  }
+  const no: Predicate = () => false
+  const { handler, added, lines } = handlerFor(toItself, [throwing, no])
+  handler.added(objectOf(part, 'a'), false)
+  t.strictSame(added, [])
+  t.match(lines, [{ level: 'error', object: 'ns/a', msg: 'a predicate for parts.example.com threw; the event counts' }])
+})
+
+t.test('what can be mapped of an update is enqueued at once, the rest when it can be', async (t) => {
+  let broken = 'old'
+  const { handler, added, clock, lines } = handlerFor(({ metadata: { uid } }) => {
+    if (uid === broken) throw new Error(`cannot map ${uid}`)
+    return [{ namespace: 'ns', name: uid }]
+  })
+  handler.updated(objectOf(part, 'a', { uid: 'new' }), objectOf(part, 'a', { uid: 'old' }))
+  t.strictSame(added, [['ns/new', { priority: 0 }]])
+  t.match(lines, [{ level: 'error', object: 'ns/a' }])
+  t.match(lines[0]?.err, { message: 'cannot map old' })
+  broken = ''
+  await clock.advance(1000)
+  t.strictSame(added.slice(1), [['ns/old', undefined]])
+  t.equal(clock.pending, 0)
+})
+
+t.test('the stop ends the tries that are still to come', async (t) => {
+  const { handler, added, clock } = handlerFor(() => {
+    throw new Error('cannot map')
+  })
+  handler.added(objectOf(part, 'a'), false)
+  t.equal(clock.pending, 1)
+  handler.stop()
+  t.equal(clock.pending, 0)
+  t.strictSame(added, [])
+})
+
+t.test('an object asks for itself', async (t) => {
+  t.strictSame(toItself(objectOf(part, 'a')), [{ namespace: 'ns', name: 'a' }])
+})
+
+t.test('an owned object asks for the one that controls it', async (t) => {
+  const reference = { apiVersion: 'example.com/v7', kind: 'Thing', name: 'owner', uid: 'u', controller: true }
+  const owned = (...ownerReferences: object[]): KubernetesObject => objectOf(part, 'a', { ownerReferences: ownerReferences as [] })
+  const other = { ...reference, name: 'other', controller: false }
+  const cases: readonly (readonly [ResourceType, KubernetesObject, readonly ObjectKey[]])[] = [
+    [thing, owned(other, reference), [{ namespace: 'ns', name: 'owner' }]],
+    [thing, owned(other), []],
+    [thing, owned({ ...reference, kind: 'Zone' }), []],
+    [thing, owned({ ...reference, apiVersion: 'other.com/v1' }), []],
+    [thing, objectOf(part, 'a'), []],
+    [zone, owned({ ...reference, kind: 'Zone' }), [{ name: 'owner' }]],
+  ]
+  for (const [owner, object, expected] of cases) t.strictSame(toController(owner)(object), expected)
+})
+
+t.test('a map function names keys of the type, and what is none is logged and left out', async (t) => {
+  const keys: unknown[] = [
+    { namespace: 'ns', name: 'a' },
+    { namespace: 'other', name: 'b' },
+    { namespace: '', name: 'c' },
+    { name: 'd' },
+    { namespace: 'ns', name: '' },
+    { namespace: 'ns', name: 7 },
+    undefined,
+    { namespace: 'ns', name: 'e', extra: 1 },
+  ]
+  const cache = new FakeCache()
+  const seen: unknown[] = []
+  const map: MapFunction = (object, context) => {
+    seen.push(object, context)
+    return keys as ObjectKey[]
+  }
+  const mapped = (type: ResourceType, namespaces: readonly string[]) => {
+    const { logger, lines } = recordingLogger()
+    return { keys: toMapped(type, map, { cache, namespaces, logger })(source), lines }
+  }
+  const source = objectOf(part, 'source')
+  const [a, b, e] = ['a', 'b', 'e'].map((name) => ({ namespace: name === 'b' ? 'other' : 'ns', name }))
+  const all = mapped(thing, [])
+  t.strictSame(all.keys, [a, b, e])
+  t.strictSame(seen, [source, { cache }])
+  const noName = 'A key of things.example.com has no name: the map function must name an object.'
+  const noNamespace = (name: string): string =>
+    `The key of "${name}" has no namespace: things.example.com have one, which the map function must name.`
+  t.strictSame(
+    all.lines.map(({ level, msg, object, err }) => [level, msg, object, (err as { message: string }).message]),
+    [noNamespace('c'), noNamespace('d'), noName, noName, noName].map((message) => [
+      'error',
+      'a map function gave a key that is none',
+      'ns/source',
+      message,
+    ]),
+  )
+  t.strictSame(mapped(thing, ['ns', 'third']).keys, [a, e])
+  t.strictSame(
+    mapped(zone, ['ns']).keys,
+    ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name })),
+  )
+})

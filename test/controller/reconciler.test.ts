@@ -1,0 +1,44 @@
+import t from 'tap'
+import { errorCodes, ProreusError } from '../../src/api/errors.ts'
+import type { Result } from '../../src/controller/reconciler.ts'
+import { requeueOf, TerminalError } from '../../src/controller/reconciler.ts'
+
+t.test('a result says when an object comes again', async (t) => {
+  const cases: readonly (readonly [unknown, string | number])[] = [
+    [undefined, 'success'],
+    [{}, 'success'],
+    [{ requeue: false }, 'success'],
+    [{ requeue: undefined, requeueAfterMs: undefined }, 'success'],
+    [{ requeue: true }, 'requeue'],
+    [{ requeue: true, requeueAfterMs: 5 }, 'requeue'],
+    [{ requeue: false, requeueAfterMs: 5 }, 5],
+    [{ requeueAfterMs: 0.5 }, 0.5],
+    [{ requeueAfterMs: 0 }, 'requeue'],
+    [{ requeueAfterMs: -1 }, 'requeue'],
+  ]
+  for (const [result, expected] of cases) t.equal(requeueOf(result as Result), expected, JSON.stringify(result))
+})
+
+t.test('what is no result is refused', async (t) => {
+  for (const [result, found] of [
+    [null, 'null'],
+    [[], ''],
+    ['requeue', 'requeue'],
+    [{ requeue: 'yes' }, 'requeue: yes'],
+    [{ requeueAfterMs: '5' }, 'requeueAfterMs: 5'],
+    [{ requeueAfterMs: NaN }, 'requeueAfterMs: NaN'],
+    [{ requeueAfterMs: Infinity }, 'requeueAfterMs: Infinity'],
+    [{ requeue: true, after: 5 }, 'an object with "after"'],
+  ] as const) {
+    const message = `The reconciler returned ${found}; expected is nothing, { requeueAfterMs: milliseconds } or { requeue: true }.`
+    t.throws(() => requeueOf(result as never), new TypeError(message))
+  }
+})
+
+t.test('a terminal error is one of Proreus, with a name of its own', async (t) => {
+  const cause = new Error('x')
+  const error = new TerminalError('malformed', { cause })
+  t.ok(error instanceof ProreusError)
+  t.strictSame([error.name, error.code, error.message, error.cause], ['TerminalError', 'PRO_INPUT', 'malformed', cause])
+  t.ok(error.code in errorCodes)
+})

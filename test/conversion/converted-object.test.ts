@@ -1,0 +1,76 @@
+import t from 'tap'
+import type { JsonObject } from '../../src/api/json.ts'
+import { completeResult } from '../../src/conversion/converted-object.ts'
+import { compileSchema } from '../../src/schema/compile.ts'
+
+const schema = compileSchema({
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer', default: 7 } } },
+    status: { type: 'object', properties: { c: { type: 'string' } } },
+  },
+})
+const metadata = { name: 'a', uid: 'u', labels: { l: '1' }, annotations: { n: '2' } }
+const source: JsonObject = { apiVersion: 'example.com/v1', kind: 'Job', metadata, spec: { old: 1 }, status: { c: 'x' } }
+const complete = (result: unknown, from = source): JsonObject => completeResult(from, result, 'example.com/v2', schema)
+const envelope = { apiVersion: 'example.com/v2', kind: 'Job' }
+
+t.test('a result gets the envelope, the metadata and the defaults', async (t) => {
+  t.strictSame(complete({ spec: { a: 'x' } }), { ...envelope, metadata, spec: { a: 'x', b: 7 }, status: { c: 'x' } })
+  t.strictSame(complete({ spec: {}, status: { c: 'y' } }).status, { c: 'y' })
+  t.strictSame(complete({}), { ...envelope, metadata, status: { c: 'x' } })
+  t.notOk('status' in complete({ spec: {}, status: undefined }), 'a status that is undefined is none')
+  t.strictSame(complete({ spec: undefined }, { apiVersion: 'example.com/v1', kind: 'Job' }), envelope)
+})
+
+t.test('the envelope of either version may be repeated', async (t) => {
+  for (const apiVersion of ['example.com/v1', 'example.com/v2'])
+    t.strictSame(complete({ apiVersion, kind: 'Job', metadata, other: undefined }), { ...envelope, metadata, status: { c: 'x' } })
+  const start = 'the converter wrote'
+  const end = ', and may write spec and status, and of the metadata labels and annotations'
+  t.throws(() => complete({ apiVersion: 'example.com/v3' }), { code: 'PRO_INPUT', message: `${start} apiVersion${end}` })
+  t.throws(() => complete({ kind: 'Other' }), { code: 'PRO_INPUT', message: `${start} kind${end}` })
+  t.throws(() => complete({ data: 1 }), { code: 'PRO_INPUT', message: `${start} data${end}` })
+})
+
+t.test('what is no object is said to be what it is', async (t) => {
+  const cases: readonly (readonly [unknown, string])[] = [
+    [undefined, 'gave nothing instead of an object with spec and status'],
+    [null, 'gave null instead of an object with spec and status'],
+    [[], 'gave a list instead of an object with spec and status'],
+    ['x', 'gave a string instead of an object with spec and status'],
+    [{ spec: [] }, 'gave a list as spec'],
+    [{ spec: null }, 'gave null as spec'],
+    [{ metadata: 5 }, 'gave a number as metadata'],
+    [{ metadata: { labels: [] } }, 'gave metadata.labels that are not all texts'],
+    [{ metadata: { annotations: { a: 1 } } }, 'gave metadata.annotations that are not all texts'],
+    [{ metadata: { uid: 'v' } }, 'changed metadata.uid from "u" to "v": only labels and annotations may change'],
+    [{ metadata: { finalizers: ['f'] } }, 'changed metadata.finalizers from nothing to ["f"]: only labels and annotations may change'],
+  ]
+  for (const [result, problem] of cases) t.throws(() => complete(result), { code: 'PRO_INPUT', message: `the converter ${problem}` })
+})
+
+t.test('labels and annotations that are given take the place of those that are there', async (t) => {
+  t.strictSame(complete({ metadata: { labels: { x: 'y' } } }).metadata, { ...metadata, labels: { x: 'y' } })
+  t.strictSame(complete({ metadata: { annotations: {}, labels: undefined, name: 'a' } }).metadata, { ...metadata, annotations: {} })
+  t.equal(complete({ metadata: { labels: { l: '1' } } }).metadata, metadata, 'the same ones change nothing')
+  t.strictSame(complete({ metadata: { labels: { x: 'y' } } }, { kind: 'Job' }).metadata, { labels: { x: 'y' } })
+  t.strictSame(metadata.labels, { l: '1' })
+})
+
+t.test('fields that the schema does not have are told, but for those of a status that goes along', async (t) => {
+  const told = (result: unknown, from = source): unknown[] => {
+    const paths: string[][] = []
+    completeResult(from, result, 'example.com/v2', schema, (dropped) => void paths.push([...dropped]))
+    return paths.flat()
+  }
+  t.strictSame(told({ spec: { a: 'x', odd: 1 }, status: { odd: 1 } }), ['spec.odd', 'status.odd'])
+  t.strictSame(told({ spec: { odd: 1 } }, { ...source, status: { odd: 1, statuses: 1 } }), ['spec.odd'])
+  t.strictSame(told({ spec: { status: 1 } }), ['spec.status'])
+  const without = compileSchema({ type: 'object', properties: { spec: { type: 'object' }, statuses: { type: 'object' } } })
+  const paths: string[] = []
+  completeResult(source, { spec: {} }, 'example.com/v2', without, (dropped) => void paths.push(...dropped))
+  t.strictSame(paths, [])
+  completeResult(source, { spec: {}, status: {} }, 'example.com/v2', without, (dropped) => void paths.push(...dropped))
+  t.strictSame(paths, ['status'])
+})
