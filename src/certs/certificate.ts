@@ -29,7 +29,7 @@ export function readBundle(pem: string): Certificate[] {
   for (const text of pem.match(block) ?? []) {
     try {
       const certificate = parse(text)
-      if (!found.has(certificate.fingerprint)) found.set(certificate.fingerprint, certificate)
+      found.set(certificate.fingerprint, certificate)
     } catch {
       // What cannot be read verifies nothing: a bundle is as good without it.
     }
