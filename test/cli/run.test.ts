@@ -86,7 +86,7 @@ t.test('without flags it runs the operators with the defaults of each', async (t
 
 t.test('while it runs a signal to the process ends it in order', async (t) => {
   const command = runCommand(async (_, { signal }) => {
-    process.emit('SIGTERM')
+    process.emit('SIGTERM', 'SIGTERM')
     t.equal(signal.aborted, true)
   })
   await command.parseAsync(['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod', '--log-level', 'silent'], { from: 'user' })
