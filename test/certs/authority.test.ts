@@ -63,7 +63,11 @@ t.test('decides what is to be done', async (t) => {
     ],
   ]
   for (const [name, stored, now, expected] of cases) t.strictSame(decideAuthority(stored, now), expected, name)
-  t.match(decideAuthority({ current: { ...current, key: 'x' } }, start), { action: 'replace', urgent: true, reason: /^the key cannot be read \(.+\)$/ })
+  t.match(decideAuthority({ current: { ...current, key: 'x' } }, start), {
+    action: 'replace',
+    urgent: true,
+    reason: /^the key cannot be read \(.+\)$/,
+  })
 })
 
 t.test('is read from the texts that it was written as', async (t) => {
@@ -116,7 +120,11 @@ t.test('says why a leaf has to be replaced', async (t) => {
   t.equal(leafProblem(leaf, await stateAt(start), names, start), 'it is not signed by the current authority')
   t.equal(leafProblem({ ...leaf, key: state.current.key }, state, names, start), 'the key does not belong to the certificate')
   const nameless = await issueLeaf(state.current, { names: [], ips: names.ips, now: start })
-  t.equal(leafProblem(nameless, state, { names: ['proreus-webhook'], ips: [] }, start), 'it is not for proreus-webhook', 'its subject is no name')
+  t.equal(
+    leafProblem(nameless, state, { names: ['proreus-webhook'], ips: [] }, start),
+    'it is not for proreus-webhook',
+    'its subject is no name',
+  )
   const wild = { names: ['*.example.com'], ips: [] }
   t.equal(leafProblem(await issueLeaf(state.current, { ...wild, now: start }), state, wild, start), undefined, 'a wildcard is for itself')
   const leafThird = (7 * day + hour) / 3

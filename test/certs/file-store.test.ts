@@ -77,19 +77,19 @@ t.test('replaces what is damaged or does not fit, with one warning', async (t) =
     ],
     ['a missing certificate', (directory) => rmSync(join(directory, 'tls.crt')), `replaced FOLDER/tls.crt: ${noCertificate}`, true],
     ['a missing key', (directory) => rmSync(join(directory, 'tls.key')), /^replaced FOLDER\/tls\.crt: the key cannot be read/, true],
-    [
-      'a damaged authority',
-      (directory) => writeFileSync(join(directory, 'ca.crt'), 'damaged'),
-      `${authority}: ${noCertificate}`,
-      false,
-    ],
+    ['a damaged authority', (directory) => writeFileSync(join(directory, 'ca.crt'), 'damaged'), `${authority}: ${noCertificate}`, false],
     [
       'a damaged key of the authority',
       (directory) => writeFileSync(join(directory, 'ca.key'), 'damaged'),
       /^replaced the certificate authority in FOLDER: the key cannot be read/,
       false,
     ],
-    ['an authority without certificate', (directory) => rmSync(join(directory, 'ca.crt')), `${authority}: the certificate is missing`, false],
+    [
+      'an authority without certificate',
+      (directory) => rmSync(join(directory, 'ca.crt')),
+      `${authority}: the certificate is missing`,
+      false,
+    ],
   ]
   for (const [name, damage, warning, keepsAuthority] of cases) {
     await t.test(name, async (t) => {

@@ -205,8 +205,7 @@ t.test('a missing permission is said once, and tried again', async (t) => {
   t.strictSame(
     lines,
     titles.map(
-      (title) =>
-        `error: ${title} may not be read or patched, so the API server cannot trust this process: no. Grant get and patch for it.`,
+      (title) => `error: ${title} may not be read or patched, so the API server cannot trust this process: no. Grant get and patch for it.`,
     ),
   )
   server.before = () => undefined

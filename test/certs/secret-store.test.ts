@@ -175,10 +175,11 @@ t.test('a leaf lives as long as it is good: for the authority that signs, and fo
 t.test('what is asked of the API server names the Secret, and may be broken off', async (t) => {
   const { server, clock, logger } = cluster()
   const asked: [string, string, unknown, { signal?: AbortSignal }][] = []
-  const recorded = (verb: 'get' | 'create' | 'update') => async (type: ResourceType, object: JsonObject, options: { signal?: AbortSignal }) => {
-    asked.push([verb, type.kind, verb === 'get' ? object : object.metadata, options])
-    return (server.client[verb] as (...args: unknown[]) => Promise<unknown>)(type, object)
-  }
+  const recorded =
+    (verb: 'get' | 'create' | 'update') => async (type: ResourceType, object: JsonObject, options: { signal?: AbortSignal }) => {
+      asked.push([verb, type.kind, verb === 'get' ? object : object.metadata, options])
+      return (server.client[verb] as (...args: unknown[]) => Promise<unknown>)(type, object)
+    }
   const client = { get: recorded('get'), create: recorded('create'), update: recorded('update') } as unknown as typeof server.client
   const [opening, refreshing] = [new AbortController().signal, new AbortController().signal]
   const options = { client, namespace: 'a', secretName: 'b', names: ['x.svc'], ips: ['::1'], clock, logger }

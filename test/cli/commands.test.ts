@@ -66,7 +66,13 @@ t.test('validate finds a misspelt kind', async (t) => {
 t.test('generate --check finds drift and writes nothing', async (t) => {
   const cwd = t.testdir()
   const generate: Run = (...args) => ended(t, ['generate', '--operators', 'all', ...args], cwd)
-  const files = ['crd/bases/harryyann.github.io_mypods.yaml', 'crd/kustomization.yaml', 'rbac/role.yaml', 'rbac/user_roles.yaml', 'webhook/manifests.yaml']
+  const files = [
+    'crd/bases/harryyann.github.io_mypods.yaml',
+    'crd/kustomization.yaml',
+    'rbac/role.yaml',
+    'rbac/user_roles.yaml',
+    'webhook/manifests.yaml',
+  ]
   const listed = (title: string, folder = 'config'): string => files.map((file) => `${title} ${folder}/${file}\n`).join('')
   t.strictSame(await generate('--check'), {
     code: 1,

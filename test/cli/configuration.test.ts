@@ -29,7 +29,11 @@ t.test('a flag wins over the environment, that over the file, that over the defa
   const file = join(t.testdir(), 'config.yaml')
   writeFileSync(file, 'port: 2\ninstall: true\noperators: [mypod, ./x.ts]\n')
   t.strictSame(command([], file), { config: file, port: 2, install: true, operators: 'mypod,./x.ts' })
-  t.strictSame(command(['--operators', 'all'], file), { config: file, port: 2, install: true, operators: 'all' }, 'also where it says the same as the default')
+  t.strictSame(
+    command(['--operators', 'all'], file),
+    { config: file, port: 2, install: true, operators: 'all' },
+    'also where it says the same as the default',
+  )
   t.equal(command(['--port', '4'], file).port, 4)
   process.env.PROREUS_TEST_PORT = '3'
   t.teardown(() => delete process.env.PROREUS_TEST_PORT)
@@ -123,6 +127,10 @@ t.test('names of flags from other frameworks are understood in both forms', asyn
     ':1',
     '--log-level=debug',
   ])
-  t.strictSame(withoutAliases(['--webhook-cert-path=a=b', '--log-level=', 'x=--metrics-addr']), ['--cert-dir=a=b', '--log-level=', 'x=--metrics-addr'])
+  t.strictSame(withoutAliases(['--webhook-cert-path=a=b', '--log-level=', 'x=--metrics-addr']), [
+    '--cert-dir=a=b',
+    '--log-level=',
+    'x=--metrics-addr',
+  ])
   t.strictSame(withoutAliases(['validate', 'constructor', '__proto__']), ['validate', 'constructor', '__proto__'])
 })

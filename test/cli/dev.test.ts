@@ -9,18 +9,30 @@ import { proreus, repository, startProreus, until } from '../support/process.ts'
 const terminal = 'data:text/javascript,Object.assign(process.stderr,{isTTY:true,hasColors:()=>false,getColorDepth:()=>1})'
 const env = { ...process.env, NODE_OPTIONS: `--import ${terminal}` }
 
-t.test('the steps are told, then what to type next, then what is logged; a second one is refused, and the end leaves no kubeconfig', async (t) => {
-  const cwd = t.testdir({ state: { kubeconfig: 'an old one' } })
-  const args = ['dev', '--port', '0', '--operators', `${repository}/docs/examples/hello.ts,mypod`, '--state-dir', 'state', '--cert-dir', 'mine']
-  const dev = startProreus(args, { cwd, env })
-  t.teardown(() => dev.stop())
-  await until('it is ready', () => dev.output().includes('Ctrl-C') || dev.child.exitCode !== null)
-  const kubeconfig = readFileSync(join(cwd, 'state/kubeconfig'), 'utf8')
-  const api = /https:\/\/127\.0\.0\.1:\d+/.exec(kubeconfig)?.[0]
-  const said = dev.output().replace(api!, 'API').replace(/:\d{4,5}\b/g, ':PORT').replace(/\d+\.\d s/g, 'N s') // prettier-ignore
-  t.equal(
-    said,
-    `proreus ${version}
+t.test(
+  'the steps are told, then what to type next, then what is logged; a second one is refused, and the end leaves no kubeconfig',
+  async (t) => {
+    const cwd = t.testdir({ state: { kubeconfig: 'an old one' } })
+    const args = [
+      'dev',
+      '--port',
+      '0',
+      '--operators',
+      `${repository}/docs/examples/hello.ts,mypod`,
+      '--state-dir',
+      'state',
+      '--cert-dir',
+      'mine',
+    ]
+    const dev = startProreus(args, { cwd, env })
+    t.teardown(() => dev.stop())
+    await until('it is ready', () => dev.output().includes('Ctrl-C') || dev.child.exitCode !== null)
+    const kubeconfig = readFileSync(join(cwd, 'state/kubeconfig'), 'utf8')
+    const api = /https:\/\/127\.0\.0\.1:\d+/.exec(kubeconfig)?.[0]
+    const said = dev.output().replace(api!, 'API').replace(/:\d{4,5}\b/g, ':PORT').replace(/\d+\.\d s/g, 'N s') // prettier-ignore
+    t.equal(
+      said,
+      `proreus ${version}
 
   ✓ Kubernetes API     API N s
   ✓ custom resources   Hello.example.com, MyPod.harryyann.github.io N s
@@ -36,16 +48,17 @@ Ready in N s. In another terminal:
 Ctrl-C ends it; nothing is kept.
 
 `,
-  )
-  t.ok(existsSync(join(cwd, 'mine/tls.crt')))
-  t.equal(readFileSync(join(cwd, 'state/dev.pid'), 'utf8'), `${dev.child.pid}\n`)
-  const second = await proreus(args, { cwd })
-  t.match(second, { code: 1, stderr: `Process ${dev.child.pid} runs proreus dev with state already` })
-  t.equal(readFileSync(join(cwd, 'state/kubeconfig'), 'utf8'), kubeconfig, 'which disturbs the first in nothing')
-  t.equal(await dev.stop(), 0)
-  t.match(dev.output(), /INFO: received SIGTERM/)
-  t.strictSame(readdirSync(join(cwd, 'state')).sort(), ['state.json'], 'what stays valid across restarts')
-})
+    )
+    t.ok(existsSync(join(cwd, 'mine/tls.crt')))
+    t.equal(readFileSync(join(cwd, 'state/dev.pid'), 'utf8'), `${dev.child.pid}\n`)
+    const second = await proreus(args, { cwd })
+    t.match(second, { code: 1, stderr: `Process ${dev.child.pid} runs proreus dev with state already` })
+    t.equal(readFileSync(join(cwd, 'state/kubeconfig'), 'utf8'), kubeconfig, 'which disturbs the first in nothing')
+    t.equal(await dev.stop(), 0)
+    t.match(dev.output(), /INFO: received SIGTERM/)
+    t.strictSame(readdirSync(join(cwd, 'state')).sort(), ['state.json'], 'what stays valid across restarts')
+  },
+)
 
 t.test('without operators it is an API alone; elsewhere than on a terminal the log tells when it is ready', async (t) => {
   const cwd = t.testdir()

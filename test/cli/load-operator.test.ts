@@ -10,7 +10,11 @@ const folder = t.testdir({
   'nothing.ts': 'export const other = 1\n',
   'quiet.ts': 'throw Object.assign(new Error("no stack"), { stack: undefined })\n',
   module: { 'package.json': '{ "type": "module" }', 'broken.ts': 'export {\n' },
-  commonjs: { below: { 'exports.js': 'export const operator = 1\n', 'odd.js': 'const = 1\n' }, 'package.json': '{ "type": "commonjs" }', 'hello.ts': "import { join } from 'node:path'\nexport const operator = join\n" },
+  commonjs: {
+    below: { 'exports.js': 'export const operator = 1\n', 'odd.js': 'const = 1\n' },
+    'package.json': '{ "type": "commonjs" }',
+    'hello.ts': "import { join } from 'node:path'\nexport const operator = join\n",
+  },
 })
 /** As messages name the files. */
 const shown = (name: string): string => `./${relative(process.cwd(), join(folder, name))}`
@@ -46,7 +50,10 @@ t.test('a file without an operator, and none at all, are refused', async (t) => 
     code: 'PRO_CONFIG_INVALID',
     message: `${join(folder, 'nothing.ts')} exports no "operator" made with defineOperator.`,
   })
-  await t.rejects(loadOperator('./absent.ts'), { code: 'PRO_CONFIG_INVALID', message: 'The operator ./absent.ts does not exist: give a file that exports "operator".' })
+  await t.rejects(loadOperator('./absent.ts'), {
+    code: 'PRO_CONFIG_INVALID',
+    message: 'The operator ./absent.ts does not exist: give a file that exports "operator".',
+  })
 })
 
 t.test('a module in a package of type commonjs is explained', async (t) => {

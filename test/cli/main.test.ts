@@ -50,12 +50,17 @@ t.test('an error is one line, with the stack of an operator that cannot be loade
 t.test('a command that found something wrong has said so itself', async (t) => {
   const folder = t.testdir()
   const missing = (name: string): string => `${join(folder, name)} is missing: \`proreus certs issue\` makes it.\n`
-  t.strictSame(await ended(t, ['certs', 'verify', '--cert-dir', folder]), { code: 1, stdout: '', stderr: missing('tls.crt') + missing('tls.key') })
+  t.strictSame(await ended(t, ['certs', 'verify', '--cert-dir', folder]), {
+    code: 1,
+    stdout: '',
+    stderr: missing('tls.crt') + missing('tls.key'),
+  })
 })
 
 t.test('what nobody has thought of asks for a report', async (t) => {
   const folder = t.testdir({
-    'odd.ts': "export const operator = Object.freeze({ name: 'odd', kinds: [null], webhooks: [], conversions: [], controllers: [], rbac: [] })\n",
+    'odd.ts':
+      "export const operator = Object.freeze({ name: 'odd', kinds: [null], webhooks: [], conversions: [], controllers: [], rbac: [] })\n",
   })
   const { code, stdout, stderr } = await ended(t, ['generate', '--operators', './odd.ts'], folder)
   t.strictSame({ code, stdout }, { code: 1, stdout: '' })

@@ -155,7 +155,12 @@ t.test('in a cluster a Secret is named, in the namespace that is given or else i
   await certificates(t, mine, outside)
   const nameless = { ...inside, SERVICE_ACCOUNT_DIR: join(folder, 'nameless') }
   await certificates(t, mine, nameless, { kind: 'secret', namespace: 'mypod-system', name: 'mine' })
-  await certificates(t, ['--name', 'team-a'], { ...nameless, CERT_SECRET: 'mine' }, { kind: 'secret', namespace: 'team-a-system', name: 'mine' })
+  await certificates(
+    t,
+    ['--name', 'team-a'],
+    { ...nameless, CERT_SECRET: 'mine' },
+    { kind: 'secret', namespace: 'team-a-system', name: 'mine' },
+  )
 })
 
 t.test('the API server is that of the kubeconfig and the context that are named', async (t) => {

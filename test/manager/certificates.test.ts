@@ -24,12 +24,24 @@ t.test('in a cluster the Service has the first name', async (t) => {
     { expected: 'hello-webhook.hello-system.svc', names: ['hello-webhook.hello-system.svc', 'localhost'], ips: ['127.0.0.1', '::1'] },
     'also with files, e.g. of cert-manager',
   )
-  const both = { connection, webhook: { url: 'https://a:1' }, service, certificates: { ...secret, names: ['localhost', 'b'], ips: ['::1'] } }
+  const both = {
+    connection,
+    webhook: { url: 'https://a:1' },
+    service,
+    certificates: { ...secret, names: ['localhost', 'b'], ips: ['::1'] },
+  }
   t.strictSame(
     certificateNames(both),
     {
       expected: 'a',
-      names: ['a', 'hello-webhook.hello-system.svc', 'hello-webhook.hello-system.svc.cluster.local', 'hello-webhook.hello-system', 'localhost', 'b'],
+      names: [
+        'a',
+        'hello-webhook.hello-system.svc',
+        'hello-webhook.hello-system.svc.cluster.local',
+        'hello-webhook.hello-system',
+        'localhost',
+        'b',
+      ],
       ips: ['::1', '127.0.0.1'],
     },
     'each once, with the URL first',
@@ -58,7 +70,14 @@ t.test('they are opened where they are kept, for the names that are given', asyn
   const server = new FakeClient()
   const { logger, lines } = recordingLogger()
   const directory = join(t.testdir(), 'certs')
-  const common = { names: ['a.svc'], ips: ['10.0.0.1'], client: server.client as unknown as Client, clock, logger, signal: new AbortController().signal }
+  const common = {
+    names: ['a.svc'],
+    ips: ['10.0.0.1'],
+    client: server.client as unknown as Client,
+    clock,
+    logger,
+    signal: new AbortController().signal,
+  }
   const inFiles = await openCertificates({ ...common, certificates: { kind: 'files', directory } })
   const inSecret = await openCertificates({ ...common, certificates: { kind: 'secret', namespace: 'b', name: 'c' } })
   for (const source of [inFiles, inSecret])

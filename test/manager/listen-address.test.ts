@@ -21,7 +21,21 @@ t.test('addresses are parsed as Kubernetes writes them', async (t) => {
 })
 
 t.test('anything else is refused with the flag and an example', async (t) => {
-  for (const text of ['8081', 'localhost', ':65536', '::1:80', ':http', '127.0.0.1:', '[::1]', ' :1', 'http://a:1', ':000001', ':-1', '[]:1', 'a:1b']) {
+  for (const text of [
+    '8081',
+    'localhost',
+    ':65536',
+    '::1:80',
+    ':http',
+    '127.0.0.1:',
+    '[::1]',
+    ' :1',
+    'http://a:1',
+    ':000001',
+    ':-1',
+    '[]:1',
+    'a:1b',
+  ]) {
     const message = `--probe is "${text}", which is no address: write it as :8081, 127.0.0.1:8081 or [::1]:8081, or 0 to switch it off.`
     t.throws(() => parseListenAddress(text, '--probe'), { code: 'PRO_CONFIG_INVALID', message }, text)
   }

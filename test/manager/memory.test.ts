@@ -11,7 +11,10 @@ t.test('a limit that is too small is warned of with both numbers; the shares are
   const { msg, level, limit, least } = warning!
   t.strictSame({ level, limit }, { level: 'warn', limit: small })
   t.ok((least as number) > small)
-  t.equal(msg, `The memory limit of 1048576 bytes is less than this process needs for certain, ${least}: large or many requests may end it.`)
+  t.equal(
+    msg,
+    `The memory limit of 1048576 bytes is less than this process needs for certain, ${least}: large or many requests may end it.`,
+  )
   t.match(debug, { level: 'debug', msg: 'shared the memory' })
   t.strictSame(debug!.memory, JSON.parse(JSON.stringify(shares)))
   t.strictSame(others, [])

@@ -55,9 +55,13 @@ t.test('a name that cannot be one is refused with the reason', async (t) => {
     t.throws(() => installationName([hello], name), { code: 'PRO_CONFIG_INVALID', message }, name)
     t.throws(() => installationName([hello], name), { message: /^(?!.*--name)/ }, 'who has given it knows where')
   }
-  t.throws(() => installationName([{ name: '3scale' }]), {
-    message: /^"3scale" cannot be .*: give another one with --name \(`name` in the options of `run`\)\.$/,
-  }, 'that of the operator, too')
+  t.throws(
+    () => installationName([{ name: '3scale' }]),
+    {
+      message: /^"3scale" cannot be .*: give another one with --name \(`name` in the options of `run`\)\.$/,
+    },
+    'that of the operator, too',
+  )
 })
 
 t.test('the field managers of installers are known', async (t) => {

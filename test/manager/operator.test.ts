@@ -20,7 +20,8 @@ t.test('an operator is complete and frozen', async (t) => {
 
 t.test('what was not made with defineOperator is none', async (t) => {
   const operator = defineOperator({ name: 'a', kinds: [] })
-  for (const value of [undefined, null, 'x', {}, { ...operator }, Object.freeze({ name: 'a', kinds: [] })]) t.equal(isOperator(value), false)
+  for (const value of [undefined, null, 'x', {}, { ...operator }, Object.freeze({ name: 'a', kinds: [] })])
+    t.equal(isOperator(value), false)
   for (const part of Object.keys(operator)) t.equal(isOperator(Object.freeze({ ...operator, [part]: 1 })), false, part)
   t.equal(isOperator(Object.freeze({ ...operator, ofALaterVersion: 1 })), true)
 })

@@ -128,7 +128,9 @@ t.test('each question is a SelfSubjectAccessReview that can be broken off; an an
     },
   } as unknown as Pick<Client, 'create'>
   const { signal } = new AbortController()
-  const operators = [defineOperator({ name: 'thing', kinds: [], controllers: [defineController(kind, { reconcile: async () => undefined })] })]
+  const operators = [
+    defineOperator({ name: 'thing', kinds: [], controllers: [defineController(kind, { reconcile: async () => undefined })] }),
+  ]
   await checkPermissions({ operators, client, namespaces: ['a'], connection: { describe: 'x' }, logger: pino({ level: 'silent' }), signal })
   const type = { group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews' }
   const attributes = { group: 'example.com', resource: 'things', namespace: 'a' }

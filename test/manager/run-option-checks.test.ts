@@ -55,7 +55,11 @@ t.test('all problems are told at once', (t) =>
 )
 
 const wrong: [string, unknown, string][] = [
-  ...['name', 'namespace', 'probeBindAddress', 'metricsBindAddress', 'instance'].map((name): [string, unknown, string] => [name, 1, 'a string']),
+  ...['name', 'namespace', 'probeBindAddress', 'metricsBindAddress', 'instance'].map((name): [string, unknown, string] => [
+    name,
+    1,
+    'a string',
+  ]),
   ...['onServing', 'onStarted'].map((name): [string, unknown, string] => [name, 1, 'a function']),
   ...['drainDelayMs', 'drainDeadlineMs'].map((name): [string, unknown, string] => [name, -1, 'a number of milliseconds of at least 0']),
   ...['host', 'url', 'service', 'tlsMinVersion'].map((name): [string, unknown, string] => [`webhook.${name}`, 1, 'a string']),
@@ -81,7 +85,11 @@ t.test('each option is told with its path, what is expected and what was found',
   for (const [path, value, expected] of wrong) {
     const [option, field] = path.split('.') as [keyof typeof right, string?]
     const options = { ...right, [option]: field === undefined ? value : { ...right[option], [field]: value } }
-    t.throws(() => checkRunOptions(options as never), { message: new RegExp(`: ${path}: must be ${escaped(expected)}, found ${value}\\.$`) }, path)
+    t.throws(
+      () => checkRunOptions(options as never),
+      { message: new RegExp(`: ${path}: must be ${escaped(expected)}, found ${value}\\.$`) },
+      path,
+    )
   }
   for (const part of ['now', 'monotonicNow', 'after']) refused('clock', { now, monotonicNow: now, after: now, [part]: 1 })
   for (const part of ['child', 'debug', 'info', 'warn', 'error'])

@@ -33,9 +33,16 @@ t.test('the namespace of the process is the one that is given, else that of the 
 })
 
 t.test('the Service is the one that is named', (t) => {
-  t.strictSame(serviceOf(namesOf('note'), { connection: outside, webhook: { service: 'tunnel' } }), { namespace: 'note-system', name: 'tunnel' })
+  t.strictSame(serviceOf(namesOf('note'), { connection: outside, webhook: { service: 'tunnel' } }), {
+    namespace: 'note-system',
+    name: 'tunnel',
+  })
   const { namespace, ...nameless } = inside
-  t.strictSame(serviceOf(namesOf('note'), { connection: nameless }), { namespace: 'note-system', name: 'note-webhook' }, `not of ${namespace}`)
+  t.strictSame(
+    serviceOf(namesOf('note'), { connection: nameless }),
+    { namespace: 'note-system', name: 'note-webhook' },
+    `not of ${namespace}`,
+  )
   t.end()
 })
 

@@ -91,7 +91,13 @@ t.test('a port that does not speak TLS is not ready', async (t) => {
   t.teardown(() => server.close())
   const current = await certificate()
   const { port } = server.address() as AddressInfo
-  const check = webhookCheck({ host: '0.0.0.0', port, serverName: 'localhost', certificates: { current: () => current }, clock: new FakeClock() })
+  const check = webhookCheck({
+    host: '0.0.0.0',
+    port,
+    serverName: 'localhost',
+    certificates: { current: () => current },
+    clock: new FakeClock(),
+  })
   const expected = `port ${port} does not answer with a certificate that caBundle trusts: `
   const problem = await check.problem()
   t.ok(problem?.startsWith(expected), problem)
@@ -103,7 +109,11 @@ t.test('a server on all addresses is asked on loopback', async (t) => {
   const { server, dials, clock } = await setUp(t, 'localhost', own)
   const { port } = server.address() as AddressInfo
   for (const host of [undefined, '0.0.0.0', '127.0.0.1'])
-    t.equal(await webhookCheck({ host, port, serverName: 'localhost', certificates: { current: () => own }, clock }).problem(), undefined, host)
+    t.equal(
+      await webhookCheck({ host, port, serverName: 'localhost', certificates: { current: () => own }, clock }).problem(),
+      undefined,
+      host,
+    )
   t.equal(dials(), 3)
 })
 

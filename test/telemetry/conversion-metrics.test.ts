@@ -25,8 +25,21 @@ t.test('conversions are counted and timed by their kind, with zero from the star
     `proreus_conversion_unkept_total{${labels},reason="two_words_and_more"} 1`,
   ])
   t.strictSame(await changes(metrics, () => metrics.conversion.panicked()), ['controller_runtime_conversion_webhook_panics_total 1'])
-  t.strictSame(
-    await boundsOf(metrics, 'proreus_conversion_seconds'),
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, Infinity],
-  )
+  t.strictSame(await boundsOf(metrics, 'proreus_conversion_seconds'), [
+    0.001,
+    0.0025,
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.1,
+    0.25,
+    0.5,
+    1,
+    2.5,
+    5,
+    10,
+    30,
+    Infinity,
+  ])
 })

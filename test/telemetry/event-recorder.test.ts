@@ -25,7 +25,13 @@ function setUp(fail: (write: Write) => boolean = () => false): {
     patch: (_type: unknown, key: ObjectKey, patch: object) => accept({ verb: 'patch', key, patch }),
   } as unknown as EventWriter
   const { logger, lines, entries } = recordingLogger('debug')
-  return { clock, writes, lines, entries, recorder: createEventRecorder(client, { component: 'proreus', instance: 'pod-1', logger, clock }) }
+  return {
+    clock,
+    writes,
+    lines,
+    entries,
+    recorder: createEventRecorder(client, { component: 'proreus', instance: 'pod-1', logger, clock }),
+  }
 }
 
 const object = (name = 'a', namespace?: string): KubernetesObject => ({

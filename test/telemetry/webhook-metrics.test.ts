@@ -109,10 +109,7 @@ t.test('each thing that a webhook tells changes what it is about, and nothing el
   const cases: [() => void, string[]][] = [
     [
       () => webhook.started(0),
-      [
-        `controller_runtime_webhook_requests_in_flight{${path}} 1`,
-        `proreus_webhook_request_bytes_count{${path}} 1`,
-      ],
+      [`controller_runtime_webhook_requests_in_flight{${path}} 1`, `proreus_webhook_request_bytes_count{${path}} 1`],
     ],
     [() => webhook.started(NaN), [`controller_runtime_webhook_requests_in_flight{${path}} 2`]],
     [
@@ -138,10 +135,7 @@ t.test('each thing that a webhook tells changes what it is about, and nothing el
       [`${review('CREATE', outcome)} 1`, ...observed('proreus_webhook_review_duration_seconds', 3, `${path},outcome="${outcome}"`)],
     ]),
     [() => webhook.overran(), [`proreus_webhook_deadline_overruns_total{${path}} 1`]],
-    [
-      () => webhook.patched(0, 2),
-      [`proreus_webhook_patch_operations_sum{${path}} 0`, `proreus_webhook_patch_operations_count{${path}} 1`],
-    ],
+    [() => webhook.patched(0, 2), [`proreus_webhook_patch_operations_sum{${path}} 0`, `proreus_webhook_patch_operations_count{${path}} 1`]],
     [
       () => webhook.patched(3, 70),
       [
