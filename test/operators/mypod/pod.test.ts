@@ -1,5 +1,6 @@
 import t from 'tap'
-import { changeOf, podFor, specHashAnnotation } from '../../../src/operators/mypod/pod.ts'
+import type { MyPod } from '../../../src/operators/mypod/kind.ts'
+import { changeOf, podFor, podToCheck, specHashAnnotation } from '../../../src/operators/mypod/pod.ts'
 import { aMyPod, livePodOf } from '../../support/mypod.ts'
 
 t.test('the Pod carries what the MyPod asks for, the label of its creator and its owner', async (t) => {
@@ -155,4 +156,110 @@ t.test('a damaged record of what was applied takes nothing away', async (t) => {
   live.metadata.annotations!['mypod.harryyann.github.io/applied'] = 'garbage'
   const change = changeOf(live, podFor(owner))
   t.match(change, { action: 'patch', patch: { metadata: { annotations: { 'mypod.harryyann.github.io/applied': /^\{"annotations"/ } } } })
+})
+
+t.test('a Pod and its record, whole', (t) => {
+  const containers = [{ name: 'b', image: 'x:1' }, { name: 'c' }]
+  const initContainers = [{ name: 'a', image: 'i:1' }]
+  const tolerations = [{ key: 'k' }]
+  const owner = aMyPod({
+    podLabels: { z: '1', b: '2' },
+    podAnnotations: { y: '3', a: '4' },
+    podSpec: { containers, initContainers, tolerations, activeDeadlineSeconds: 5 },
+  })
+  const pod = podFor(owner)
+  t.equal(pod.spec, owner.spec.podSpec)
+  t.strictSame(JSON.parse(pod.metadata.annotations!['mypod.harryyann.github.io/applied']!), {
+    labels: ['b', 'creator', 'z'],
+    annotations: ['a', 'y'],
+    tolerations,
+    images: { a: 'i:1', b: 'x:1', c: '' },
+    activeDeadlineSeconds: 5,
+  })
+  t.strictSame(Object.keys(pod.metadata.annotations!).sort(), ['a', 'mypod.harryyann.github.io/applied', specHashAnnotation, 'y'])
+  t.strictSame(pod.metadata.ownerReferences, [
+    { apiVersion: 'harryyann.github.io/v1', kind: 'MyPod', name: 'a', uid: 'owner', controller: true, blockOwnerDeletion: true },
+  ])
+  t.strictSame(podToCheck(aMyPod(), 'p-'), {
+    metadata: { generateName: 'p-', namespace: 'ns', labels: { creator: 'mypod-controller' }, annotations: {} },
+    spec: aMyPod().spec.podSpec,
+  })
+  t.end()
+})
+
+t.test('the hash is that of what cannot change in place', (t) => {
+  const hash = (podSpec: object): string =>
+    podFor(aMyPod({ podSpec: podSpec as MyPod['spec']['podSpec'] })).metadata.annotations![specHashAnnotation]!
+  const container = { name: 'a', image: 'x:1' }
+  const base = { containers: [container], initContainers: [container] }
+  for (const same of [
+    { ...base, tolerations: [{ key: 'k' }] },
+    { ...base, activeDeadlineSeconds: 5 },
+    { ...base, containers: [{ name: 'a', image: 'x:2' }] },
+    { ...base, initContainers: [{ name: 'a', image: 'x:2' }] },
+  ])
+    t.equal(hash(same), hash(base))
+  for (const other of [
+    { ...base, nodeName: 'n' },
+    { ...base, containers: [{ ...container, command: ['c'] }] },
+    { ...base, initContainers: [{ ...container, command: ['c'] }] },
+    { containers: [container] },
+  ])
+    t.not(hash(other), hash(base))
+  t.end()
+})
+
+t.test('why a Pod is made anew', (t) => {
+  const containers = [{ name: 'main', image: 'x:1' }]
+  const live = livePodOf(aMyPod({ podSpec: { containers, activeDeadlineSeconds: 10 } }))
+  const wanted = (podSpec: object): ReturnType<typeof podFor> => podFor(aMyPod({ podSpec: { containers, ...podSpec } }))
+  t.strictSame(changeOf(live, wanted({ nodeName: 'n' })), {
+    action: 'recreate',
+    why: 'the Pod spec changed in fields that a running Pod cannot change',
+  })
+  t.strictSame(changeOf(live, wanted({ activeDeadlineSeconds: 11 })), {
+    action: 'recreate',
+    why: 'activeDeadlineSeconds or tolerations changed in a way that a running Pod cannot follow',
+  })
+  t.strictSame(changeOf(live, wanted({ activeDeadlineSeconds: 10 })), { action: 'none' })
+  t.end()
+})
+
+t.test('a patch is bound to the Pod that was seen, and has nothing but the change', (t) => {
+  const containers = [{ name: 'main', image: 'x:1' }]
+  const owner = aMyPod({ podLabels: { app: 'x' }, podSpec: { containers } })
+  const applied = (object: MyPod): string => podFor(object).metadata.annotations!['mypod.harryyann.github.io/applied']!
+  const next = aMyPod({ podLabels: { app: 'x' }, podSpec: { containers: [{ name: 'main', image: 'x:2' }], tolerations: [{ key: 'k' }] } })
+  const live = livePodOf(owner)
+  t.strictSame(changeOf(live, podFor(next)), {
+    action: 'patch',
+    patch: {
+      metadata: { annotations: { 'mypod.harryyann.github.io/applied': applied(next) }, resourceVersion: '5' },
+      spec: { containers: [{ name: 'main', image: 'x:2' }], tolerations: [...live.spec!.tolerations!, { key: 'k' }] },
+    },
+  })
+  live.metadata.labels!.app = 'y'
+  t.strictSame(changeOf(live, podFor(owner)), { action: 'patch', patch: { metadata: { labels: { app: 'x' }, resourceVersion: '5' } } })
+  t.end()
+})
+
+t.test('what somebody else has done already is not done again', (t) => {
+  const before = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:1' }] } })
+  const live = livePodOf(before)
+  live.spec!.containers[0]!.image = 'x:2'
+  live.spec!.tolerations!.push({ key: 'k' })
+  const after = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }], tolerations: [{ key: 'k' }] } })
+  const change = changeOf(live, podFor(after)) as { patch: object }
+  t.notOk('spec' in change.patch)
+  t.end()
+})
+
+t.test('a record of an older form is as good as far as it goes', (t) => {
+  const owner = aMyPod({ podLabels: { app: 'x' } })
+  const live = livePodOf(owner)
+  live.metadata.annotations!['mypod.harryyann.github.io/applied'] = '{}'
+  live.metadata.labels!.old = 'o'
+  const change = changeOf(live, podFor(owner)) as { patch: { metadata: object } }
+  t.strictSame(Object.keys(change.patch.metadata), ['annotations', 'resourceVersion'])
+  t.end()
 })

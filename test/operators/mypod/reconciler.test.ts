@@ -1,13 +1,14 @@
 import t from 'tap'
 import type { Pod } from '../../../src/api/builtin.ts'
-import { systemClock } from '../../../src/api/clock.ts'
 import { failure } from '../../../src/api/status.ts'
 import { ApiError } from '../../../src/client/api-error.ts'
 import type { Client } from '../../../src/client/client.ts'
 import type { ReconcileContext } from '../../../src/controller/reconciler.ts'
 import type { MyPod } from '../../../src/operators/mypod/kind.ts'
+import { podFor } from '../../../src/operators/mypod/pod.ts'
 import { reconcileMyPod } from '../../../src/operators/mypod/reconciler.ts'
-import { silentLogger } from '../../../src/telemetry/logger.ts'
+import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { recordingLogger } from '../../support/certs-recording-logger.ts'
 import { aMyPod, livePodOf } from '../../support/mypod.ts'
 
 interface Script {
@@ -25,6 +26,8 @@ interface Script {
 async function reconcile(object: MyPod, script: Script = {}) {
   const writes: [string, ...unknown[]][] = []
   const events: string[] = []
+  const told: string[] = []
+  const { logger, entries } = recordingLogger()
   const write =
     (verb: string, answer: unknown) =>
     async (_type: unknown, ...args: unknown[]) => {
@@ -43,14 +46,20 @@ async function reconcile(object: MyPod, script: Script = {}) {
   const context = {
     client,
     cache: { get: () => script.cached, list: () => [] },
-    logger: silentLogger(),
+    logger,
     signal: new AbortController().signal,
     reconcileID: 'id',
-    clock: systemClock,
-    events: { event: (_object: unknown, _type: string, reason: string) => void events.push(reason) },
+    clock: new FakeClock(),
+    events: {
+      event: (_object: unknown, type: string, reason: string, message: string) => {
+        events.push(reason)
+        told.push(`${type} ${reason}: ${message}`)
+      },
+    },
   } as unknown as ReconcileContext
   const result = await reconcileMyPod(object, context)
-  return { verbs: writes.map(([verb]) => verb), writes, events, result }
+  const logged = entries.map(({ level, time: _, ...rest }) => ({ level, ...rest }))
+  return { verbs: writes.map(([verb]) => verb), writes, events, told, logged, result }
 }
 
 const apiError = (code: number, reason: string, message = 'no'): ApiError => new ApiError(failure(code, reason, message))
@@ -158,4 +167,82 @@ t.test('an evicted Pod is replaced, a finished one is kept', async (t) => {
   ])
   t.strictSame((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed' } }) })).verbs, ['patchStatus'])
   t.strictSame((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Succeeded' } }) })).verbs, ['patchStatus'])
+})
+
+/** The conditions that are true, or not as expected, of the status that was written. */
+function conditions(writes: readonly [string, ...unknown[]][]): string[] {
+  const { status } = writes.at(-1)![2] as { status: { conditions: { type: string; status: string; reason: string; message: string }[] } }
+  return status.conditions
+    .filter(({ reason }) => reason !== 'AsExpected')
+    .map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`)
+}
+
+t.test('each step is told as an event, in the log and in the status', async (t) => {
+  const object = aMyPod()
+  const key = { namespace: 'ns', name: 'a' }
+  const created = await reconcile(object)
+  t.strictSame(created.told, ['Normal Created: pod a created'])
+  t.strictSame(created.logged, [{ level: 'info', msg: 'created the Pod' }])
+  t.strictSame(conditions(created.writes), [
+    'Progressing=True Creating: The Pod was created.',
+    'Ready=False PodPending: The Pod is not ready.',
+  ])
+  t.strictSame(created.writes[0]!.slice(1), [podFor(object)])
+  t.strictSame(created.writes[1]![1], key)
+  t.equal(created.result, undefined)
+
+  const refused = await reconcile(object, { refuse: apiError(403, 'Forbidden', 'quota') })
+  t.strictSame(refused.told, ['Warning PodCreateFailed: quota'])
+  t.strictSame(refused.logged, [{ level: 'warn', reason: 'Forbidden', msg: 'the API server refused the Pod: quota' }])
+  t.strictSame(conditions(refused.writes), ['Degraded=True PodCreateFailed: quota', 'Ready=False PodCreateFailed: quota'])
+
+  const why = 'it failed with Evicted'
+  const evicted = await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed', reason: 'Evicted' } }) })
+  t.strictSame(evicted.told, [`Normal Recreating: pod a is created anew: ${why}`])
+  t.strictSame(evicted.logged, [{ level: 'info', why, msg: 'deleted the Pod to create it anew' }])
+  t.strictSame(conditions(evicted.writes)[0], `Progressing=True Recreating: The Pod is created anew: ${why}.`)
+  t.strictSame(evicted.writes[0]!.slice(1), [key, { preconditions: { uid: 'pod' } }])
+  t.equal(evicted.result, undefined)
+
+  const after = aMyPod({ podSpec: { containers: [{ name: 'main', image: 'x:2' }] } })
+  const patched = await reconcile(after, { cached: livePodOf(object) })
+  t.strictSame(patched.told, [])
+  t.strictSame(patched.logged, [{ level: 'info', msg: 'updated the Pod in place' }])
+  t.strictSame(patched.writes[0]![1], key)
+  t.strictSame(conditions(patched.writes), ['Ready=True PodReady: '])
+  const inPlace = await reconcile(after, { cached: livePodOf(object), refuse: apiError(422, 'Invalid') })
+  t.strictSame(inPlace.told, ['Normal Recreating: pod a is created anew: the API server refused to change it in place'])
+  await t.rejects(reconcile(after, { cached: livePodOf(object), refuse: apiError(409, 'Conflict') }), { message: 'no' })
+
+  const foreign = await reconcile(object, { cached: livePodOf(aMyPod({}, { uid: 'other' })) })
+  const message = 'The Pod a exists and does not belong to this MyPod; it is left alone.'
+  t.strictSame(foreign.told, [`Warning NameConflict: ${message}`])
+  t.strictSame(conditions(foreign.writes), [`Degraded=True NameConflict: ${message}`, `Ready=False NameConflict: ${message}`])
+
+  const leaving = await reconcile(object, { cached: livePodOf(object, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }) })
+  t.strictSame(conditions(leaving.writes)[0], 'Progressing=True Recreating: The old Pod is going away.')
+})
+
+t.test('a Pod is starting until it has another phase than Pending', async (t) => {
+  const object = aMyPod()
+  for (const [status, starting] of [
+    [{}, true],
+    [{ phase: 'Pending' }, true],
+    [{ phase: 'Running' }, false],
+    [{ phase: 'Failed', reason: 'Error' }, false],
+    [{ phase: 'Running', reason: 'Evicted' }, false],
+  ] as const) {
+    const { writes, verbs } = await reconcile(object, { cached: livePodOf(object, { status }) })
+    t.strictSame(verbs, ['patchStatus'])
+    t.equal(conditions(writes)[0] === 'Progressing=True Creating: The Pod is starting.', starting, JSON.stringify(status))
+  }
+})
+
+t.test('whatever a node takes a Pod away for, it is replaced', async (t) => {
+  const object = aMyPod()
+  for (const reason of ['Evicted', 'NodeLost', 'Preempting', 'Preempted', 'NodeShutdown', 'Terminated'])
+    t.strictSame((await reconcile(object, { cached: livePodOf(object, { status: { phase: 'Failed', reason } }) })).verbs, [
+      'delete',
+      'patchStatus',
+    ])
 })

@@ -57,3 +57,62 @@ t.test('a Pod that is not ready says why', async (t) => {
   })
   t.match(statusPatch(owner, unready, {}, now), { status: { conditions: [{}, {}, { reason: 'ContainersNotReady', message: 'main' }] } })
 })
+
+const expected = { status: 'False', reason: 'AsExpected', message: '', observedGeneration: 1, lastTransitionTime: '2026-01-01T00:01:00Z' }
+
+t.test('the whole of it: what is not known is left out, and each condition is told', async (t) => {
+  const owner = aMyPod()
+  const waiting = livePodOf(owner, { status: {} })
+  const ready = { ...expected, type: 'Ready', reason: 'PodPending', message: 'The Pod is not ready.' }
+  const creating = { reason: 'Creating', message: 'The Pod is starting.' } as const
+  t.strictSame(JSON.parse(JSON.stringify(statusPatch(owner, waiting, { progressing: creating }, now))), {
+    status: {
+      createdTimestamp: 1767225610,
+      observedGeneration: 1,
+      conditions: [{ ...expected, type: 'Degraded' }, { ...expected, type: 'Progressing', status: 'True', ...creating }, ready],
+    },
+  })
+  const degraded = { reason: 'NameConflict', message: 'taken' } as const
+  t.strictSame(JSON.parse(JSON.stringify(statusPatch(owner, undefined, { degraded }, now))), {
+    status: {
+      observedGeneration: 1,
+      conditions: [
+        { ...expected, type: 'Degraded', status: 'True', ...degraded },
+        { ...expected, type: 'Progressing' },
+        { ...expected, type: 'Ready', ...degraded },
+      ],
+    },
+  })
+  t.match(statusPatch(owner, undefined, {}, now)!.status.conditions, [
+    {},
+    {},
+    { type: 'Ready', status: 'False', reason: 'NoPod', message: 'There is no Pod yet.' },
+  ])
+  t.match(statusPatch(owner, livePodOf(owner), {}, now)!.status.conditions, [{}, {}, { type: 'Ready', status: 'True', message: '' }])
+  const silent = livePodOf(owner, { status: { phase: 'Running', conditions: [{ type: 'Other', status: 'True' }, { type: 'Ready', status: 'False' }] } }) // prettier-ignore
+  t.match(statusPatch(owner, silent, {}, now)!.status.conditions, [{}, {}, { reason: 'PodRunning', message: 'The Pod is not ready.' }])
+})
+
+t.test('each difference is written: another generation, another address, and when it became so', async (t) => {
+  const owner = aMyPod()
+  const { status } = statusPatch(owner, livePodOf(owner), {}, now)!
+  const current = { ...owner, status: status as NonNullable<MyPod['status']> }
+  const later = now + 60_000
+  const moved = livePodOf(owner)
+  moved.status!.hostIP = '5.6.7.8'
+  t.match(statusPatch(current, moved, {}, later), { status: { nodeIp: '5.6.7.8', conditions: status.conditions as object[] } })
+  const next = { ...current, metadata: { ...current.metadata, generation: 2 } }
+  const patched = statusPatch(next, livePodOf(owner), {}, later)!.status
+  t.equal(patched.observedGeneration, 2)
+  t.match(patched.conditions, [
+    { observedGeneration: 2, lastTransitionTime: '2026-01-01T00:01:00Z' },
+    { observedGeneration: 2, lastTransitionTime: '2026-01-01T00:01:00Z' },
+    { observedGeneration: 2, lastTransitionTime: '2026-01-01T00:01:00Z' },
+  ])
+  const unready = livePodOf(owner, { status: { phase: 'Running', podIP: '10.0.0.1', hostIP: '1.2.3.4' } })
+  t.match(statusPatch(current, unready, {}, later)!.status.conditions, [
+    { lastTransitionTime: '2026-01-01T00:01:00Z' },
+    { lastTransitionTime: '2026-01-01T00:01:00Z' },
+    { type: 'Ready', lastTransitionTime: '2026-01-01T00:02:00Z' },
+  ])
+})
