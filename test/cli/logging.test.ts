@@ -34,7 +34,6 @@ loggerOf({ logLevel: 'info', logFormat: '${logFormat}' }${muted}).info({ port: 1
     return (await finished(process.execPath, ['--input-type=module', '-e', source])).stderr
   }
   t.match(await shown(false, 'auto'), /^\[[\d:.]+\] INFO: loud \{"port":1\}\n$/)
-  // eslint-disable-next-line no-control-regex -- the escape code of a colour
   t.match(await shown(true, 'auto'), /\x1b\[32mINFO/)
   t.match(await shown(true, 'json'), /^\{"level":"info"/)
   t.equal(await shown(false, 'auto', ', () => true'), '', 'nor while something else tells what goes on')

@@ -13,7 +13,6 @@ t.test('on a terminal each step is a line, with what came of it and how long it 
   progress.done('webhooks', 'https://a')
   progress.done('a step of many words', 'b')
   progress.say('as it is')
-  // eslint-disable-next-line no-control-regex -- the escape codes of colours
   const plain = written.map((line) => line.replace(/\x1b\[\d+m/g, '').replace(/ \d\.\d s/, ' N s'))
   t.strictSame(plain, ['  ✓ webhooks           https://a N s\n', '  ✓ a step of many words b N s\n', 'as it is\n'])
   t.end()

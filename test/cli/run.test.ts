@@ -75,8 +75,8 @@ t.test('without flags it runs the operators with the defaults of each', async (t
   t.strictSame(operators, [mypodOperator])
   t.strictSame(plain(options), defaults, 'the others follow from where it runs')
   t.equal(options.connection.server, 'https://127.0.0.1:1')
-  t.equal(options.logger.level, 'info')
-  t.equal(options.signal.aborted, false)
+  t.equal(options.logger!.level, 'info')
+  t.equal(options.signal!.aborted, false)
   t.equal(process.listenerCount('SIGTERM'), listeners, 'afterwards nothing waits for signals')
   const failing = runCommand(() => Promise.reject(new Error('no luck')))
   const args = ['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod']
@@ -87,7 +87,7 @@ t.test('without flags it runs the operators with the defaults of each', async (t
 t.test('while it runs a signal to the process ends it in order', async (t) => {
   const command = runCommand(async (_, { signal }) => {
     process.emit('SIGTERM', 'SIGTERM')
-    t.equal(signal.aborted, true)
+    t.equal(signal!.aborted, true)
   })
   await command.parseAsync(['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod', '--log-level', 'silent'], { from: 'user' })
 })
@@ -101,7 +101,7 @@ t.test('a configuration file says what neither a flag nor a variable says', asyn
   })
 })
 
-const flags: [flag: string, variable: string, value: string, comesTo: { webhook?: object } & object][] = [
+const flags: [flag: string, variable: string, value: string, comesTo: Record<string, unknown> & { webhook?: object }][] = [
   ['--name', 'PROREUS_NAME', 'team-a', { name: 'team-a' }],
   ['--namespace', 'POD_NAMESPACE', 'own', { namespace: 'own' }],
   ['--watch-namespace', 'WATCH_NAMESPACE', 'a, b', { namespaces: ['a', 'b'] }],
@@ -124,7 +124,7 @@ for (const [flag, variable, value, comesTo] of flags)
   t.test(`${flag}, or ${variable}, is an option of the run`, async (t) => {
     for (const { options } of [await called([flag, value]), await called([], { ...outside, [variable]: value })]) {
       t.strictSame(plain(options), { ...defaults, ...comesTo, webhook: { ...defaults.webhook, ...comesTo.webhook } })
-      t.equal(options.logger.level, flag === '--log-level' ? value : 'info')
+      t.equal(options.logger!.level, flag === '--log-level' ? value : 'info')
     }
   })
 

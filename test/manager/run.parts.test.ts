@@ -199,7 +199,7 @@ t.test('one operator has the process to itself, and shows its version', async (t
     { method: 'POST', path: '/api/v1/namespaces/a/configmaps', query: { fieldManager: 'thing' }, userAgent },
     { method: 'POST', path: '/api/v1/namespaces/a/configmaps', query: { fieldManager: 'thing' }, userAgent: undefined },
   ])
-  events.event({ apiVersion: 'example.com/v1', kind: 'Thing', ...object }, 'Normal', 'Done', 'it is done')
+  events.event({ apiVersion: 'example.com/v1', kind: 'Thing', ...object } as never, 'Normal', 'Done', 'it is done')
   await end(new Error('enough'))
   t.match(JSON.parse(requests.at(-1)!.body!), { reason: 'Done', source: { component: 'thing' }, reportingComponent: 'thing', reportingInstance: 'replica-1' }) // prettier-ignore
   t.match(

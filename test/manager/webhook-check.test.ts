@@ -100,7 +100,7 @@ t.test('a port that does not speak TLS is not ready', async (t) => {
   })
   const expected = `port ${port} does not answer with a certificate that caBundle trusts: `
   const problem = await check.problem()
-  t.ok(problem?.startsWith(expected), problem)
+  t.ok(problem?.startsWith(expected), String(problem))
   t.notMatch(problem, /ECONNREFUSED/)
 })
 
@@ -112,7 +112,7 @@ t.test('a server on all addresses is asked on loopback', async (t) => {
     t.equal(
       await webhookCheck({ host, port, serverName: 'localhost', certificates: { current: () => own }, clock }).problem(),
       undefined,
-      host,
+      String(host),
     )
   t.equal(dials(), 3)
 })

@@ -99,7 +99,8 @@ t.test('programs have a folder, a log and an environment of their own, and nothi
   t.equal(program.lastWords(), numbers.slice(5).join('\n'), 'the last fifteen lines')
   t.equal(readFileSync(join(directory, 'env.log'), 'utf8'), program.output())
   t.equal(statSync(join(directory, 'env.log')).mode & 0o777, 0o600)
-  t.match(entries, [{ level: 'debug', msg: 'env has ended', program: 'env', code: 3, signal: null, output: program.lastWords() }])
+  const { time: _, ...entry } = entries[0]!
+  t.strictSame(entry, { level: 'debug', program: 'env', code: 3, signal: null, output: program.lastWords(), msg: 'env has ended' })
   await program.kill()
   t.equal(processes.stop(), processes.stop(), 'the end happens once')
 })
