@@ -104,10 +104,8 @@ export function uncoveredNames(
   { x509 }: Certificate,
   { names, ips }: { readonly names: readonly string[]; readonly ips: readonly string[] },
 ): string[] {
-  // A wildcard that is asked for matches only itself, which `checkHost` does not know.
-  const literal = new Set((x509.subjectAltName ?? '').split(', '))
   return [
-    ...names.filter((name) => !literal.has(`DNS:${name}`) && x509.checkHost(name, { subject: 'never' }) === undefined),
+    ...names.filter((name) => x509.checkHost(name, { subject: 'never' }) === undefined),
     ...ips.filter((ip) => x509.checkIP(ip) === undefined),
   ]
 }
