@@ -64,10 +64,10 @@ t.test('a chain leads to what is trusted, through authorities alone', (t) => {
 })
 
 t.test('tells the names and addresses that a certificate is not for', async (t) => {
-  const names = ['a.svc', '*.example.com']
+  const names = ['a.svc', '*.example.com', '*.org']
   const leaf = readCertificate((await issueLeaf(await issueAuthority(now), { names, ips: ['10.0.0.1', '::1'], now })).cert)
   const uncovered = (names: string[], ips: string[] = []): string[] => uncoveredNames(leaf, { names, ips })
-  t.strictSame(uncovered(['a.svc', '*.example.com', 'x.example.com'], ['10.0.0.1', '::1', '0:0:0:0:0:0:0:1']), [])
+  t.strictSame(uncovered(['a.svc', '*.example.com', 'x.example.com', '*.org'], ['10.0.0.1', '::1', '0:0:0:0:0:0:0:1']), [])
   t.strictSame(uncovered(['b.svc', 'a.svc', 'example.com', '*.svc'], ['::2', '10.0.0.1', '10.0.0.2']), [
     'b.svc',
     'example.com',
