@@ -116,4 +116,16 @@ t.test('certificates are issued, shown and verified', async (t) => {
   t.match(await certs('verify', '--name', 'other.example.com'), { code: 1, stderr: 'certs/tls.crt: not for other.example.com.\n' })
   t.match(await certs('verify', '--ip', '10.0.0.1'), { code: 1, stderr: 'certs/tls.crt: not for 10.0.0.1.\n' })
   t.equal((await certs('issue', '--name', 'hooks.example.com')).stdout, issued.stdout, 'what is good stays')
+  const elsewhere = ['--cert-dir', 'other', '--ip', '10.0.0.7', '--ip', '::1'] as const
+  const { code, stdout } = await certs('issue', ...elsewhere)
+  t.equal(code, 0)
+  t.match(stdout, /^other\/ca\.crt\n/)
+  t.match(stdout, / names +DNS:localhost, IP Address:127\.0\.0\.1, IP Address:10\.0\.0\.7, IP Address:0:0:0:0:0:0:0:1\n/)
+  t.strictSame(await certs('show', '--cert-dir', 'other'), { code: 0, stdout, stderr: '' })
+  t.strictSame(await certs('verify', ...elsewhere), { code: 0, stdout: 'The certificate in other is valid.\n', stderr: '' })
+  t.strictSame(await certs('verify', '--name', 'a.b', '--ip', '10.0.0.8', '--name', 'c'), {
+    code: 1,
+    stdout: '',
+    stderr: 'certs/tls.crt: not for a.b, c, 10.0.0.8.\n',
+  })
 })

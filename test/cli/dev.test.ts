@@ -2,7 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { validatingWebhookConfiguration } from '../../src/api/builtin.ts'
 import { version } from '../../src/api/version.ts'
+import { createClient } from '../../src/client/client.ts'
+import { loadConnection } from '../../src/client/kubeconfig.ts'
 import { proreus, repository, startProreus, until } from '../support/process.ts'
 
 /** A process whose standard error says that it is a terminal. */
@@ -12,7 +15,7 @@ const env = { ...process.env, NODE_OPTIONS: `--import ${terminal}` }
 t.test(
   'the steps are told, then what to type next, then what is logged; a second one is refused, and the end leaves no kubeconfig',
   async (t) => {
-    const cwd = t.testdir({ state: { kubeconfig: 'an old one' } })
+    const cwd = t.testdir({ state: { kubeconfig: 'an old one' }, config: { samples: { 'mypod.yaml': '' } } })
     const args = [
       'dev',
       '--port',
@@ -43,6 +46,7 @@ t.test(
 Ready in N s. In another terminal:
 
   export KUBECONFIG=state/kubeconfig
+  kubectl create -f config/samples/mypod.yaml
   kubectl get hellos -A -o wide
 
 Ctrl-C ends it; nothing is kept.
@@ -72,6 +76,7 @@ t.test('without operators it is an API alone; elsewhere than on a terminal the l
   t.notOk(existsSync(join(cwd, '.proreus/kubeconfig')))
   t.notOk(existsSync(join(cwd, '.proreus/dev.pid')))
   t.notOk(existsSync(join(cwd, 'certs')))
+  t.equal(existsSync(join(cwd, '.proreus/state.json')), true)
 })
 
 t.test('where it cannot start it gives the folder up again', async (t) => {

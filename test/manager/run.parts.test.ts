@@ -273,6 +273,9 @@ t.test('operators that neither watch nor admit need neither cache nor webhooks',
   t.strictSame([given.cache, given.certificates, given.webhooks, given.injection], [undefined, undefined, undefined, undefined])
   t.equal(endpoints.webhook, undefined)
   await end()
+  const others = { mutating: ['a'], validating: [], definitions: ['b'] }
+  const named = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { webhookConfigurations: others })
+  t.equal(named.given.injection, undefined, 'nor has it a certificate to be trusted')
 })
 
 t.test('what the webhooks read is followed also where nothing is reconciled', async (t) => {
