@@ -119,3 +119,23 @@ t.test('a connection that cannot be accepted is logged, and ends nothing', async
   servers[0]!.emit('error', new Error('too many open files'))
   t.strictSame(lines, ['warn: the server for --test could not accept a connection'])
 })
+
+t.test('the close waits for no request that is still being answered', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const { address, close } = await startHttpEndpoint({
+    address: { host: '127.0.0.1', port: 0 },
+    flag: '--test',
+    handlers: [
+      () => {
+        asked.resolve()
+        return new Promise<never>(() => undefined)
+      },
+    ],
+    logger: silentLogger(),
+  })
+  const socket = connect(address.port, '127.0.0.1').on('error', () => undefined)
+  const closed = once(socket.resume(), 'close')
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await asked.promise
+  await Promise.all([close(), closed])
+})
