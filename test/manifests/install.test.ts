@@ -313,7 +313,9 @@ t.test('the API server is told the URL, else the Service; outside a cluster nobo
   t.strictSame(await targets({ webhook: { url: 'https://h:1', service: 'x' }, connection: inCluster }), [{ url: `https://h:1${path}` }])
   t.strictSame(await targets({ connection: inCluster }), [{ service: { namespace: 'own', name: 'thing-webhook', path } }])
   t.strictSame(await targets({ webhook: { service: 'x' } }), [{ service: { namespace: 'thing-system', name: 'x', path } }])
-  t.strictSame(await targets({}, [defineOperator({ name: 'plain', kinds: [kind] })]), [], 'without webhooks nobody has to be reached')
+  const plain = defineOperator({ name: 'plain', kinds: [kind] })
+  t.strictSame(await targets({}, [plain]), [], 'without webhooks nobody has to be reached')
+  t.equal((await targets({ name: 'both', webhook: { url: 'https://h:1' } }, [plain, operator])).length, 1, 'one with webhooks is enough')
   const unreachable = {
     code: 'PRO_CONFIG_INVALID',
     message:
@@ -336,6 +338,13 @@ t.test('the wait for trust asks about each configuration and definition, and can
     ['get', 'ValidatingWebhookConfiguration', { name: 'mine-validating' }, { signal }],
     ['get', 'CustomResourceDefinition', { name: 'converteds.example.com' }, { signal }],
   ])
+  const alone = recording(() => ({ spec: { conversion: { webhook: { clientConfig: { caBundle: 'a' } } } } }))
+  await whenTrusted(alone.client, [converting], new FakeClock())
+  t.strictSame(
+    alone.calls.map(([, kind]) => kind),
+    ['CustomResourceDefinition'],
+    'without webhooks there are no configurations',
+  )
   const abort = new AbortController()
   const waiting = whenTrusted(recording(() => ({ webhooks: [{ clientConfig: {} }] })).client, [both], new FakeClock(), {
     name: 'mine',
