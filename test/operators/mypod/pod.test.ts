@@ -263,3 +263,15 @@ t.test('a record of an older form is as good as far as it goes', (t) => {
   t.strictSame(Object.keys(change.patch.metadata), ['annotations', 'resourceVersion'])
   t.end()
 })
+
+t.test('a first toleration of a Pod that has none is added, and one of several is enough to be kept', (t) => {
+  const containers = [{ name: 'main', image: 'x:1' }]
+  const withTolerations = (...keys: string[]): MyPod =>
+    aMyPod({ podSpec: { containers, ...(keys.length > 0 && { tolerations: keys.map((key) => ({ key })) }) } })
+  const live = livePodOf(withTolerations())
+  delete live.spec!.tolerations
+  t.match(changeOf(live, podFor(withTolerations('a'))), { action: 'patch', patch: { spec: { tolerations: [{ key: 'a' }] } } })
+  t.equal(changeOf(livePodOf(withTolerations('a', 'b')), podFor(withTolerations('b', 'a'))).action, 'patch', 'the record alone')
+  t.equal(changeOf(livePodOf(withTolerations('a', 'b')), podFor(withTolerations('b'))).action, 'recreate')
+  t.end()
+})
