@@ -120,7 +120,7 @@ t.test('a connection that cannot be accepted is logged, and ends nothing', async
   t.strictSame(lines, ['warn: the server for --test could not accept a connection'])
 })
 
-t.test('the close waits for no request that is still being answered', async (t) => {
+t.test('the close waits for no request that is still being answered', async () => {
   const asked = Promise.withResolvers<void>()
   const { address, close } = await startHttpEndpoint({
     address: { host: '127.0.0.1', port: 0 },

@@ -20,6 +20,8 @@ interface Script {
   readonly refuse?: ApiError
   /** What deleting the Pod, or writing the status, is refused with. */
   readonly refuseLast?: ApiError
+  /** What deleting the Pod alone is refused with. */
+  readonly refuseDelete?: ApiError
 }
 
 /** Runs one reconcile against a scripted API and gives the writes, the events and the result. */
@@ -34,6 +36,7 @@ async function reconcile(object: MyPod, script: Script = {}) {
       writes.push([verb, ...args])
       if (script.refuse !== undefined && (verb === 'create' || verb === 'patch')) throw script.refuse
       if (script.refuseLast !== undefined && (verb === 'delete' || verb === 'patchStatus')) throw script.refuseLast
+      if (script.refuseDelete !== undefined && verb === 'delete') throw script.refuseDelete
       return answer
     }
   const client = {
@@ -105,7 +108,7 @@ t.test('what is gone by the time it is deleted, or its status is written, is no 
   const { verbs, events } = await reconcile(aMyPod(), { cached: evicted, refuseLast: notFound })
   t.strictSame(verbs, ['delete', 'patchStatus'])
   t.strictSame(events, ['Recreating'])
-  await t.rejects(reconcile(aMyPod(), { cached: evicted, refuseLast: apiError(500, 'InternalError') }), { message: /no/ })
+  await t.rejects(reconcile(aMyPod(), { cached: evicted, refuseDelete: apiError(500, 'InternalError') }), { message: /no/ })
   await t.rejects(reconcile(aMyPod(), { refuseLast: apiError(500, 'InternalError') }), { message: /no/ })
 })
 

@@ -136,6 +136,11 @@ t.test('what the API server says of the Pod is told of the field that it comes f
       ['spec.podSpec.x', '', 'FieldValueInvalid'],
     ],
   )
+  const one = await judged(aMyPod(), undefined, { refusal: refused(422, 'invalid', [cause('spec.nodeName')]) })
+  t.strictSame(
+    one.errors.map(({ path }) => path),
+    ['spec.podSpec.nodeName'],
+  )
   for (const code of [422, 400])
     t.strictSame((await judged(aMyPod(), undefined, { refusal: refused(code, 'cannot be read') })).errors, [
       { path: 'spec.podSpec', reason: 'FieldValueInvalid', message: 'Invalid value: "object": cannot be read' },
@@ -150,6 +155,11 @@ t.test('what the API server says of the Pod is told of the field that it comes f
 t.test('what may change, or is told by others, is no error of the object; what nobody knows is one of the review', async (t) => {
   const quota = await judged(aMyPod(), undefined, { refusal: refused(403, 'pods "mypod-check-x7" is forbidden: quota of "mine"') })
   t.strictSame([quota.errors, quota.warnings], [[], ['the Pod would be refused now: pods "a" is forbidden: quota of "mine"']]) // prettier-ignore
+  const { name: _, ...nameless } = aMyPod().metadata
+  const generated = await judged({ ...aMyPod(), metadata: nameless as MyPod['metadata'] }, undefined, {
+    refusal: refused(403, 'pods "mypod-check-x7" is forbidden'),
+  })
+  t.strictSame(generated.warnings, ['the Pod would be refused now: pods "" is forbidden'])
   const missing = await judged(aMyPod(), undefined, { refusal: refused(404) })
   t.strictSame([missing.errors, missing.warnings], [[], []]) // prettier-ignore
   await t.rejects(judged(aMyPod(), undefined, { refusal: refused(500, 'broken') }), { message: 'broken' })
