@@ -209,7 +209,10 @@ t.test('with controllers there are more programs, and nodes where they are asked
 
 t.test('a program that ends at its start is told with its last words; only a port that was taken is tried again', async (t) => {
   const start = (words: string) => {
-    const { env, notes } = fakePrograms(t.testdir(), { etcd: `console.error('${words}')\nprocess.exit(1)\n` })
+    const { env, notes } = fakePrograms(t.testdir(), {
+      etcd: `console.error('${words}')\nprocess.exit(1)\n`,
+      'kube-apiserver': 'setInterval(() => undefined, 1000)\n', // which without etcd is never ready
+    })
     return { notes, started: startControlPlane({ backend: 'binaries', controllers: false, env }) }
   }
   const broken = start('no disk')
