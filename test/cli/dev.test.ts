@@ -59,14 +59,14 @@ Ctrl-C ends it; nothing is kept.
     t.match(second, { code: 1, stderr: `Process ${dev.child.pid} runs proreus dev with state already` })
     t.equal(readFileSync(join(cwd, 'state/kubeconfig'), 'utf8'), kubeconfig, 'which disturbs the first in nothing')
     const client = createClient(await loadConnection({ env: { KUBECONFIG: join(cwd, 'state/kubeconfig') } }))
-  const { items } = await client.list(validatingWebhookConfiguration)
-  t.strictSame(
-    items.map(({ metadata }) => metadata.name),
-    ['dev-validating'],
-    'of several operators without a name',
-  )
-  await client.close()
-  t.equal(await dev.stop(), 0)
+    const { items } = await client.list(validatingWebhookConfiguration)
+    t.strictSame(
+      items.map(({ metadata }) => metadata.name),
+      ['dev-validating'],
+      'of several operators without a name',
+    )
+    await client.close()
+    t.equal(await dev.stop(), 0)
     t.match(dev.output(), /INFO: received SIGTERM/)
     t.strictSame(readdirSync(join(cwd, 'state')).sort(), ['state.json'], 'what stays valid across restarts')
   },
