@@ -29,7 +29,7 @@ export function readBundle(pem: string): Certificate[] {
   for (const text of pem.match(block) ?? []) {
     try {
       const certificate = parse(text)
-      if (!found.has(certificate.fingerprint)) found.set(certificate.fingerprint, certificate)
+      found.set(certificate.fingerprint, certificate)
     } catch {
       // What cannot be read verifies nothing: a bundle is as good without it.
     }
@@ -104,10 +104,8 @@ export function uncoveredNames(
   { x509 }: Certificate,
   { names, ips }: { readonly names: readonly string[]; readonly ips: readonly string[] },
 ): string[] {
-  // A wildcard in `names` matches only the same wildcard, which `checkHost` does not support.
-  const literal = new Set((x509.subjectAltName ?? '').split(', '))
   return [
-    ...names.filter((name) => !literal.has(`DNS:${name}`) && x509.checkHost(name, { subject: 'never' }) === undefined),
+    ...names.filter((name) => x509.checkHost(name, { subject: 'never' }) === undefined),
     ...ips.filter((ip) => x509.checkIP(ip) === undefined),
   ]
 }

@@ -32,8 +32,9 @@ const rules: readonly Rule[] = [
     /\b(basic) ([A-Za-z0-9+/]{4,}={0,2})/gi,
     (text, scheme, pair) => (Buffer.from(pair!, 'base64').includes(':') ? `${scheme} ${redacted}` : text),
   ],
+  // With the quoted parameters of Digest.
   [
-    /(authorization["'\\]{0,4}\s{0,2}[:=]\s{0,2}["'\\]{0,4}(?:Digest|Negotiate|NTLM|Token|ApiKey|AWS4-HMAC-SHA256)\s)[^\r\n"']+/gi,
+    /(authorization["'\\]{0,4}\s{0,2}[:=]\s{0,2}["'\\]{0,4}(?:Digest|Negotiate|NTLM|Token|ApiKey|AWS4-HMAC-SHA256)\s)(?:="[^"\r\n]{0,512}"(?=[,\s]|$)|=\\"[^"\r\n]{0,512}\\"|[^\r\n"'])+/gi,
     `$1${redacted}`,
   ],
   [/(cookie["'\\]{0,4}:\s{0,2}["'\\]{0,4})(?=[\w.-]{1,100}=)[^\r\n"'\\]+/gi, `$1${redacted}`],

@@ -1,12 +1,17 @@
 import t from 'tap'
 import type { AuthorityState, StoredAuthority } from '../../src/certs/authority.ts'
 import { bundleOf, decideAuthority, isRenewalDue, leafProblem, replaceAuthority } from '../../src/certs/authority.ts'
+import type { NamedTexts } from '../../src/certs/authority-data.ts'
+import { readAuthority, writeAuthority } from '../../src/certs/authority-data.ts'
 import { isSignedBy, pairProblem, readBundle, readCertificate } from '../../src/certs/certificate.ts'
 import type { KeyPair } from '../../src/certs/issue.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import { fc } from '../support/property.ts'
 
 const day = 86_400_000
+const hour = 3_600_000
+/** Of an authority's life: a year, and the hour by which it is dated back. */
+const third = (365 * day + hour) / 3
 const start = Date.parse('2026-01-01T00:00:00Z')
 const names = { names: ['localhost'], ips: ['127.0.0.1'] }
 
@@ -16,51 +21,84 @@ async function stateAt(now: number): Promise<AuthorityState> {
 
 t.test('decides what is to be done', async (t) => {
   const state = await stateAt(start)
-  const other = await issueAuthority(start)
-  const leaf = await issueLeaf(state.current, { ...names, now: start })
+  const { current } = state
+  const [other, newer] = [await issueAuthority(start), await issueAuthority(start + 365 * day)]
+  const leaf = await issueLeaf(current, { ...names, now: start })
+  const urgent = (reason: string): object => ({ action: 'replace', urgent: true, reason })
   const cases: [string, StoredAuthority | undefined, number, object][] = [
     ['nothing stored', undefined, start, { action: 'create' }],
     ['an empty Secret', { current: {} }, start, { action: 'create' }],
     ['a good one', state, start, { action: 'keep', state }],
-    ['two thirds of its life', state, start + 243 * day, { action: 'keep' }],
-    ['less than a third left', state, start + 244 * day, { action: 'replace', urgent: false, reason: /less than a third/ }],
-    ['expired', state, start + 366 * day, { action: 'replace', urgent: true, reason: /expired on 2027-01-01/ }],
-    ['from the future', state, start - day, { action: 'replace', urgent: true, reason: /not valid before/ }],
-    ['no key', { current: { cert: state.current.cert } }, start, { action: 'replace', urgent: true, reason: /key is missing/ }],
+    ['nothing but what signs', { current }, start, { action: 'keep', state }],
+    ['one that becomes valid now', state, start - hour, { action: 'keep', state }],
+    ['a third of its life left', state, start + 365 * day - third, { action: 'keep', state }],
     [
-      'no certificate',
-      { current: { key: state.current.key } },
-      start,
-      { action: 'replace', urgent: true, reason: /certificate is missing/ },
+      'less than a third left',
+      state,
+      start + 365 * day - third + 1,
+      { action: 'replace', urgent: false, reason: 'less than a third of its life is left (it expires on 2027-01-01T00:00:00.000Z)' },
     ],
-    [
-      'another key',
-      { current: { ...state.current, key: other.key } },
-      start,
-      { action: 'replace', urgent: true, reason: /does not belong/ },
-    ],
+    ['expired now', state, start + 365 * day, urgent('the certificate expired on 2027-01-01T00:00:00.000Z')],
+    ['from the future', state, start - hour - 1, urgent('the certificate is not valid before 2025-12-31T23:00:00.000Z')],
+    ['no key', { current: { cert: current.cert } }, start, urgent('the key is missing')],
+    ['no certificate', { current: { key: current.key } }, start, urgent('the certificate is missing')],
+    ['another key', { current: { ...current, key: other.key } }, start, urgent('the key does not belong to the certificate')],
     [
       'a damaged certificate',
-      { current: { ...state.current, cert: 'x' } },
+      { current: { ...current, cert: 'x' } },
       start,
-      { action: 'replace', urgent: true, reason: /cannot be read/ },
+      urgent('the certificate cannot be read (there is no certificate in it)'),
     ],
+    ['a leaf in its place', { current: leaf }, start, urgent('the certificate is not that of an authority')],
+    ['one that comes next', { current, next: other }, start, { action: 'keep', state: { ...state, next: other } }],
+    ['a next one without its key', { current, next: { cert: other.cert } }, start, { action: 'keep', state }],
+    ['a next one without its certificate', { current, next: { key: other.key } }, start, { action: 'keep', state }],
+    ['a next one with another key', { current, next: { ...other, key: leaf.key } }, start, { action: 'keep', state }],
+    ['a next one that is not valid yet', { current, next: newer }, start, { action: 'keep', state }],
     [
-      'a damaged key',
-      { current: { ...state.current, key: 'x' } },
+      'those that signed before, a leaf among them, one twice, and one that has expired',
+      { current, previous: [other.cert, leaf.cert, other.cert, (await issueAuthority(start - 365 * day)).cert] },
       start,
-      { action: 'replace', urgent: true, reason: /key cannot be read/ },
+      { action: 'keep', state: { current, previous: [other.cert] } },
     ],
-    ['a leaf in its place', { current: leaf }, start, { action: 'replace', urgent: true, reason: /not that of an authority/ }],
   ]
-  for (const [name, stored, now, expected] of cases) t.match(decideAuthority(stored, now), expected, name)
+  for (const [name, stored, now, expected] of cases) t.strictSame(decideAuthority(stored, now), expected, name)
+  t.match(decideAuthority({ current: { ...current, key: 'x' } }, start), {
+    action: 'replace',
+    urgent: true,
+    reason: /^the key cannot be read \(.+\)$/,
+  })
+})
+
+t.test('is read from the texts that it was written as', async (t) => {
+  const [a, b, c] = [await issueAuthority(start), await issueAuthority(start), await issueAuthority(start)]
+  const written = writeAuthority({ current: a, next: b, previous: [c.cert] }, start)
+  t.strictSame(written, { 'ca.key': a.key, 'ca.crt': a.cert + b.cert + c.cert, 'ca-next.key': b.key, 'ca-next.crt': b.cert })
+  t.strictSame(readAuthority(written), { current: a, next: b, previous: [c.cert] })
+  t.strictSame(writeAuthority({ current: a, previous: [c.cert] }, start + 365 * day), {
+    'ca.key': a.key,
+    'ca.crt': a.cert,
+    'ca-next.key': undefined,
+    'ca-next.crt': undefined,
+  })
+  const cases: [string, NamedTexts, StoredAuthority][] = [
+    ['nothing', {}, { current: {}, previous: [] }],
+    ['empty texts', { 'ca.crt': '', 'ca.key': '' }, { current: {}, previous: [] }],
+    ['a certificate alone', { 'ca.crt': a.cert }, { current: { cert: a.cert }, previous: [] }],
+    ['a key alone', { 'ca.key': a.key }, { current: { key: a.key }, previous: [] }],
+    ['a damaged certificate', { 'ca.crt': 'damaged', 'ca.key': a.key }, { current: { cert: 'damaged', key: a.key }, previous: [] }],
+    ['a next one without its key', { ...written, 'ca-next.key': undefined }, { current: a, previous: [c.cert] }],
+    ['a next one without its certificate', { ...written, 'ca-next.crt': undefined }, { current: a, previous: [b.cert, c.cert] }],
+  ]
+  for (const [name, texts, expected] of cases) t.strictSame(readAuthority(texts), expected, name)
 })
 
 t.test('publishes what it signs with, what comes next and what came before, until it expires', async (t) => {
   const [a, b, c] = [await issueAuthority(start), await issueAuthority(start + 200 * day), await issueAuthority(start + 300 * day)]
   const state = { current: b, next: c, previous: [a.cert] }
-  t.equal(bundleOf(state, start + 300 * day), b.cert + c.cert + a.cert)
-  t.equal(bundleOf(state, start + 366 * day), b.cert + c.cert)
+  t.equal(bundleOf(state, start + 365 * day - 1), b.cert + c.cert + a.cert)
+  t.equal(bundleOf(state, start + 365 * day), b.cert + c.cert)
+  t.equal(bundleOf({ current: b, previous: [b.cert, a.cert] }, start + 300 * day), b.cert + a.cert, 'each once')
   t.strictSame(replaceAuthority({ current: { cert: 'damaged' }, previous: [a.cert] }, b, start + 200 * day), {
     current: b,
     previous: [a.cert],
@@ -69,22 +107,29 @@ t.test('publishes what it signs with, what comes next and what came before, unti
     current: c,
     previous: [a.cert, b.cert],
   })
+  t.strictSame(replaceAuthority({ current: b, previous: [a.cert] }, c, start + 365 * day), { current: c, previous: [b.cert] })
+  t.strictSame(replaceAuthority(undefined, c, start + 300 * day), { current: c, previous: [] })
 })
 
 t.test('says why a leaf has to be replaced', async (t) => {
   const state = await stateAt(start)
   const leaf = await issueLeaf(state.current, { ...names, now: start })
   t.equal(leafProblem(leaf, state, names, start), undefined)
-  t.match(leafProblem(leaf, state, names, start + 7 * day), /expired/)
-  t.match(leafProblem(leaf, state, { names: ['localhost', 'x.svc'], ips: ['::1'] }, start), /not for x\.svc, ::1/)
-  t.match(leafProblem(leaf, await stateAt(start), names, start), /not signed by the current/)
-  t.match(leafProblem({ ...leaf, key: state.current.key }, state, names, start), /does not belong/)
+  t.equal(leafProblem(leaf, state, names, start + 7 * day), 'the certificate expired on 2026-01-08T00:00:00.000Z')
+  t.equal(leafProblem(leaf, state, { names: ['localhost', 'x.svc'], ips: ['::1'] }, start), 'it is not for x.svc, ::1')
+  t.equal(leafProblem(leaf, await stateAt(start), names, start), 'it is not signed by the current authority')
+  t.equal(leafProblem({ ...leaf, key: state.current.key }, state, names, start), 'the key does not belong to the certificate')
   const nameless = await issueLeaf(state.current, { names: [], ips: names.ips, now: start })
-  t.match(leafProblem(nameless, state, { names: ['proreus-webhook'], ips: [] }, start), /not for proreus-webhook/, 'its subject is no name')
+  t.equal(
+    leafProblem(nameless, state, { names: ['proreus-webhook'], ips: [] }, start),
+    'it is not for proreus-webhook',
+    'its subject is no name',
+  )
   const wild = { names: ['*.example.com'], ips: [] }
   t.equal(leafProblem(await issueLeaf(state.current, { ...wild, now: start }), state, wild, start), undefined, 'a wildcard is for itself')
-  t.notOk(isRenewalDue(leaf, start + 4.6 * day))
-  t.ok(isRenewalDue(leaf, start + 4.7 * day))
+  const leafThird = (7 * day + hour) / 3
+  t.equal(isRenewalDue(leaf, start + 7 * day - leafThird - 1), false)
+  t.equal(isRenewalDue(leaf, start + 7 * day - leafThird), true)
 })
 
 t.test('over simulated years, whatever happens, what is served is trusted', async (t) => {

@@ -7,6 +7,7 @@ import { openFileCertificates } from '../../src/certs/file-store.ts'
 import { describeCertificates, verifyCertificates } from '../../src/certs/inspect.ts'
 import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
 import type { RefreshingCertificateSource } from '../../src/certs/serving-certificate.ts'
+import type { ProreusError } from '../../src/api/errors.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingLogger } from '../support/certs-recording-logger.ts'
 import { servedNames, trustShapes } from '../support/trust-shapes.ts'
@@ -18,23 +19,25 @@ function folder(t: Test): {
   directory: string
   clock: FakeClock
   lines: string[]
+  entries: Record<string, unknown>[]
   open: (more?: string[]) => Promise<RefreshingCertificateSource>
   text: (name: string) => string
 } {
   const directory = join(t.testdir({}), 'certs')
   const clock = new FakeClock()
-  const { logger, lines } = recordingLogger()
+  const { logger, lines, entries } = recordingLogger()
   return {
     directory,
     clock,
     lines,
+    entries,
     open: (more = []) => openFileCertificates({ directory, names: [...names.names, ...more], ips: names.ips, clock, logger }),
     text: (name) => readFileSync(join(directory, name), 'utf8'),
   }
 }
 
 t.test('makes what is missing, for its owner alone, and uses it again', async (t) => {
-  const { directory, open, lines, text } = folder(t)
+  const { directory, open, lines, entries, text } = folder(t)
   const first = (await open()).current()
   t.strictSame(readdirSync(directory).sort(), ['.gitignore', 'ca.crt', 'ca.key', 'tls.crt', 'tls.key'])
   for (const name of readdirSync(directory)) t.equal(statSync(join(directory, name)).mode & 0o777, 0o600, name)
@@ -45,7 +48,8 @@ t.test('makes what is missing, for its owner alone, and uses it again', async (t
   t.equal(first.caBundle, text('ca.crt'))
   t.equal(first.notAfter.toISOString(), '2026-01-08T00:00:00.000Z')
   t.strictSame((await open()).current(), first)
-  t.notOk(lines.some((line) => line.startsWith('warn')))
+  t.strictSame(lines, [`info: made a certificate authority in ${directory}`, `info: issued ${join(directory, 'tls.crt')}`])
+  t.equal(entries[1]!.notAfter, '2026-01-08T00:00:00.000Z')
 })
 
 t.test('what git knows of a folder that was there is for its owner to say', async (t) => {
@@ -56,36 +60,34 @@ t.test('what git knows of a folder that was there is for its owner to say', asyn
 })
 
 t.test('replaces what is damaged or does not fit, with one warning', async (t) => {
-  const cases: [string, (directory: string) => void | Promise<void>, RegExp, boolean][] = [
+  const authority = 'replaced the certificate authority in FOLDER'
+  const noCertificate = 'the certificate cannot be read (there is no certificate in it)'
+  const cases: [string, (directory: string) => void | Promise<void>, string | RegExp, boolean][] = [
     [
       'a damaged leaf',
       (directory) => writeFileSync(join(directory, 'tls.crt'), 'damaged'),
-      /replaced .*tls\.crt: the certificate cannot be read/,
+      `replaced FOLDER/tls.crt: ${noCertificate}`,
       true,
     ],
     [
       'a key of another',
       async (directory) => writeFileSync(join(directory, 'tls.key'), (await issueAuthority(Date.now())).key),
-      /tls\.crt: the key does not belong/,
+      'replaced FOLDER/tls.crt: the key does not belong to the certificate',
       true,
     ],
-    ['a missing key', (directory) => rmSync(join(directory, 'tls.key')), /tls\.crt: the key cannot be read/, true],
-    [
-      'a damaged authority',
-      (directory) => writeFileSync(join(directory, 'ca.crt'), 'damaged'),
-      /replaced the certificate authority in .*: the certificate cannot be read/,
-      false,
-    ],
+    ['a missing certificate', (directory) => rmSync(join(directory, 'tls.crt')), `replaced FOLDER/tls.crt: ${noCertificate}`, true],
+    ['a missing key', (directory) => rmSync(join(directory, 'tls.key')), /^replaced FOLDER\/tls\.crt: the key cannot be read/, true],
+    ['a damaged authority', (directory) => writeFileSync(join(directory, 'ca.crt'), 'damaged'), `${authority}: ${noCertificate}`, false],
     [
       'a damaged key of the authority',
       (directory) => writeFileSync(join(directory, 'ca.key'), 'damaged'),
-      /authority in .*: the key cannot be read/,
+      /^replaced the certificate authority in FOLDER: the key cannot be read/,
       false,
     ],
     [
       'an authority without certificate',
       (directory) => rmSync(join(directory, 'ca.crt')),
-      /authority in .*: the certificate is missing/,
+      `${authority}: the certificate is missing`,
       false,
     ],
   ]
@@ -100,9 +102,33 @@ t.test('replaces what is damaged or does not fit, with one warning', async (t) =
       t.ok(isSignedBy(readCertificate(after.cert), readBundle(after.caBundle).slice(0, 1)))
       const warnings = lines.filter((line) => line.startsWith('warn'))
       t.equal(warnings.length, 1)
-      t.match(warnings[0], warning)
+      const said = warnings[0]!.replace('warn: ', '').replaceAll(directory, 'FOLDER')
+      if (typeof warning === 'string') t.equal(said, warning)
+      else t.match(said, warning)
       t.strictSame((await open()).current(), after, 'and then it is well again')
     })
+  }
+})
+
+t.test('a leaf that is not there yet is issued, and no damage', async (t) => {
+  const { directory, open, lines } = folder(t)
+  const { caBundle } = (await open()).current()
+  for (const name of ['tls.crt', 'tls.key']) rmSync(join(directory, name))
+  const after = (await open()).current()
+  t.equal(after.caBundle, caBundle)
+  t.strictSame(lines.slice(2), [`info: issued ${join(directory, 'tls.crt')}`])
+})
+
+t.test('a certificate or a key alone is no pair of somebody else', async (t) => {
+  for (const name of ['tls.crt', 'tls.key']) {
+    const { directory, open, lines } = folder(t)
+    await open()
+    for (const other of readdirSync(directory)) if (other !== name) rmSync(join(directory, other))
+    lines.length = 0
+    const { caBundle } = (await open()).current()
+    t.equal(readBundle(caBundle).length, 1)
+    t.strictSame(lines, [`info: made a certificate authority in ${directory}`, `info: issued ${join(directory, 'tls.crt')}`])
+    rmSync(directory, { recursive: true })
   }
 })
 
@@ -174,9 +200,18 @@ t.test("somebody else's pair is used as it is", async (t) => {
   const source = await open()
   t.equal(source.current().cert, leaf.cert)
   t.equal(source.current().caBundle, authority.cert)
-  t.match(lines.at(-1), /warn: .*tls\.crt is used as it is, but it is not for localhost, 127\.0\.0\.1/)
+  const warning = `warn: ${join(directory, 'tls.crt')} is used as it is, but it is not for localhost, 127.0.0.1`
+  t.equal(lines.at(-1), warning)
   await source.refresh()
-  t.equal(lines.filter((line) => line.includes('used as it is')).length, 1, 'said once')
+  t.equal(lines.filter((line) => line === warning).length, 1, 'said once')
+  const another = await issueLeaf(authority, { names: ['other'], ips: [], now: clock.now() })
+  writeFileSync(join(directory, 'tls.crt'), another.cert)
+  writeFileSync(join(directory, 'tls.key'), another.key)
+  await source.refresh()
+  t.equal(lines.filter((line) => line === warning).length, 2, 'and again of another one')
+  writeFileSync(join(directory, 'tls.crt'), leaf.cert)
+  writeFileSync(join(directory, 'tls.key'), leaf.key)
+  await source.refresh()
   t.match(await describeCertificates(directory, clock.now()), /somebody else's/)
 
   const renewed = await issueLeaf(authority, { ...names, now: clock.now() })
@@ -199,6 +234,23 @@ t.test("somebody else's pair is used as it is", async (t) => {
   writeFileSync(join(directory, 'tls.crt'), self.cert)
   writeFileSync(join(directory, 'tls.key'), self.key)
   t.equal((await open()).current().caBundle, self.cert, 'a self-signed one vouches for itself')
+  await clock.advance(365 * day)
+  await t.rejects(open(), {
+    code: 'PRO_CERTIFICATE',
+    message: `${join(directory, 'tls.crt')} cannot be used: the certificate expired on 2027-01-09T00:00:00.000Z. There is no ca.key to issue another with: put a valid certificate and key there, or delete tls.crt and tls.key to have them made.`,
+  })
+})
+
+t.test('of a pair without ca.crt the last certificate of its chain is what has to be trusted', async (t) => {
+  const { served } = trustShapes()
+  const directory = t.testdir({ 'tls.crt': served.cert, 'tls.key': served.key })
+  const { logger, lines } = recordingLogger()
+  const asked = { names: [...servedNames], ips: names.ips }
+  const source = await openFileCertificates({ directory, ...asked, clock: new FakeClock(Date.now()), logger })
+  const [, intermediate] = readBundle(served.cert)
+  t.equal(source.current().caBundle, intermediate!.pem)
+  t.strictSame(lines, [])
+  t.strictSame(await verifyCertificates(directory, asked, Date.now()), [])
 })
 
 t.test('a key that others could have read or replaced is refused where this process signs with it', async (t) => {
@@ -224,7 +276,32 @@ t.test('a key that others could have read or replaced is refused where this proc
 t.test('a folder that cannot be written gives one sentence', async (t) => {
   const directory = join(t.testdir({ file: '' }), 'file', 'certs')
   const { logger } = recordingLogger()
-  await t.rejects(openFileCertificates({ directory, ...names, clock: new FakeClock(), logger }), { code: 'PRO_CERTIFICATE' })
+  await t.rejects(openFileCertificates({ directory, ...names, clock: new FakeClock(), logger }), {
+    code: 'PRO_CERTIFICATE',
+    message: `${join(directory, 'ca.crt')} cannot be read: ENOTDIR: not a directory, open '${join(directory, 'ca.crt')}'. Make it yours and readable by you alone (chmod 600), or choose another folder.`,
+    cause: { code: 'ENOTDIR' },
+  })
+})
+
+t.test('what cannot be put into a folder gives one sentence as well', async (t) => {
+  const directory = join(t.testdir({ link: t.fixture('symlink', 'nowhere') }), 'link', 'certs')
+  const { logger, lines } = recordingLogger()
+  const { code, message, cause } = (await openFileCertificates({ directory, ...names, clock: new FakeClock(), logger }).catch(
+    (error: unknown) => error,
+  )) as ProreusError
+  t.equal(code, 'PRO_CERTIFICATE')
+  t.ok(message.startsWith(`Certificates cannot be written to ${directory}: E`), message)
+  t.ok(message.endsWith('. Make the folder writable, or choose another one.'), message)
+  t.ok(cause instanceof Error)
+  t.strictSame(lines, [], 'nor is it said that anything was made')
+})
+
+t.test('certificates that anybody may read are as good', async (t) => {
+  const { directory, open, text } = folder(t)
+  const first = (await open()).current()
+  for (const name of ['ca.crt', 'tls.crt']) chmodSync(join(directory, name), 0o644)
+  t.strictSame((await open()).current(), first)
+  t.equal(text('tls.crt'), first.cert)
 })
 
 t.test('show and verify', async (t) => {

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
 import { readBundle } from '../../src/certs/certificate.ts'
 import type { InjectorOptions } from '../../src/certs/injector.ts'
-import { injectCaBundle, mergeBundle, patchFor } from '../../src/certs/injector.ts'
+import { injectCaBundle, mergeBundle, patchFor, patchForDefinition } from '../../src/certs/injector.ts'
 import { issueAuthority } from '../../src/certs/issue.ts'
 import type { CertificateSource, ServingCertificate } from '../../src/certs/serving-certificate.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
@@ -12,6 +12,9 @@ import { recordingLogger } from '../support/certs-recording-logger.ts'
 
 const day = 86_400_000
 const kinds = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'] as const
+
+const titles = ['MutatingWebhookConfiguration proreus-mutating', 'ValidatingWebhookConfiguration proreus-validating']
+const wroteBoth = titles.map((title) => `info: wrote the caBundle of ${title}`)
 
 function fakeSource(caBundle: string): CertificateSource & { readonly listeners: number; change(caBundle: string): void } {
   let current: ServingCertificate = { cert: '', key: '', caBundle, notAfter: new Date(0) }
@@ -84,19 +87,22 @@ function bundles(server: FakeClient): string[] {
 }
 
 t.test('writes the bundle into every webhook, and then nothing more', async (t) => {
-  const { clock, server, authority } = await running(t)
+  const { clock, server, authority, lines } = await running(t)
   t.strictSame(bundles(server), [authority, authority, authority])
   t.match(server.objects.get(`${kinds[0]}/proreus-mutating`), {
     webhooks: [{ name: 'a', clientConfig: { url: 'https://localhost/a' }, sideEffects: 'None' }, { name: 'b' }],
   })
   await clock.advance(60_000)
   t.equal(server.writes.length, 2, 'never writes when equal')
+  t.strictSame(lines, wroteBoth)
 })
 
 t.test('repairs within 10 s what a manifest has overwritten, and a certificate change at once', async (t) => {
   const { clock, server, source, authority } = await running(t)
   configurations(server)
-  await clock.advance(10_000)
+  await clock.advance(9_999)
+  t.strictSame(bundles(server), ['', '', ''])
+  await clock.advance(1)
   t.strictSame(bundles(server), [authority, authority, authority])
   const next = (await issueAuthority(clock.now())).cert
   source.change(next + authority)
@@ -127,10 +133,10 @@ t.test('writes the bundle into CustomResourceDefinitions that have a conversion 
     conversion: { strategy: 'Webhook', webhook: { ...hook, clientConfig: { ...hook.clientConfig, caBundle } } },
   })
   t.strictSame(server.writes, ['patch CustomResourceDefinition/a'])
-  t.match(lines.sort(), [
-    /info: the caBundle of CustomResourceDefinition c is left to cert-manager/,
-    /info: wrote the caBundle of CustomResourceDefinition a/,
-    /warn: CustomResourceDefinition b has no conversion webhook, so that its versions lose each other's fields/,
+  t.strictSame(lines.sort(), [
+    'info: the caBundle of CustomResourceDefinition c is left to cert-manager (annotation cert-manager.io/inject-ca-from)',
+    'info: wrote the caBundle of CustomResourceDefinition a',
+    "warn: CustomResourceDefinition b has no conversion webhook, so that its versions lose each other's fields: apply the generated one",
   ])
 })
 
@@ -156,16 +162,21 @@ t.test('stands down where cert-manager is asked to inject', async (t) => {
       const { clock, server, lines } = await running(t, (server) => configurations(server, { [annotation]: value }))
       await clock.advance(60_000)
       t.strictSame(server.writes, [])
-      t.equal(lines.filter((line) => line.includes(`left to cert-manager (annotation ${annotation})`)).length, 2)
+      t.strictSame(
+        lines,
+        titles.map((title) => `info: the caBundle of ${title} is left to cert-manager (annotation ${annotation})`),
+      )
     })
   }
 })
 
 t.test('after the stop it listens to no certificate any more', async (t) => {
-  const { stop, source } = await running(t)
+  const { stop, source, clock } = await running(t)
   t.equal(source.listeners, 1)
+  t.equal(clock.pending, 1)
   await stop()
   t.equal(source.listeners, 0)
+  t.equal(clock.pending, 0)
 })
 
 t.test('reads again when the configuration changes in between', async (t) => {
@@ -191,11 +202,100 @@ t.test('a missing permission is said once, and tried again', async (t) => {
     }
   })
   await clock.advance(60_000)
-  t.equal(lines.length, 2)
-  t.match(lines[0], /error: MutatingWebhookConfiguration proreus-mutating may not be read or patched.*Grant get and patch/)
+  t.strictSame(
+    lines,
+    titles.map(
+      (title) => `error: ${title} may not be read or patched, so the API server cannot trust this process: no. Grant get and patch for it.`,
+    ),
+  )
   server.before = () => undefined
   await clock.advance(10_000)
   t.strictSame(bundles(server), [authority, authority, authority])
+})
+
+t.test('what else goes wrong is said once for as long as it lasts, and again when it comes back', async (t) => {
+  const { clock, server, lines, authority } = await running(t)
+  lines.length = 0
+  const away = (): void => {
+    throw error(503, 'ServiceUnavailable', 'down')
+  }
+  const warnings = titles.map((title) => `warn: the caBundle of ${title} could not be written: down`)
+  server.before = away
+  await clock.advance(30_000)
+  t.strictSame(lines, warnings)
+  server.before = () => undefined
+  await clock.advance(10_000)
+  server.before = away
+  await clock.advance(20_000)
+  t.strictSame(lines, [...warnings, ...warnings])
+  t.strictSame(bundles(server), [authority, authority, authority])
+})
+
+t.test('a patch that never fits is tried five times, and then at the next look', async (t) => {
+  for (const refusal of [error(409, 'Conflict', 'changed'), error(422, 'Invalid', 'changed')]) {
+    const tries: string[] = []
+    const { clock, lines } = await running(t, (server) => {
+      configurations(server)
+      server.before = (verb, name) => {
+        tries.push(`${verb} ${name}`)
+        if (verb === 'patch' && name === 'proreus-mutating') throw refusal
+      }
+    })
+    const attempt = ['get proreus-mutating', 'patch proreus-mutating']
+    const five = Array.from({ length: 5 }, () => attempt).flat()
+    const mutating = (): string[] => tries.filter((each) => each.endsWith('mutating'))
+    t.strictSame(mutating(), five)
+    await clock.advance(10_000)
+    t.strictSame(mutating(), [...five, ...five])
+    t.strictSame(lines.sort(), [
+      'info: wrote the caBundle of ValidatingWebhookConfiguration proreus-validating',
+      'warn: the caBundle of MutatingWebhookConfiguration proreus-mutating could not be written: changed',
+    ])
+  }
+})
+
+t.test('asks with a signal and a field manager of its own; what a stop breaks off is no problem to report', async (t) => {
+  const clock = new FakeClock()
+  const { logger, lines } = recordingLogger('debug')
+  const asked: unknown[][] = []
+  const stop = new AbortController()
+  const hanging = Promise.withResolvers<void>()
+  const client = {
+    get: (type: { kind: string }, key: object, options: object) => {
+      asked.push(['get', type.kind, key, options])
+      return Promise.resolve({ metadata: { resourceVersion: '1' }, webhooks: [webhook('a')] })
+    },
+    patch: (type: { kind: string }, key: object, _: unknown, { signal, ...options }: { signal: AbortSignal }) => {
+      asked.push(['patch', type.kind, key, options])
+      hanging.resolve()
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+    },
+  } as unknown as InjectorOptions['client']
+  const source = fakeSource((await issueAuthority(clock.now())).cert)
+  const done = injectCaBundle({ client, mutating: ['x'], validating: [], source, logger, clock }, stop.signal)
+  await hanging.promise
+  stop.abort()
+  await done
+  t.strictSame(asked, [
+    ['get', kinds[0], { name: 'x' }, { signal: stop.signal }],
+    ['patch', kinds[0], { name: 'x' }, { type: 'json', fieldManager: 'proreus-cabundle' }],
+  ])
+  t.strictSame(lines, ['debug: the caBundle of the webhook configurations is no longer looked after'])
+})
+
+t.test('the patch of a CustomResourceDefinition is bound to what was read', async (t) => {
+  const now = Date.parse('2026-06-01T00:00:00Z')
+  const ours = (await issueAuthority(now)).cert
+  const definition = (conversion?: JsonObject): Parameters<typeof patchForDefinition>[0] =>
+    ({ metadata: { resourceVersion: '7' }, spec: { ...(conversion && { conversion }) } }) as never
+  const caBundle = Buffer.from(ours).toString('base64')
+  for (const conversion of [undefined, { strategy: 'None' }, { strategy: 'Webhook', webhook: {} }])
+    t.equal(patchForDefinition(definition(conversion), ours, now), undefined)
+  t.equal(patchForDefinition(definition({ webhook: { clientConfig: { caBundle } } }), ours, now), undefined)
+  t.strictSame(patchForDefinition(definition({ webhook: { clientConfig: {} } }), ours, now), [
+    { op: 'test', path: '/metadata/resourceVersion', value: '7' },
+    { op: 'add', path: '/spec/conversion/webhook/clientConfig/caBundle', value: caBundle },
+  ])
 })
 
 t.test('merges: foreign certificates stay until they expire', async (t) => {
@@ -205,6 +305,7 @@ t.test('merges: foreign certificates stay until they expire', async (t) => {
     (await issueAuthority(now - 100 * day)).cert,
     (await issueAuthority(now - 400 * day)).cert,
   ]
+  const [ends, soon] = [(await issueAuthority(now - 365 * day)).cert, (await issueAuthority(now - 365 * day + 1000)).cert]
   const cases: [string, string, string, string | undefined][] = [
     ['empty', '', ours, ours],
     ['a placeholder', '\n', ours, ours],
@@ -212,6 +313,8 @@ t.test('merges: foreign certificates stay until they expire', async (t) => {
     ['foreign kept, in front', foreign, ours, foreign + ours],
     ['nothing to do in another order', ours + foreign, foreign + ours, undefined],
     ['expired dropped', expired + ours, ours, ours],
+    ['one that expires now', ends + ours, ours, ours],
+    ['one that expires soon', soon + ours, ours, undefined],
     ['twice', ours + ours, ours, ours],
     ['damaged', `-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${ours}`, ours, ours],
   ]
@@ -223,6 +326,8 @@ t.test('the patch is bound to what was read', async (t) => {
   const configuration = { metadata: { resourceVersion: '7' }, webhooks: [webhook('a', ours), webhook('b')] } as unknown as Parameters<
     typeof patchFor
   >[0]
+  for (const webhooks of [undefined, [], [webhook('a', ours)]])
+    t.equal(patchFor({ ...configuration, webhooks } as never, ours, Date.now()), undefined)
   t.strictSame(patchFor(configuration, ours, Date.now()), [
     { op: 'test', path: '/metadata/resourceVersion', value: '7' },
     { op: 'test', path: '/webhooks/1/name', value: 'b' },

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
+import { createHash, X509Certificate } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
+import { namedBits, toBuffer } from '../../src/certs/der.ts'
 import { ipBytes } from '../../src/certs/extensions.ts'
 import { readCertificate } from '../../src/certs/certificate.ts'
 import type { KeyPair } from '../../src/certs/issue.ts'
@@ -59,8 +60,10 @@ t.test('OpenSSL agrees with the certificates', async (t) => {
   const authorityText = openssl('x509', '-in', ca, '-noout', '-text')
   t.match(authorityText, /Basic Constraints: critical\n +CA:TRUE, pathlen:0\n/)
   t.match(authorityText, /Key Usage: critical\n +Certificate Sign, CRL Sign\n/)
+  const { x, y } = new X509Certificate(authority.cert).publicKey.export({ format: 'jwk' })
+  const point = Buffer.concat([Buffer.from([4]), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')])
   const keyId = /Subject Key Identifier: *\n +([0-9A-F:]{59})\n/.exec(authorityText)?.[1]
-  t.ok(keyId)
+  t.equal(keyId?.replaceAll(':', '').toLowerCase(), createHash('sha256').update(point).digest('hex').slice(0, 40), 'RFC 7093 §2 method 1')
   t.equal(/Authority Key Identifier: *\n +(?:keyid:)?([0-9A-F:]{59})\n/.exec(leafText)?.[1], keyId)
 })
 
@@ -97,6 +100,11 @@ t.test('times', async (t) => {
 
   const late = await issueLeaf(authority, { names, ips, now: now + 363 * day })
   t.equal(readCertificate(late.cert).notAfter, ca.notAfter, 'no longer than the authority')
+  const soon = readCertificate((await issueLeaf(authority, { names, ips, now: now - 600_000, lifeMs: 60_000 })).cert)
+  t.equal(soon.notBefore, ca.notBefore, 'nor earlier')
+  t.equal(new Date(soon.notAfter).toISOString(), '2026-03-01T11:51:00.000Z', 'a life of its own')
+  const later = readCertificate((await issueLeaf(authority, { names, ips, now: now + day })).cert)
+  t.equal(new Date(later.notBefore).toISOString(), '2026-03-02T11:00:00.000Z', 'an hour back as well')
 })
 
 t.test('years from 2050 on are written in full', async (t) => {
@@ -109,6 +117,15 @@ t.test('years from 2050 on are written in full', async (t) => {
     t.match(asn1, /UTCTIME +:491227230000Z/)
     t.match(asn1, name === 'leaf' ? /GENERALIZEDTIME +:20500104000000Z/ : /GENERALIZEDTIME +:20501228000000Z/)
   }
+  const turn = Date.parse('2050-01-01T00:00:00Z')
+  for (const [notAfter, written] of [
+    [turn - 1, /UTCTIME +:491231235959Z/],
+    [turn, /GENERALIZEDTIME +:20500101000000Z/],
+  ] as const) {
+    const file = join(directory, 'turn')
+    writeFileSync(file, (await issueLeaf(authority, { names, ips, now: notAfter - day, lifeMs: day })).cert)
+    t.match(openssl('asn1parse', '-in', file), written)
+  }
 })
 
 t.test('serial numbers are random, positive and of 128 bits; authorities have names of their own', async (t) => {
@@ -116,21 +133,45 @@ t.test('serial numbers are random, positive and of 128 bits; authorities have na
   const certificates = pairs.map(({ cert }) => new X509Certificate(cert))
   t.equal(new Set(certificates.map(({ serialNumber }) => serialNumber)).size, 8)
   t.equal(new Set(certificates.map(({ subject }) => subject)).size, 8)
-  for (const { serialNumber } of certificates) t.match(serialNumber, /^[4-7][0-9A-F]{31}$/)
+  t.not(new Set(certificates.map(({ serialNumber }) => serialNumber.slice(0, 2))).size, 1, 'also in the first octet')
+  for (const { serialNumber, subject, issuer } of certificates) {
+    t.match(serialNumber, /^[4-7][0-9A-F]{31}$/)
+    t.equal(subject, `CN=proreus-ca-${serialNumber.slice(0, 8).toLowerCase()}`)
+    t.equal(issuer, subject)
+  }
 })
 
 t.test('names that no certificate can be for are refused', async (t) => {
   const authority = await issueAuthority(Date.now())
-  const cases: [string[], string[]][] = [
-    [['bad name'], []],
-    [['ünï.example'], []],
-    [['a..b'], []],
-    [[], ['1.2.3']],
-    [[], []],
+  const noName = (name: string): string => `"${name}" is no DNS name that a certificate could be for.`
+  const cases: [string[], string[], string][] = [
+    ...['bad name', 'ünï.example', 'a..b', 'a.', '.a', '-a', 'a-', 'a.-b', '*', '*a.b', 'a.*.b', ''].map(
+      (name): [string[], string[], string] => [[name], [], noName(name)],
+    ),
+    [['localhost'], ['1.2.3'], '"1.2.3" is no IP address.'],
+    [[], ['localhost'], '"localhost" is no IP address.'],
+    [[], [], 'A serving certificate needs at least one DNS name or IP address.'],
   ]
-  for (const [names, ips] of cases) {
-    await t.rejects(issueLeaf(authority, { names, ips, now: Date.now() }), { code: 'PRO_CONFIG_INVALID' })
+  for (const [names, ips, message] of cases) {
+    await t.rejects(issueLeaf(authority, { names, ips, now: Date.now() }), { code: 'PRO_CONFIG_INVALID', message }, message)
   }
+})
+
+t.test('each name and address is in it once, in the order in which they are asked for', async (t) => {
+  const authority = await issueAuthority(Date.now())
+  const asked = { names: ['b-1.x', '_a_b.c', 'x', 'b-1.x', '*.y'], ips: ['::1', '10.0.0.1', '::1'] }
+  const { subjectAltName, subject } = readCertificate((await issueLeaf(authority, { ...asked, now: Date.now() })).cert).x509
+  t.equal(subjectAltName, 'DNS:b-1.x, DNS:_a_b.c, DNS:x, DNS:*.y, IP Address:0:0:0:0:0:0:0:1, IP Address:10.0.0.1')
+  t.equal(subject, 'CN=proreus-webhook')
+})
+
+t.test('named bits are written as DER wants them', (t) => {
+  const hex = (...bits: number[]): string => toBuffer(namedBits(...bits)).toString('hex')
+  t.equal(hex(0), '03020780')
+  t.equal(hex(5, 6), '03020106')
+  t.equal(hex(7), '03020001')
+  t.equal(hex(0, 8), '0303078080')
+  t.end()
 })
 
 t.test('addresses in every form', (t) => {

@@ -1,7 +1,7 @@
-import { readdirSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { readPrivateFile, writePrivateFile } from '../../src/certs/private-file.ts'
+import { checkPrivateFolder, makePrivateFolder, readPrivateFile, writePrivateFile } from '../../src/certs/private-file.ts'
 
 t.test('a file is for its owner alone, in a folder that is as well, and is replaced as a whole', async (t) => {
   const path = join(t.testdir(), 'new/tls.key')
@@ -18,4 +18,54 @@ t.test('of a file that cannot be put in its place nothing is left', async (t) =>
   const folder = t.testdir({ 'tls.key': { is: 'a folder' } })
   await t.rejects(writePrivateFile(join(folder, 'tls.key'), 'a key'), { code: 'EISDIR' })
   t.strictSame(readdirSync(folder), ['tls.key'])
+})
+
+t.test('a file to which others have rights is refused', async (t) => {
+  const path = join(t.testdir({ 'tls.key': 'a key' }), 'tls.key')
+  for (const mode of [0o600, 0o400, 0o700]) {
+    chmodSync(path, mode)
+    t.equal(await readPrivateFile(path), 'a key', mode.toString(8))
+  }
+  for (const mode of [0o640, 0o620, 0o610, 0o604, 0o602, 0o601]) {
+    chmodSync(path, mode)
+    await t.rejects(readPrivateFile(path), {
+      message: `its mode is 0${mode.toString(8)}, so that others may know or change it, expected 0600`,
+    })
+  }
+  await t.rejects(readPrivateFile(`${path}.none`), { code: 'ENOENT' })
+})
+
+t.test('a folder to which everybody may write is refused, unless only owners may replace their files', async (t) => {
+  const folder = t.testdir({ file: '' })
+  for (const mode of [0o700, 0o755, 0o770, 0o1777]) {
+    chmodSync(folder, mode)
+    await t.resolves(checkPrivateFolder(folder), mode.toString(8))
+  }
+  chmodSync(folder, 0o757)
+  await t.rejects(checkPrivateFolder(folder), { message: 'everybody may write to its folder (mode 0757), expected 0700' })
+  await t.resolves(checkPrivateFolder(join(folder, 'none')), 'a missing one is made later')
+  await t.rejects(checkPrivateFolder(join(folder, 'file', 'none')), { code: 'ENOTDIR' })
+})
+
+t.test('what belongs to somebody else is refused', { skip: process.getuid?.() !== 0 && 'only root gives files away' }, async (t) => {
+  const folder = t.testdir({ 'tls.key': 'a key' })
+  const path = join(folder, 'tls.key')
+  chmodSync(path, 0o600)
+  chownSync(path, 4321, 0)
+  await t.rejects(readPrivateFile(path), { message: 'it belongs to user 4321, and this process runs as user 0' })
+  chownSync(folder, 4321, 0)
+  await t.rejects(checkPrivateFolder(folder), { message: 'its folder belongs to user 4321, and this process runs as user 0' })
+  chownSync(folder, 0, 0)
+})
+
+t.test('a folder is made once, and then is for its owner to say what git knows of it', async (t) => {
+  const folder = join(t.testdir(), 'a/b')
+  await makePrivateFolder(folder)
+  t.strictSame(readdirSync(join(folder, '..')), ['b'])
+  t.equal(statSync(join(folder, '.gitignore')).mode & 0o777, 0o600)
+  writeFileSync(join(folder, '.gitignore'), 'mine')
+  chmodSync(folder, 0o755)
+  await makePrivateFolder(folder)
+  t.equal(statSync(folder).mode & 0o777, 0o755)
+  t.equal(statSync(join(folder, '.gitignore')).size, 'mine'.length)
 })

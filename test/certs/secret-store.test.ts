@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import type { JsonObject } from '../../src/api/json.ts'
 import { writeAuthority } from '../../src/certs/authority-data.ts'
 import { isSignedBy, readBundle, readCertificate } from '../../src/certs/certificate.ts'
@@ -47,10 +48,21 @@ function trusts({ caBundle }: ServingCertificate, { cert }: ServingCertificate):
 }
 
 t.test('makes the Secret, and keeps the key of the server out of it', async (t) => {
-  const { server, open, data } = cluster()
+  const { server, open, data, lines } = cluster()
   const { cert, caBundle } = (await open()).current()
-  const secret = server.objects.get(id)!
-  t.match(secret, { type: 'Opaque', metadata: { namespace: 'proreus-system', labels: { 'app.kubernetes.io/managed-by': 'proreus' } } })
+  const { data: written, ...secret } = server.objects.get(id)!
+  t.strictSame(secret, {
+    kind: 'Secret',
+    type: 'Opaque',
+    metadata: {
+      namespace: 'proreus-system',
+      name: 'proreus-webhook-ca',
+      labels: { 'app.kubernetes.io/managed-by': 'proreus' },
+      resourceVersion: '1',
+    },
+  })
+  t.equal(written, data())
+  t.strictSame(lines, ['info: made a certificate authority in the Secret proreus-system/proreus-webhook-ca'])
   t.strictSame(Object.keys(data()).sort(), ['ca.crt', 'ca.key'])
   t.equal(Buffer.from(data()['ca.crt']!, 'base64').toString(), caBundle)
   t.ok(isSignedBy(readCertificate(cert), readBundle(caBundle)))
@@ -95,9 +107,9 @@ t.test('a damaged Secret at start is replaced with one warning', async (t) => {
   const { server, open, lines } = cluster()
   server.put('Secret', 'proreus-webhook-ca', { metadata: {}, data: { 'ca.crt': 'eA==', 'ca.key': 'eA==' } })
   await open()
-  const warnings = lines.filter((line) => line.startsWith('warn'))
-  t.match(warnings, [/replaced the certificate authority in the Secret proreus-system\/proreus-webhook-ca: the certificate cannot be read/])
-  t.equal(warnings.length, 1)
+  t.strictSame(lines, [
+    'warn: replaced the certificate authority in the Secret proreus-system/proreus-webhook-ca: the certificate cannot be read (there is no certificate in it)',
+  ])
 })
 
 t.test('while it runs, the known authority is put back when the Secret is damaged or deleted', async (t) => {
@@ -107,11 +119,85 @@ t.test('while it runs, the known authority is put back when the Secret is damage
   server.objects.delete(id)
   await source.refresh()
   t.equal(Buffer.from(data()['ca.crt']!, 'base64').toString(), caBundle)
-  t.match(lines.at(-1), /warn: restored the certificate authority .*: it was gone/)
+  t.equal(lines.at(-1), 'warn: restored the certificate authority in the Secret proreus-system/proreus-webhook-ca: it was gone')
   server.put('Secret', 'proreus-webhook-ca', { ...(server.objects.get(id) as JsonObject), data: {} })
   await source.refresh()
   t.equal(source.current().caBundle, caBundle)
   t.equal(server.writes.length, 3)
+  const damaged = { ...data(), 'ca.crt': 'eA==' }
+  server.put('Secret', 'proreus-webhook-ca', { ...(server.objects.get(id) as JsonObject), data: damaged })
+  await source.refresh()
+  t.equal(source.current().caBundle, caBundle)
+  t.equal(
+    lines.at(-1),
+    'warn: restored the certificate authority in the Secret proreus-system/proreus-webhook-ca: the certificate cannot be read (there is no certificate in it)',
+  )
+  t.equal(lines.length, 4)
+})
+
+t.test('an authority that is known but too old is not put back, yet stays trusted', async (t) => {
+  const { server, clock, open, lines } = cluster()
+  const source = await open()
+  const { caBundle } = source.current()
+  await clock.advance(244 * day)
+  server.objects.delete(id)
+  await source.refresh()
+  const bundle = readBundle(source.current().caBundle).map(({ pem }) => pem)
+  t.equal(bundle.length, 2)
+  t.equal(bundle[1], caBundle)
+  t.strictSame(lines.slice(1), ['info: made a certificate authority in the Secret proreus-system/proreus-webhook-ca'])
+})
+
+t.test('a leaf lives as long as it is good: for the authority that signs, and for two thirds of its life', async (t) => {
+  const { server, clock, open } = cluster()
+  const source = await open()
+  const first = source.current()
+  t.strictSame(readCertificate(first.cert).x509.subjectAltName, 'DNS:proreus-webhook.proreus-system.svc')
+  const third = (7 * day + 3_600_000) / 3
+  await clock.advance(7 * day - third - 1)
+  await source.refresh()
+  t.equal(source.current(), first)
+  await clock.advance(1)
+  await source.refresh()
+  const second = source.current()
+  t.not(second.cert, first.cert)
+  const other = await issueAuthority(clock.now())
+  const data = writeAuthority({ current: other, previous: [second.caBundle] }, clock.now())
+  server.put('Secret', 'proreus-webhook-ca', {
+    metadata: {},
+    data: Object.fromEntries(Object.entries(data).flatMap(([name, text]) => (text ? [[name, Buffer.from(text).toString('base64')]] : []))),
+  })
+  await source.refresh()
+  t.equal(source.current().caBundle, other.cert + second.caBundle)
+  t.ok(isSignedBy(readCertificate(source.current().cert), [readCertificate(other.cert)]))
+})
+
+t.test('what is asked of the API server names the Secret, and may be broken off', async (t) => {
+  const { server, clock, logger } = cluster()
+  const asked: [string, string, unknown, { signal?: AbortSignal }][] = []
+  const recorded =
+    (verb: 'get' | 'create' | 'update') => async (type: ResourceType, object: JsonObject, options: { signal?: AbortSignal }) => {
+      asked.push([verb, type.kind, verb === 'get' ? object : object.metadata, options])
+      return (server.client[verb] as (...args: unknown[]) => Promise<unknown>)(type, object)
+    }
+  const client = { get: recorded('get'), create: recorded('create'), update: recorded('update') } as unknown as typeof server.client
+  const [opening, refreshing] = [new AbortController().signal, new AbortController().signal]
+  const options = { client, namespace: 'a', secretName: 'b', names: ['x.svc'], ips: ['::1'], clock, logger }
+  const source = await openSecretCertificates({ ...options, signal: opening })
+  t.equal(readCertificate(source.current().cert).x509.subjectAltName, 'DNS:x.svc, IP Address:0:0:0:0:0:0:0:1')
+  await clock.advance(244 * day)
+  await source.refresh(refreshing)
+  const metadata = { namespace: 'a', name: 'b', labels: { 'app.kubernetes.io/managed-by': 'proreus' } }
+  t.strictSame(
+    asked.map((each) => each.slice(0, 3)),
+    [
+      ['get', 'Secret', { namespace: 'a', name: 'b' }],
+      ['create', 'Secret', metadata],
+      ['get', 'Secret', { namespace: 'a', name: 'b' }],
+      ['update', 'Secret', { ...metadata, resourceVersion: '1' }],
+    ],
+  )
+  asked.forEach(([, , , { signal }], index) => t.equal(signal, index < 2 ? opening : refreshing))
 })
 
 t.test('takes over what another replica has put there', async (t) => {
@@ -147,7 +233,8 @@ t.test('an API server that cannot be reached harms nobody', async (t) => {
   await source.refresh()
   t.not(source.current().cert, first.cert, 'the leaf is renewed all the same')
   t.equal(source.current().caBundle, first.caBundle)
-  t.match(lines.at(-1), /warn: issued a serving certificate, although the Secret cannot be read/)
+  t.equal(lines.at(-1), 'warn: issued a serving certificate, although the Secret cannot be read: down')
+  await t.rejects(source.refresh(), { message: 'down' }, 'where nothing is due, it is for the caller to tell')
 })
 
 t.test('a missing permission gives one sentence', async (t) => {
@@ -157,7 +244,9 @@ t.test('a missing permission gives one sentence', async (t) => {
   }
   await t.rejects(open(), {
     code: 'PRO_PERMISSION',
-    message: /Secret proreus-system\/proreus-webhook-ca may not be used.*Grant get, create and update/,
+    message:
+      'The Secret proreus-system/proreus-webhook-ca may not be used: secrets "proreus-webhook-ca" is forbidden. Grant get, create and update for it.',
+    cause: { status: { code: 403 } },
   })
 })
 

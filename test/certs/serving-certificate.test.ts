@@ -64,3 +64,85 @@ t.test('a problem is said once for as long as it lasts, and again when it comes 
   const said = `warn: serving the certificate that is valid until ${source.current().notAfter.toISOString()}: the store is away`
   t.strictSame(lines, [said, said])
 })
+
+t.test('what did not change is the very same, and tells nobody', async (t) => {
+  const clock = new FakeClock()
+  const authority = await issueAuthority(clock.now())
+  const [leaf, other] = [
+    await issueLeaf(authority, { names: ['localhost'], ips: [], now: clock.now() }),
+    await issueLeaf(authority, { names: ['localhost'], ips: [], now: clock.now() }),
+  ]
+  const pair = { ...leaf, caBundle: authority.cert }
+  const first = servingCertificate(pair, undefined)
+  t.strictSame(first, { ...pair, notAfter: new Date('2026-01-08T00:00:00Z') })
+  t.equal(servingCertificate({ ...pair }, first), first)
+  for (const change of [{ cert: other.cert }, { key: other.key }, { caBundle: 'more' }])
+    t.strictSame(servingCertificate({ ...pair, ...change }, first), { ...first, ...change })
+  let next = first
+  const { logger, entries } = recordingLogger()
+  const source = refreshingSource(first, async (current) => (t.equal(current, source.current()), next), { clock, logger })
+  const told: unknown[] = []
+  const failure = new Error('no room')
+  source.onChange(() => {
+    throw failure
+  })
+  const unsubscribe = source.onChange((certificate) => told.push(certificate))
+  await source.refresh()
+  t.strictSame(told, [])
+  next = { ...first }
+  await source.refresh()
+  t.equal(told.length, 1)
+  t.equal(told[0], next)
+  t.match(entries, [{ level: 'error', msg: 'a listener for certificate changes failed', err: { message: 'no room' } }])
+  unsubscribe()
+  next = { ...first }
+  await source.refresh()
+  t.equal(source.current(), next)
+  t.equal(told.length, 1, 'who no longer listens is not told')
+})
+
+t.test('looks at once and each minute, until it is stopped', async (t) => {
+  const clock = new FakeClock()
+  const initial = { cert: '', key: '', caBundle: '', notAfter: new Date(clock.now()) }
+  const signals: (AbortSignal | undefined)[] = []
+  const source = refreshingSource(
+    initial,
+    async (current, signal) => {
+      signals.push(signal)
+      return current
+    },
+    { clock, logger: recordingLogger().logger },
+  )
+  const { signal: given } = new AbortController()
+  await source.refresh(given)
+  t.equal(signals.pop(), given)
+  const stop = new AbortController()
+  const running = source.start(stop.signal)
+  await clock.untilPending()
+  t.strictSame(signals, [stop.signal])
+  await clock.advance(59_999)
+  t.equal(signals.length, 1)
+  await clock.advance(1)
+  t.equal(signals.length, 2)
+  stop.abort()
+  await running
+  t.equal(clock.pending, 0)
+  await source.start(stop.signal)
+  t.equal(signals.length, 2, 'stopped before it starts')
+})
+
+t.test('a certificate that has expired is served with an error, from its last moment on', async (t) => {
+  const clock = new FakeClock()
+  const { logger, lines } = recordingLogger()
+  const initial = { cert: '', key: '', caBundle: '', notAfter: new Date(clock.now() + 120_000) }
+  const source = refreshingSource(initial, () => Promise.reject(new Error('the store is away')), { clock, logger })
+  const stop = new AbortController()
+  const running = source.start(stop.signal)
+  await clock.advance(60_000)
+  const warning = 'warn: serving the certificate that is valid until 2026-01-01T00:02:00.000Z: the store is away'
+  t.strictSame(lines, [warning])
+  await clock.advance(60_000)
+  t.strictSame(lines, [warning, 'error: serving an expired certificate: the store is away'])
+  stop.abort()
+  await running
+})

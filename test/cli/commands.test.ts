@@ -1,7 +1,8 @@
 /** The commands that need no cluster: what they print, write and end with. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { ended } from '../support/command-line.ts'
 import { proreus, repository, type Finished } from '../support/process.ts'
 
 type Run = (...args: string[]) => Promise<Finished>
@@ -12,7 +13,7 @@ t.test('validate tells valid, invalid and unreadable apart', async (t) => {
     'invalid.yaml': readFileSync(join(repository, 'config/samples/invalid/mypod-several-errors.yaml'), 'utf8'),
     'garbage.yaml': '{{{ : garbage\n',
   })
-  const validate: Run = (...args) => proreus(['validate', '--operators', 'all', ...args], { cwd })
+  const validate: Run = (...args) => ended(t, ['validate', '--operators', 'all', ...args], cwd)
   t.strictSame(await validate('valid.yaml'), { code: 0, stdout: 'valid.yaml: MyPod "mypod-sample" is valid\n', stderr: '' })
   t.match(await proreus(['validate', '--operators', 'all', '-'], { cwd, input: readFileSync(join(cwd, 'valid.yaml'), 'utf8') }), {
     code: 0,
@@ -55,7 +56,7 @@ t.test('validate without anything to validate says so, and fails', async (t) => 
 
 t.test('validate finds a misspelt kind', async (t) => {
   const cwd = t.testdir({ 'a.yaml': 'apiVersion: harryyann.github.io/v1\nkind: MyPodd\nmetadata: {name: a}\n' })
-  t.strictSame(await proreus(['validate', '--operators', 'all', 'a.yaml'], { cwd }), {
+  t.strictSame(await ended(t, ['validate', '--operators', 'all', 'a.yaml'], cwd), {
     code: 1,
     stdout: 'a.yaml: The MyPodd "a" is invalid: kind: Invalid value: "MyPodd": is no kind of harryyann.github.io; did you mean MyPod?\n',
     stderr: '',
@@ -64,15 +65,34 @@ t.test('validate finds a misspelt kind', async (t) => {
 
 t.test('generate --check finds drift and writes nothing', async (t) => {
   const cwd = t.testdir()
-  const generate: Run = (...args) => proreus(['generate', '--operators', 'all', ...args], { cwd })
-  t.equal((await generate()).code, 0)
+  const generate: Run = (...args) => ended(t, ['generate', '--operators', 'all', ...args], cwd)
+  const files = [
+    'crd/bases/harryyann.github.io_mypods.yaml',
+    'crd/kustomization.yaml',
+    'rbac/role.yaml',
+    'rbac/user_roles.yaml',
+    'webhook/manifests.yaml',
+  ]
+  const listed = (title: string, folder = 'config'): string => files.map((file) => `${title} ${folder}/${file}\n`).join('')
+  t.strictSame(await generate('--check'), {
+    code: 1,
+    stdout: `${listed('not up to date:')}Run the same command without --check and commit the result.\n`,
+    stderr: '',
+  })
+  t.notOk(existsSync(join(cwd, 'config')))
+  t.strictSame(await generate('--output', 'other'), { code: 0, stdout: listed('wrote', 'other'), stderr: '' })
+  t.strictSame(await generate(), { code: 0, stdout: listed('wrote'), stderr: '' })
   t.strictSame(await generate('--check'), { code: 0, stdout: '', stderr: '' })
   const role = join(cwd, 'config/rbac/role.yaml')
   writeFileSync(role, 'changed')
   writeFileSync(join(cwd, 'config/crd/bases/old.yaml'), 'old')
   const drifted = await generate('--check')
-  t.equal(drifted.code, 1)
-  t.match(drifted.stdout, /^not up to date: config\/crd\/bases\/old\.yaml\nnot up to date: config\/rbac\/role\.yaml\n/)
+  t.strictSame(drifted, {
+    code: 1,
+    stdout:
+      'not up to date: config/crd/bases/old.yaml\nnot up to date: config/rbac/role.yaml\nRun the same command without --check and commit the result.\n',
+    stderr: '',
+  })
   t.equal(readFileSync(role, 'utf8'), 'changed')
   t.equal((await generate()).code, 0)
   t.equal((await generate('--check')).code, 0)
@@ -80,7 +100,7 @@ t.test('generate --check finds drift and writes nothing', async (t) => {
 
 t.test('certificates are issued, shown and verified', async (t) => {
   const cwd = t.testdir()
-  const certs: Run = (...args) => proreus(['certs', ...args], { cwd })
+  const certs: Run = (...args) => ended(t, ['certs', ...args], cwd)
   t.match(await certs('verify'), {
     code: 1,
     stderr: 'certs/tls.crt is missing: `proreus certs issue` makes it.\ncerts/tls.key is missing: `proreus certs issue` makes it.\n',
@@ -96,4 +116,16 @@ t.test('certificates are issued, shown and verified', async (t) => {
   t.match(await certs('verify', '--name', 'other.example.com'), { code: 1, stderr: 'certs/tls.crt: not for other.example.com.\n' })
   t.match(await certs('verify', '--ip', '10.0.0.1'), { code: 1, stderr: 'certs/tls.crt: not for 10.0.0.1.\n' })
   t.equal((await certs('issue', '--name', 'hooks.example.com')).stdout, issued.stdout, 'what is good stays')
+  const elsewhere = ['--cert-dir', 'other', '--ip', '10.0.0.7', '--ip', '::1'] as const
+  const { code, stdout } = await certs('issue', ...elsewhere)
+  t.equal(code, 0)
+  t.match(stdout, /^other\/ca\.crt\n/)
+  t.match(stdout, / names +DNS:localhost, IP Address:127\.0\.0\.1, IP Address:10\.0\.0\.7, IP Address:0:0:0:0:0:0:0:1\n/)
+  t.strictSame(await certs('show', '--cert-dir', 'other'), { code: 0, stdout, stderr: '' })
+  t.strictSame(await certs('verify', ...elsewhere), { code: 0, stdout: 'The certificate in other is valid.\n', stderr: '' })
+  t.strictSame(await certs('verify', '--name', 'a.b', '--ip', '10.0.0.8', '--name', 'c'), {
+    code: 1,
+    stdout: '',
+    stderr: 'certs/tls.crt: not for a.b, c, 10.0.0.8.\n',
+  })
 })

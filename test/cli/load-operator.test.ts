@@ -8,7 +8,13 @@ const folder = t.testdir({
   'syntax.ts': 'const a: number = 1\nconst b = a as;\n',
   'text.ts': "throw 'a text'\n",
   'nothing.ts': 'export const other = 1\n',
-  commonjs: { 'package.json': '{ "type": "commonjs" }', 'hello.ts': "import { join } from 'node:path'\nexport const operator = join\n" },
+  'quiet.ts': 'throw Object.assign(new Error("no stack"), { stack: undefined })\n',
+  module: { 'package.json': '{ "type": "module" }', 'broken.ts': 'export {\n' },
+  commonjs: {
+    below: { 'exports.js': 'export const operator = 1\n', 'odd.js': 'const = 1\n' },
+    'package.json': '{ "type": "commonjs" }',
+    'hello.ts': "import { join } from 'node:path'\nexport const operator = join\n",
+  },
 })
 /** As messages name the files. */
 const shown = (name: string): string => `./${relative(process.cwd(), join(folder, name))}`
@@ -40,12 +46,36 @@ t.test('what is thrown need not be an error', async (t) => {
 })
 
 t.test('a file without an operator, and none at all, are refused', async (t) => {
-  await t.rejects(loadOperator(join(folder, 'nothing.ts')), { code: 'PRO_CONFIG_INVALID', message: /exports no "operator" made with/ })
-  await t.rejects(loadOperator('./absent.ts'), { message: 'The operator ./absent.ts does not exist: give a file that exports "operator".' })
+  await t.rejects(loadOperator(join(folder, 'nothing.ts')), {
+    code: 'PRO_CONFIG_INVALID',
+    message: `${join(folder, 'nothing.ts')} exports no "operator" made with defineOperator.`,
+  })
+  await t.rejects(loadOperator('./absent.ts'), {
+    code: 'PRO_CONFIG_INVALID',
+    message: 'The operator ./absent.ts does not exist: give a file that exports "operator".',
+  })
 })
 
 t.test('a module in a package of type commonjs is explained', async (t) => {
   const { message } = await errorOf('commonjs/hello.ts')
   t.match(message, `hello.ts:1:1): ${shown('commonjs/package.json')} says "type": "commonjs". Write "type": "module" there`)
   t.match(message, /\(npm pkg set type=module\), or end the name of the file with \.mts\.$/)
+})
+
+t.test('only what is wrong for that reason is explained so', async (t) => {
+  const exports = (await errorOf('commonjs/below/exports.js')).message
+  t.ok(exports.includes(`: ${shown('commonjs/package.json')} says "type": "commonjs".`), exports)
+  t.ok(exports.endsWith('or end the name of the file with .mjs.'), exports)
+  for (const name of ['commonjs/below/odd.js', 'module/broken.ts', 'syntax.ts']) t.notMatch((await errorOf(name)).message, /commonjs"/)
+})
+
+t.test('an error without a stack is told without a place', async (t) => {
+  const { message, frames } = await errorOf('quiet.ts')
+  t.equal(message, `The operator ${join(folder, 'quiet.ts')} cannot be loaded: no stack.`)
+  t.strictSame(frames, [])
+})
+
+t.test('an operator is what its file exports', async (t) => {
+  const { name } = await loadOperator(join(import.meta.dirname, '../../docs/examples/hello.ts'))
+  t.equal(name, 'hello')
 })

@@ -25,3 +25,16 @@ t.test('the level says what is logged', async (t) => {
   t.match(await logged(t, { logLevel: 'debug', logFormat: 'json' }), /"msg":"quiet"\}\n\{.*"msg":"loud"/)
   t.equal(await logged(t, { logLevel: 'silent', logFormat: 'json' }), '')
 })
+
+t.test('on a terminal they are for people, in colours where it has them', async (t) => {
+  const shown = async (hasColors: boolean, logFormat: string, muted = ''): Promise<string> => {
+    const source = `import { loggerOf } from '${join(repository, 'src/cli/logging.ts')}'
+Object.assign(process.stderr, { isTTY: true, hasColors: () => ${hasColors} })
+loggerOf({ logLevel: 'info', logFormat: '${logFormat}' }${muted}).info({ port: 1 }, 'loud')`
+    return (await finished(process.execPath, ['--input-type=module', '-e', source])).stderr
+  }
+  t.match(await shown(false, 'auto'), /^\[[\d:.]+\] INFO: loud \{"port":1\}\n$/)
+  t.match(await shown(true, 'auto'), /\x1b\[32mINFO/)
+  t.match(await shown(true, 'json'), /^\{"level":"info"/)
+  t.equal(await shown(false, 'auto', ', () => true'), '', 'nor while something else tells what goes on')
+})

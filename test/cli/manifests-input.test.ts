@@ -56,6 +56,40 @@ t.test('what cannot be read is told, and the rest is read all the same', async (
   t.strictSame(rest, [`${folder}/broken.yaml, document 2 after-it`])
 })
 
+t.test('what is no object, and no item of a list that is one, is told or left out', async (t) => {
+  const folder = t.testdir({
+    'kind.yaml': 'apiVersion: v1\nkind: 1\n',
+    'version.yaml': 'apiVersion: 1\nkind: A\n',
+    'text.yaml': 'a text\n',
+    'list.yaml': '- a\n',
+    'none.yaml': '',
+    'items.yaml': 'apiVersion: v1\nkind: List\nitems: [1, {metadata: {name: a}}, null]\n',
+    'own.yaml': 'apiVersion: v1\nkind: A\nmetadata: {name: own}\nitems: {a: 1}\n',
+    'anchor.yaml': `apiVersion: v1\nkind: A\nmetadata: {<<: &a {name: anchor}}\nother: [${'*a, '.repeat(98)}*a]\n`,
+    'bomb.yaml': `apiVersion: v1\nkind: A\nmetadata: {<<: &a {name: bomb}}\nother: [${'*a, '.repeat(99)}*a]\n`,
+  })
+  const no = 'not a Kubernetes object: apiVersion and kind are needed'
+  t.strictSame(await found(folder), [
+    `${folder}/anchor.yaml anchor`,
+    `${folder}/bomb.yaml: Excessive alias count indicates a resource exhaustion attack`,
+    `${folder}/items.yaml, item 1 a`,
+    `${folder}/kind.yaml: ${no}`,
+    `${folder}/list.yaml: ${no}`,
+    `${folder}/own.yaml own`,
+    `${folder}/text.yaml: ${no}`,
+    `${folder}/version.yaml: ${no}`,
+  ])
+})
+
+t.test('a file that cannot be read does not stop the others of its folder', async (t) => {
+  const folder = t.testdir({ 'a.yaml': {}, 'b.yaml': manifest('b') })
+  t.strictSame(await found(folder, join(folder, 'b.yaml', 'c')), [
+    `${folder}/a.yaml: EISDIR: illegal operation on a directory, read`,
+    `${folder}/b.yaml b`,
+    `${folder}/b.yaml/c: ENOTDIR: not a directory, stat '${folder}/b.yaml/c'`,
+  ])
+})
+
 t.test('integers beyond 2^53 are read exactly', async (t) => {
   const cases: [string, string][] = [
     [
@@ -72,8 +106,7 @@ t.test('integers beyond 2^53 are read exactly', async (t) => {
     await writeFile(join(folder, name), content)
     const found = []
     for await (const input of readManifests([join(folder, name)])) found.push(input)
-    t.match(found, [
-      { object: { spec: { a: 9007199254740993n, b: 3, c: [-9223372036854775808n], d: 2 ** 63, e: '9007199254740993', '12': 1.5 } } },
-    ])
+    const spec = { a: 9007199254740993n, b: 3, c: [-9223372036854775808n], d: 2 ** 63, e: '9007199254740993', '12': 1.5 }
+    t.strictSame(found, [{ source: join(folder, name), object: { apiVersion: 'v1', kind: 'A', spec } }])
   }
 })

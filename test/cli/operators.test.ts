@@ -28,14 +28,34 @@ t.test('all shipped operators together are the installation proreus', async (t) 
   t.equal((await selectOperators({ operators: `all,mypod` })).name, undefined)
 })
 
+t.test('each operator is taken once, in the order in which they are named', async (t) => {
+  const { operators, name } = await selectOperators({ operators: ` mypod , ${hello},all,,mypod`, name: 'x' })
+  t.strictSame(
+    operators.map(({ name }) => name),
+    ['mypod', 'hello'],
+  )
+  t.equal(name, 'x')
+  t.equal((await selectOperators({ operators: `none,${hello}` })).operators.length, 1)
+})
+
 t.test('a folder without a project must name its operators', async (t) => {
   process.chdir(t.testdir())
   t.teardown(() => process.chdir(repository))
-  await t.rejects(selectOperators({}), {
+  const nothing =
+    'Nothing says which operators: add --operators with your file, e.g. --operators ./my-operator.ts, or put "proreus": { "operators": "./my-operator.ts" } into package.json; "--operators all" takes those that come with Proreus (mypod).'
+  await t.rejects(selectOperators({}), { code: 'PRO_CONFIG_INVALID', message: nothing })
+  await t.rejects(selectOperators({ operators: 'mypods' }), {
     code: 'PRO_CONFIG_INVALID',
-    message:
-      /^Nothing says which operators: add --operators with your file, e\.g\. --operators \.\/my-operator\.ts, .*"--operators all" takes those that/,
+    message: 'There is no operator "mypods". The shipped ones are: mypod; for one of your own give its file, e.g. ./my-operator.ts.',
   })
-  await t.rejects(selectOperators({ operators: 'mypods' }), { message: /no operator "mypods"/ })
   await t.rejects(selectOperators({ operators: `${hello}.absent` }), { message: /does not exist/ })
+})
+
+t.test("a project's name is that of its own operators", async (t) => {
+  process.chdir(t.testdir({ 'package.json': JSON.stringify({ proreus: { operators: [hello, 'mypod'], name: 'team-a' } }) }))
+  t.teardown(() => process.chdir(repository))
+  const { operators, name } = await selectOperators({})
+  t.strictSame([...operators.map((operator) => operator.name), name], ['hello', 'mypod', 'team-a'])
+  t.equal((await selectOperators({ operators: 'mypod' })).name, undefined)
+  t.equal((await selectOperators({ operators: 'mypod', name: 'team-b' })).name, 'team-b')
 })

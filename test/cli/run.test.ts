@@ -6,6 +6,7 @@ import { runCommand } from '../../src/cli/run.ts'
 import type { Operator } from '../../src/manager/operator.ts'
 import type { RunOptions } from '../../src/manager/run-options.ts'
 import { mypodOperator } from '../../src/operators/mypod/index.ts'
+import { tlsCipherSuites } from '../../src/webhook/tls.ts'
 import { repository } from '../support/process.ts'
 
 interface Call {
@@ -23,7 +24,8 @@ const folder = t.testdir({
     'current-context': 'x',
   }),
   account: { token: 'a-token', namespace: 'of-the-pod' },
-  'proreus.yaml': 'watch-namespace: [a, b]\ninstall: false\n',
+  nameless: { token: 'a-token' },
+  'proreus.yaml': 'watch-namespace: [a, b]\ninstall: false\ndrain-delay: 5s\n',
 })
 const outside = { KUBECONFIG: join(folder, 'kubeconfig'), KUBERNETES_SERVICE_HOST: '', PROREUS_OPERATORS: 'mypod' }
 const inside = {
@@ -55,21 +57,51 @@ function setVariable(name: string, value: string | undefined): void {
   else process.env[name] = value
 }
 
+/** What follows from the flags, without what is made anew for each run. */
+function plain({ connection: _, logger: __, signal: ___, ...options }: RunOptions): object {
+  return options
+}
+
+const defaults = {
+  name: 'mypod',
+  namespaces: [],
+  drainDeadlineMs: 30_000,
+  webhook: { port: 9443, reviewLogSampling: 0, tlsMinVersion: 'VersionTLS12', tlsCipherSuites },
+}
+
 t.test('without flags it runs the operators with the defaults of each', async (t) => {
+  const listeners = process.listenerCount('SIGTERM')
   const { operators, options } = await called([])
   t.strictSame(operators, [mypodOperator])
-  t.match(options, { connection: { server: 'https://127.0.0.1:1' }, name: 'mypod', drainDeadlineMs: 30_000 })
-  t.strictSame(options.namespaces, [], 'all of them')
-  t.match(options, { webhook: { port: 9443, reviewLogSampling: 0, tlsMinVersion: 'VersionTLS12' }, logger: { level: 'info' } })
-  const left = ['namespace', 'certificates', 'probeBindAddress', 'metricsBindAddress', 'drainDelayMs', 'memoryLimitBytes', 'onServing']
-  t.strictSame(
-    left.filter((name) => name in options),
-    [],
-    'they follow from where it runs',
-  )
+  t.strictSame(plain(options), defaults, 'the others follow from where it runs')
+  t.equal(options.connection.server, 'https://127.0.0.1:1')
+  t.equal(options.logger!.level, 'info')
+  t.equal(options.signal!.aborted, false)
+  t.equal(process.listenerCount('SIGTERM'), listeners, 'afterwards nothing waits for signals')
+  const failing = runCommand(() => Promise.reject(new Error('no luck')))
+  const args = ['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod']
+  await t.rejects(failing.parseAsync(args, { from: 'user' }), { message: 'no luck' })
+  t.equal(process.listenerCount('SIGTERM'), listeners, 'also when it fails')
 })
 
-const flags: [flag: string, variable: string, value: string, comesTo: object][] = [
+t.test('while it runs a signal to the process ends it in order', async (t) => {
+  const command = runCommand(async (_, { signal }) => {
+    process.emit('SIGTERM', 'SIGTERM')
+    t.equal(signal!.aborted, true)
+  })
+  await command.parseAsync(['--kubeconfig', outside.KUBECONFIG, '--operators', 'mypod', '--log-level', 'silent'], { from: 'user' })
+})
+
+t.test('a configuration file says what neither a flag nor a variable says', async (t) => {
+  const args = ['--config', join(folder, 'proreus.yaml')]
+  t.strictSame(plain((await called(args)).options), { ...defaults, namespaces: ['a', 'b'], drainDelayMs: 5000 })
+  t.strictSame(plain((await called([...args, '--watch-namespace', ''], { ...outside, DRAIN_DELAY: '1s' })).options), {
+    ...defaults,
+    drainDelayMs: 1000,
+  })
+})
+
+const flags: [flag: string, variable: string, value: string, comesTo: Record<string, unknown> & { webhook?: object }][] = [
   ['--name', 'PROREUS_NAME', 'team-a', { name: 'team-a' }],
   ['--namespace', 'POD_NAMESPACE', 'own', { namespace: 'own' }],
   ['--watch-namespace', 'WATCH_NAMESPACE', 'a, b', { namespaces: ['a', 'b'] }],
@@ -86,12 +118,14 @@ const flags: [flag: string, variable: string, value: string, comesTo: object][] 
   ['--metrics-bind-address', 'METRICS_BIND_ADDRESS', ':2', { metricsBindAddress: ':2' }],
   ['--drain-delay', 'DRAIN_DELAY', '1.5s', { drainDelayMs: 1500 }],
   ['--drain-deadline', 'DRAIN_DEADLINE', '2m', { drainDeadlineMs: 120_000 }],
-  ['--log-level', 'LOG_LEVEL', 'silent', { logger: { level: 'silent' } }],
+  ['--log-level', 'LOG_LEVEL', 'silent', {}],
 ]
 for (const [flag, variable, value, comesTo] of flags)
   t.test(`${flag}, or ${variable}, is an option of the run`, async (t) => {
-    t.match((await called([flag, value])).options, comesTo)
-    t.match((await called([], { ...outside, [variable]: value })).options, comesTo)
+    for (const { options } of [await called([flag, value]), await called([], { ...outside, [variable]: value })]) {
+      t.strictSame(plain(options), { ...defaults, ...comesTo, webhook: { ...defaults.webhook, ...comesTo.webhook } })
+      t.equal(options.logger!.level, flag === '--log-level' ? value : 'info')
+    }
   })
 
 t.test('without webhooks it serves none for conversions either', async (t) => {
@@ -102,7 +136,9 @@ t.test('without webhooks it serves none for conversions either', async (t) => {
   }
   t.equal(await served(), 1)
   t.equal(await served('--enable-webhooks', 'false'), 0)
-  t.strictSame((await called(['--enable-webhooks', 'false'])).operators[0]?.controllers, mypodOperator.controllers)
+  const { operators, options } = await called(['--enable-webhooks', 'false'])
+  t.strictSame(operators, [{ ...mypodOperator, webhooks: [], conversions: [] }], 'and nothing else is left out')
+  t.strictSame(plain(options), defaults)
 })
 
 /** Where the certificates are kept; nothing: what `run` does by itself. */
@@ -117,6 +153,14 @@ t.test('in a cluster a Secret is named, in the namespace that is given or else i
   await certificates(t, [...mine, '--namespace', 'given'], inside, { kind: 'secret', namespace: 'given', name: 'mine' })
   await certificates(t, [...mine, '--cert-dir', 'folder'], inside, { kind: 'files', directory: 'folder' })
   await certificates(t, mine, outside)
+  const nameless = { ...inside, SERVICE_ACCOUNT_DIR: join(folder, 'nameless') }
+  await certificates(t, mine, nameless, { kind: 'secret', namespace: 'mypod-system', name: 'mine' })
+  await certificates(
+    t,
+    ['--name', 'team-a'],
+    { ...nameless, CERT_SECRET: 'mine' },
+    { kind: 'secret', namespace: 'team-a-system', name: 'mine' },
+  )
 })
 
 t.test('the API server is that of the kubeconfig and the context that are named', async (t) => {

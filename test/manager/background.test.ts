@@ -58,7 +58,10 @@ t.test('what a task throws is told, before its stop and after it', async (t) => 
     const { lines, logger } = recording()
     const task = inBackground('the task', work, logger)
     t.equal(task.state, 'running', name)
+    let stopped: unknown
+    void task.ended.then(() => (stopped = 'ended'))
     await task.stop()
+    t.equal(stopped, 'ended', name)
     t.equal(task.state, 'ended', name)
     t.match(lines, expected, name)
     t.equal(lines.length, expected.length, name)
@@ -74,4 +77,11 @@ t.test('a failure before the stop stays one', async (t) => {
   await task.stop()
   t.strictSame(task.state, { failed: error })
   t.match(lines, [{ level: 'error', msg: 'the task has failed; everything else goes on', err: { message: 'no' } }])
+})
+
+t.test('a task is told why it is to stop', async (t) => {
+  let reason: unknown
+  const task = inBackground('the task', async (signal) => void (await untilStopped(signal), (reason = signal.reason)), recording().logger)
+  await task.stop()
+  t.match(reason, { message: 'the task is stopped' })
 })

@@ -8,6 +8,7 @@ t.test('addresses are parsed as Kubernetes writes them', async (t) => {
     ['127.0.0.1:8081', { host: '127.0.0.1', port: 8081 }],
     ['localhost:65535', { host: 'localhost', port: 65535 }],
     ['[::1]:0', { host: '::1', port: 0 }],
+    ['[fe80::1%eth0]:1', { host: 'fe80::1%eth0', port: 1 }],
     ['[::]:9', { host: '::', port: 9 }],
     ['0', undefined],
     ['', undefined],
@@ -20,7 +21,22 @@ t.test('addresses are parsed as Kubernetes writes them', async (t) => {
 })
 
 t.test('anything else is refused with the flag and an example', async (t) => {
-  for (const text of ['8081', 'localhost', ':65536', '::1:80', ':http', '127.0.0.1:', '[::1]', ' :1', 'http://a:1']) {
-    t.throws(() => parseListenAddress(text, '--probe'), { code: 'PRO_CONFIG_INVALID', message: /^--probe is ".*write it as :8081/ }, text)
+  for (const text of [
+    '8081',
+    'localhost',
+    ':65536',
+    '::1:80',
+    ':http',
+    '127.0.0.1:',
+    '[::1]',
+    ' :1',
+    'http://a:1',
+    ':000001',
+    ':-1',
+    '[]:1',
+    'a:1b',
+  ]) {
+    const message = `--probe is "${text}", which is no address: write it as :8081, 127.0.0.1:8081 or [::1]:8081, or 0 to switch it off.`
+    t.throws(() => parseListenAddress(text, '--probe'), { code: 'PRO_CONFIG_INVALID', message }, text)
   }
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { installationName, installationOf, isInstaller, namesOf } from '../../src/manager/names.ts'
+import { installationName, installationOf, isInstaller, labelsOf, namesOf } from '../../src/manager/names.ts'
 
 const hello = { name: 'hello' }
 const bye = { name: 'bye' }
@@ -18,6 +18,11 @@ t.test('all names follow from that of the installation', async (t) => {
   })
 })
 
+t.test('what belongs to an installation alone is labelled with its name', (t) => {
+  t.strictSame(labelsOf('hello'), { 'app.kubernetes.io/name': 'hello', 'app.kubernetes.io/part-of': 'hello' })
+  t.end()
+})
+
 t.test('an installation has the name that is given, else that of its only operator', async (t) => {
   t.equal(installationName([hello]), 'hello')
   t.equal(installationName([hello], 'team-a'), 'team-a')
@@ -28,22 +33,35 @@ t.test('an installation has the name that is given, else that of its only operat
 t.test('several operators without a name are refused', async (t) => {
   t.throws(() => installationName([hello, bye]), {
     code: 'PRO_CONFIG_INVALID',
-    message: /^The installation of the operators hello, bye has no name: give it one with --name/,
+    message:
+      'The installation of the operators hello, bye has no name: give it one with --name (`name` in the options of `run`), from which its webhook configurations, namespace and Secret have theirs.',
   })
 })
 
 t.test('a name that cannot be one is refused with the reason', async (t) => {
   const longest = 'a'.repeat(52)
   t.equal(installationName([hello], longest), longest)
+  t.throws(() => installationName([hello], `${longest}a`), {
+    code: 'PRO_CONFIG_INVALID',
+    message: `"${longest}a" cannot be the name of an installation: must be no more than 52 characters, so that names like ${longest}a-webhook-ca have at most 63.`,
+  })
   const cases: [string, RegExp][] = [
-    [`${longest}a`, /must be no more than 52 characters, so that names like a+-webhook-ca have at most 63\.$/],
     ['Hello', /^"Hello" cannot be the name of an installation: a DNS-1035 label must consist of/],
     ['3scale', /must consist of .*start with an alphabetic character/],
     ['', /^"" cannot be the name/],
     ['a.b', /a DNS-1035 label/],
   ]
-  for (const [name, message] of cases) t.throws(() => installationName([hello], name), { code: 'PRO_CONFIG_INVALID', message }, name)
-  t.throws(() => installationName([{ name: '3scale' }]), { message: /: give another one with --name/ }, 'that of the operator, too')
+  for (const [name, message] of cases) {
+    t.throws(() => installationName([hello], name), { code: 'PRO_CONFIG_INVALID', message }, name)
+    t.throws(() => installationName([hello], name), { message: /^(?!.*--name)/ }, 'who has given it knows where')
+  }
+  t.throws(
+    () => installationName([{ name: '3scale' }]),
+    {
+      message: /^"3scale" cannot be .*: give another one with --name \(`name` in the options of `run`\)\.$/,
+    },
+    'that of the operator, too',
+  )
 })
 
 t.test('the field managers of installers are known', async (t) => {
@@ -52,5 +70,5 @@ t.test('the field managers of installers are known', async (t) => {
     t.ok(isInstaller(manager))
     t.equal(installationOf(manager), 'team-a')
   }
-  for (const manager of ['kubectl', 'team-a', 'installer']) t.notOk(isInstaller(manager))
+  for (const manager of ['kubectl', 'team-a', 'installer', 'team-a-install-x', 'team-a-conversion']) t.notOk(isInstaller(manager))
 })

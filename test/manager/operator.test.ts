@@ -3,6 +3,7 @@ import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import { defineController } from '../../src/controller/builder.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
+import type { OperatorDefinition } from '../../src/manager/operator.ts'
 import { checkOperators, convertedDefinitions, defineOperator, isOperator } from '../../src/manager/operator.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 
@@ -18,8 +19,11 @@ t.test('an operator is complete and frozen', async (t) => {
 })
 
 t.test('what was not made with defineOperator is none', async (t) => {
-  for (const value of [undefined, null, 'x', {}, { ...defineOperator({ name: 'a', kinds: [] }) }, Object.freeze({ name: 'a', kinds: [] })])
-    t.notOk(isOperator(value))
+  const operator = defineOperator({ name: 'a', kinds: [] })
+  for (const value of [undefined, null, 'x', {}, { ...operator }, Object.freeze({ name: 'a', kinds: [] })])
+    t.equal(isOperator(value), false)
+  for (const part of Object.keys(operator)) t.equal(isOperator(Object.freeze({ ...operator, [part]: 1 })), false, part)
+  t.equal(isOperator(Object.freeze({ ...operator, ofALaterVersion: 1 })), true)
 })
 
 t.test('an operator that is not well defined is refused with all that is wrong', async (t) => {
@@ -28,13 +32,59 @@ t.test('an operator that is not well defined is refused with all that is wrong',
       defineOperator({
         name: 'Not A Name',
         kinds: [kind, kind],
+        version: '1 beta',
         controllers: [defineController(kind, { reconcile }), defineController(kind, { reconcile })],
       }),
     {
       code: 'PRO_CONFIG_INVALID',
-      message: /name: .*; kinds: Thing\.example\.com is there twice; controllers: two are called "thing"/,
+      message:
+        /^The operator "Not A Name" is not well defined: name: [^;]*; version: "1 beta" has characters that a user agent cannot carry; kinds: Thing\.example\.com is there twice; controllers: two are called "thing": give one another name\.$/,
     },
   )
+  t.equal(defineOperator({ name: 'a', version: '1.2.3-rc_1+b', kinds: [] }).version, '1.2.3-rc_1+b')
+  const cases: [object, string][] = [
+    [{ kinds: undefined }, 'kinds: is missing'],
+    [{ name: undefined }, 'name: is missing'],
+    [{ name: 1 }, 'name: must be a string, found 1'],
+    [{ version: 1 }, 'version: must be a string, found 1'],
+    [{ webhook: [] }, 'webhook: unknown field; did you mean webhooks?'],
+    [{ webhooks: [{ type: 1, handlers: 1 }] }, 'webhooks[0]: must be what defineWebhook returns, found an object'],
+    [{ conversions: [null] }, 'conversions[0]: must be what defineConversion returns, found null'],
+    [{ controllers: [{ type: 1, types: 1 }] }, 'controllers[0]: must be what defineController returns, found an object'],
+  ]
+  for (const [part, problem] of cases)
+    t.throws(() => defineOperator({ name: 'a', kinds: [], ...part } as never), {
+      code: 'PRO_CONFIG_INVALID',
+      message: `The operator "${'name' in part ? String(part.name) : 'a'}" is not well defined: ${problem}.`,
+    })
+  for (const part of [{ kinds: [{}] }, { rbac: [{}] }])
+    t.throws(() => defineOperator({ name: 'a', kinds: [], ...part } as never), { code: 'PRO_CONFIG_INVALID' })
+})
+
+t.test('a kind has one conversion, for it is one of the operator, and needs it where its versions differ', (t) => {
+  const versions = [
+    { name: 'v1', storage: true, spec: Type.Object({ size: Type.Integer() }) },
+    { name: 'v2', spec: Type.Object({ replicas: Type.Integer() }) },
+  ] as const
+  const changed = defineKind({ group: 'example.com', kind: 'Changed', versions })
+  const converters = {
+    v2: {
+      toHub: ({ spec }: { spec: { replicas: number } }) => ({ spec: { size: spec.replicas } }),
+      fromHub: ({ spec }: { spec: { size: number } }) => ({ spec: { replicas: spec.size } }),
+    },
+  }
+  const conversion = defineConversion(changed, { converters })
+  const name = 'a'
+  const refused = (definition: Pick<OperatorDefinition, 'kinds' | 'conversions'>, problem: string): void =>
+    void t.throws(() => defineOperator({ name, ...definition }), {
+      code: 'PRO_CONFIG_INVALID',
+      message: `The operator "a" is not well defined: conversions: ${problem}`,
+    })
+  t.strictSame(defineOperator({ name, kinds: [changed], conversions: [conversion] }).conversions, [conversion])
+  refused({ kinds: [changed], conversions: [conversion, conversion] }, 'there are two for Changed.example.com: define one.')
+  refused({ kinds: [kind], conversions: [conversion] }, "Changed.example.com is none of the operator's kinds.")
+  refused({ kinds: [kind, changed] }, 'there is none for Changed.example.com: v2 differs from v1 (')
+  t.end()
 })
 
 t.test('webhooks that contradict each other are refused, in one operator and in several', async (t) => {
@@ -52,8 +102,13 @@ t.test('operators of one name, or with controllers of one name, do not run toget
   const a = defineOperator({ name: 'a', kinds: [kind], controllers: [defineController(kind, { reconcile })] })
   const b = defineOperator({ name: 'b', kinds: [kind], controllers: [defineController(kind, { reconcile })] })
   t.doesNotThrow(() => checkOperators([a]))
-  t.throws(() => checkOperators([a, b]), { code: 'PRO_CONFIG_INVALID', message: /two controllers are called "thing"/ })
-  t.throws(() => checkOperators([a, a]), { message: /two operators are called "a"/ })
+  t.throws(() => checkOperators([a, b]), {
+    code: 'PRO_CONFIG_INVALID',
+    message: 'These operators cannot run together: two controllers are called "thing".',
+  })
+  t.throws(() => checkOperators([a, b, a, a]), {
+    message: 'These operators cannot run together: two operators are called "a"; two controllers are called "thing".',
+  })
 })
 
 t.test('a kind whose versions have the same fields is converted without a webhook, also with a conversion', async (t) => {

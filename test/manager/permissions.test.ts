@@ -2,6 +2,7 @@ import t from 'tap'
 import { pino } from 'pino'
 import { node, pod, secret } from '../../src/api/builtin.ts'
 import { defineKind } from '../../src/api/kind.ts'
+import type { ResourceType } from '../../src/api/group-version-kind.ts'
 import { failure } from '../../src/api/status.ts'
 import { Type } from '../../src/api/type.ts'
 import { ApiError } from '../../src/client/api-error.ts'
@@ -25,13 +26,19 @@ interface Attributes {
   verb: string
   namespace?: string
 }
+interface Line {
+  level: number
+  msg: string
+  missing?: string[]
+}
+
 function check(
   answer: (attributes: Attributes) => boolean,
   namespaces?: readonly string[],
   operators = [operator],
-): { done: Promise<void>; asked: string[]; log: { level: number; msg: string }[] } {
+): { done: Promise<void>; asked: string[]; log: Line[] } {
   const asked: string[] = []
-  const log: { level: number; msg: string }[] = []
+  const log: Line[] = []
   const client = {
     create: async (_type: unknown, object: { spec: { resourceAttributes: Attributes } }) => {
       const { resourceAttributes } = object.spec
@@ -40,7 +47,7 @@ function check(
       return { status: { allowed: answer(resourceAttributes) } }
     },
   } as unknown as Pick<Client, 'create'>
-  const logger = pino({}, { write: (line: string) => void log.push(JSON.parse(line) as { level: number; msg: string }) })
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line) as Line) })
   return {
     done: checkPermissions({ operators, client, namespaces, connection: { describe: 'kubeconfig a, context b' }, logger }),
     asked,
@@ -101,10 +108,48 @@ t.test('what else is missing is a warning', async (t) => {
   const { done, log } = check(({ resource }) => resource === 'things')
   await done
   t.equal(log.length, 1)
-  t.match(log[0], {
-    level: 40,
-    msg: /may not list and watch pods in all namespaces, and list and watch nodes, and list and watch secrets in all namespaces; /,
-  })
+  const { level, msg, missing } = log[0]!
+  t.strictSame(
+    { level, msg, missing },
+    {
+      level: 40,
+      msg: 'the user of kubeconfig a, context b may not list and watch pods in all namespaces, and list and watch nodes, and list and watch secrets in all namespaces; what needs it waits: grant it with the rules that "proreus generate" writes to config/rbac/role.yaml',
+      missing: ['list pods', 'watch pods', 'list nodes', 'watch nodes', 'list secrets', 'watch secrets'],
+    },
+  )
+})
+
+t.test('each question is a SelfSubjectAccessReview that can be broken off; an answer that says nothing refuses nothing', async (t) => {
+  const asked: unknown[] = []
+  const client = {
+    create: async ({ group, version, kind, plural }: ResourceType, object: object, options: object) => {
+      asked.push({ type: { group, version, kind, plural }, object, options })
+      return {}
+    },
+  } as unknown as Pick<Client, 'create'>
+  const { signal } = new AbortController()
+  const operators = [
+    defineOperator({ name: 'thing', kinds: [], controllers: [defineController(kind, { reconcile: async () => undefined })] }),
+  ]
+  await checkPermissions({ operators, client, namespaces: ['a'], connection: { describe: 'x' }, logger: pino({ level: 'silent' }), signal })
+  const type = { group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews' }
+  const attributes = { group: 'example.com', resource: 'things', namespace: 'a' }
+  t.strictSame(
+    asked,
+    ['list', 'watch'].map((verb) => ({
+      type,
+      object: { metadata: {}, spec: { resourceAttributes: { ...attributes, verb } } },
+      options: { signal },
+    })),
+  )
+})
+
+t.test('a primary kind stays one when webhooks read it, too, and is asked about once', async (t) => {
+  const webhooks = [defineWebhook(kind, { reads: [kind] })]
+  const controllers = [defineController(kind, { reconcile: async () => undefined })]
+  const { done, asked } = check(() => false, [], [defineOperator({ name: 'thing', kinds: [kind], webhooks, controllers })])
+  await t.rejects(done, { code: 'PRO_PERMISSION' })
+  t.strictSame(asked, ['list things example.com', 'watch things example.com'])
 })
 
 t.test('a server that does not say is no reason to stop; one that is away, or does not know the user, is', async (t) => {
@@ -112,7 +157,11 @@ t.test('a server that does not say is no reason to stop; one that is away, or do
     throw new ApiError(failure(403, 'Forbidden', 'no'))
   })
   await refuse.done
-  t.strictSame(refuse.log, [])
+  const unsaid = ['things.example.com', 'pods', 'nodes', 'secrets'].flatMap((type) => ['list', 'watch'].map((verb) => `${verb} ${type}`))
+  t.strictSame(
+    refuse.log.map(({ level, msg }) => `${level} ${msg}`),
+    unsaid.map((what) => `20 the API server does not say whether this user may ${what}`),
+  )
   const away = check(() => {
     throw new Error('unreachable')
   })

@@ -32,23 +32,34 @@ t.test('probes and metrics are served on addresses of their own', async (t) => {
     readiness: () => [{ name: 'webhook', problem: () => problem }],
   })
   t.teardown(() => probes.close())
-  t.match(await get(probes.probes, '/healthz'), { code: 200, body: 'ok' })
-  t.match(await get(probes.probes, '/readyz'), { code: 500, body: /\[\+\]ping ok\n\[-\]webhook failed: not yet/ })
+  const type = 'text/plain; charset=utf-8'
+  t.strictSame(await get(probes.probes, '/healthz'), { code: 200, body: 'ok', type })
+  t.strictSame(await get(probes.probes, '/readyz'), {
+    code: 500,
+    body: '[+]ping ok\n[-]webhook failed: not yet\nreadyz check failed\n',
+    type,
+  })
   problem = undefined
   t.match(await get(probes.probes, '/readyz'), { code: 200, body: 'ok' })
   t.match(await get(probes.probes, '/readyz/webhook'), { code: 200, body: 'ok' })
   failure = 'has failed: out of luck'
-  t.match(await get(probes.probes, '/healthz'), { code: 500, body: /\[-\]controller\/thing failed: has failed: out of luck/ })
-  t.match(await get(probes.probes, '/readyz'), { code: 200 })
-  t.match(await get(probes.probes, '/readyz', 'HEAD'), { code: 200, body: '' })
-  t.match(await get(probes.probes, '/metrics'), { code: 404 })
-  t.match(await get(probes.probes, '/healthz', 'POST'), { code: 405 })
+  t.strictSame(await get(probes.probes, '/healthz'), {
+    code: 500,
+    body: '[+]ping ok\n[-]controller/thing failed: has failed: out of luck\nhealthz check failed\n',
+    type,
+  })
+  t.strictSame(await get(probes.probes, '/readyz'), { code: 200, body: 'ok', type })
+  t.strictSame(await get(probes.probes, '/readyz', 'HEAD'), { code: 200, body: '', type })
+  t.strictSame(await get(probes.probes, '/metrics'), { code: 404, body: 'not found\n', type })
+  t.strictSame(await get(probes.probes, '/healthz', 'POST'), { code: 405, body: 'only GET is answered here\n', type })
   t.match(await get(probes.metrics, '/metrics'), {
     code: 200,
     body: /controller_runtime_reconcile_total\{controller="thing"/,
     type: /text\/plain; version=0\.0\.4/,
   })
+  t.not(probes.metrics!.port, probes.probes!.port, 'also where both are to be any free one')
   t.match(await get(probes.metrics, '/readyz'), { code: 404 })
+  t.match(await get(probes.metrics, '/metrics/x'), { code: 404 })
   const { headers } = await fetch(`http://${formatListenAddress(probes.probes!)}/healthz`)
   t.equal(headers.get('cache-control'), 'no-store', 'a probe is about now')
   t.equal(headers.get('x-content-type-options'), 'nosniff')
@@ -79,8 +90,8 @@ t.test('one address for both is one server', async (t) => {
     readiness: () => [],
   })
   t.teardown(() => probes.close())
-  t.match(await get(probes.probes, '/readyz'), { code: 200 })
-  t.match(await get(probes.metrics, '/metrics'), { code: 200 })
+  t.strictSame([probes.probes, probes.metrics], [{ host: '127.0.0.1', port }, { host: '127.0.0.1', port }]) // prettier-ignore
+  for (const path of ['/healthz', '/readyz', '/metrics']) t.match(await get(probes.probes, path), { code: 200 })
 })
 
 t.test('a port in use is one sentence with the address and the flag, and nothing stays open', async (t) => {
@@ -96,7 +107,7 @@ t.test('a port in use is one sentence with the address and the flag, and nothing
   const free = `127.0.0.1:${await freePort()}`
   await t.rejects(startProbes({ ...options, probeBindAddress: free, metricsBindAddress: taken }), {
     code: 'PRO_PORT_IN_USE',
-    message: /--metrics-bind-address/,
+    message: `The address ${taken} is in use by another process: stop that one, or choose another address with --metrics-bind-address (0 switches it off).`,
   })
   const again = await startProbes({ ...options, probeBindAddress: free, metricsBindAddress: '0' })
   await again.close()
@@ -117,4 +128,25 @@ t.test('an address that this machine does not have is refused', async (t) => {
       message: /cannot listen on 192\.0\.2\.1:0/,
     },
   )
+})
+
+t.test('each can be switched off alone, and the close ends what is open', async (t) => {
+  const options = { metrics: new Metrics(), logger: silentLogger(), liveness: () => [], readiness: () => [] }
+  const metricsAlone = await startProbes({ ...options, probeBindAddress: '0', metricsBindAddress: loopback })
+  t.equal(metricsAlone.probes, undefined)
+  t.match(await get(metricsAlone.metrics, '/metrics'), { code: 200 })
+  const both = await startProbes({ ...options, probeBindAddress: loopback, metricsBindAddress: loopback })
+  const addresses = [both.probes!, both.metrics!, metricsAlone.metrics!]
+  for (const address of addresses) await get(address, '/')
+  await Promise.all([metricsAlone.close(), both.close()])
+  for (const address of addresses) await t.rejects(get(address, '/'))
+})
+
+t.test('a malformed address is told with its flag, before anything is started', async (t) => {
+  const options = { metrics: new Metrics(), logger: silentLogger(), liveness: () => [], readiness: () => [] }
+  for (const [bad, flag] of [
+    [{ probeBindAddress: 'x', metricsBindAddress: loopback }, '--health-probe-bind-address'],
+    [{ probeBindAddress: loopback, metricsBindAddress: 'x' }, '--metrics-bind-address'],
+  ] as const)
+    await t.rejects(startProbes({ ...options, ...bad }), { code: 'PRO_CONFIG_INVALID', message: `${flag} is "x", which is no address` })
 })

@@ -54,6 +54,63 @@ t.test('all problems are told at once', (t) =>
   }),
 )
 
+const wrong: [string, unknown, string][] = [
+  ...['name', 'namespace', 'probeBindAddress', 'metricsBindAddress', 'instance'].map((name): [string, unknown, string] => [
+    name,
+    1,
+    'a string',
+  ]),
+  ...['onServing', 'onStarted'].map((name): [string, unknown, string] => [name, 1, 'a function']),
+  ...['drainDelayMs', 'drainDeadlineMs'].map((name): [string, unknown, string] => [name, -1, 'a number of milliseconds of at least 0']),
+  ...['host', 'url', 'service', 'tlsMinVersion'].map((name): [string, unknown, string] => [`webhook.${name}`, 1, 'a string']),
+  ...['server', 'ca', 'serverName', 'proxyUrl', 'namespace', 'describe'].map((name): [string, unknown, string] => [
+    `connection.${name}`,
+    1,
+    'a string',
+  ]),
+  ...['insecureSkipTlsVerify', 'inCluster'].map((name): [string, unknown, string] => [`connection.${name}`, 1, 'true or false']),
+  ...['authorization', 'tls'].map((name): [string, unknown, string] => [`connection.${name}`, 1, 'a function']),
+  ...['mutating', 'validating', 'definitions'].map((name): [string, unknown, string] => [`webhookConfigurations.${name}`, 1, 'a list']),
+  ['connection.headers', 1, 'an object'],
+  ['webhook.tlsCipherSuites', 1, 'a list'],
+  ['namespaces', 1, 'a list'],
+  ['metrics', 1, 'an object'],
+  ['memoryLimitBytes', 0, 'a whole number of at least 1'],
+  ...[-1, 65_536, 1.5].map((port): [string, unknown, string] => ['webhook.port', port, 'a port from 0 (any free one) to 65535']),
+  ...[-0.1, 1.1].map((share): [string, unknown, string] => ['webhook.reviewLogSampling', share, 'a number from 0 (none) to 1 (all)']),
+]
+
+t.test('each option is told with its path, what is expected and what was found', (t) => {
+  const right = { connection, webhook: {}, webhookConfigurations: { mutating: [], validating: [] } }
+  for (const [path, value, expected] of wrong) {
+    const [option, field] = path.split('.') as [keyof typeof right, string?]
+    const options = { ...right, [option]: field === undefined ? value : { ...right[option], [field]: value } }
+    t.throws(
+      () => checkRunOptions(options as never),
+      { message: new RegExp(`: ${path}: must be ${escaped(expected)}, found ${value}\\.$`) },
+      path,
+    )
+  }
+  for (const part of ['now', 'monotonicNow', 'after']) refused('clock', { now, monotonicNow: now, after: now, [part]: 1 })
+  for (const part of ['child', 'debug', 'info', 'warn', 'error'])
+    refused('logger', { child: now, debug: now, info: now, warn: now, error: now, [part]: 1 })
+  for (const part of ['addEventListener', 'throwIfAborted']) refused('signal', { addEventListener: now, throwIfAborted: now, [part]: 1 })
+  for (const [kind, parts] of Object.entries({ files: ['directory'], secret: ['namespace', 'name'] }))
+    for (const part of [...parts, 'names', 'ips'])
+      refused('certificates', { kind, ...Object.fromEntries(parts.map((part) => [part, 'a'])), [part]: 1 })
+  t.end()
+
+  function refused(option: string, value: object): void {
+    t.throws(() => checkRunOptions({ connection, [option]: value } as never), { code: 'PRO_CONFIG_INVALID' }, JSON.stringify(value))
+  }
+  function now(): number {
+    return 0
+  }
+  function escaped(text: string): string {
+    return text.replace(/[()]/g, '\\$&')
+  }
+})
+
 t.test('what is right passes, and undefined is as good as absent', async (t) => {
   const options = {
     connection: { ...connection, ofSomebodyElse: true },
@@ -61,11 +118,13 @@ t.test('what is right passes, and undefined is as good as absent', async (t) => 
     logger: createLogger({ level: 'silent' }),
     signal: new AbortController().signal,
     certificates: { kind: 'secret', namespace: 'a', name: 'b', names: ['c'] },
-    webhook: { port: 0, reviewLogSampling: 1, tlsMinVersion: 'VersionTLS13' },
+    webhook: { port: 0, reviewLogSampling: 1, tlsMinVersion: 'VersionTLS13', tlsCipherSuites: ['a'], host: '', url: 'b', service: 'c' },
     webhookConfigurations: { mutating: [], validating: [] },
     drainDelayMs: 0,
     memoryLimitBytes: undefined,
   } as const
+  t.doesNotThrow(() => checkRunOptions({ connection, webhook: { port: 65_535, reviewLogSampling: 0 }, memoryLimitBytes: 1 }))
+  t.doesNotThrow(() => checkRunOptions({ connection, certificates: { kind: 'files', directory: 'a', names: ['b'], ips: ['::1'] } }))
   t.doesNotThrow(() => checkRunOptions(options as never))
   t.doesNotThrow(() => checkRunOptions({ connection, clock: systemClock }))
 })

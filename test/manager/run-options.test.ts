@@ -1,12 +1,24 @@
+import { hostname } from 'node:os'
 import t from 'tap'
+import { systemClock } from '../../src/api/clock.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import type { RunOptions } from '../../src/manager/run-options.ts'
 import { serviceOf, withDefaults } from '../../src/manager/run-options.ts'
 import { namesOf } from '../../src/manager/names.ts'
+import { silentLogger } from '../../src/telemetry/logger.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { noteOperator } from '../support/manager-world.ts'
 
 const outside: Connection = { server: 'https://127.0.0.1:1', describe: 'a test', namespace: 'of-the-connection' }
 const inside: Connection = { ...outside, inCluster: true }
+const ofEverybody = {
+  names: namesOf('note'),
+  webhook: {},
+  webhookConfigurations: { mutating: ['note-mutating'], validating: ['note-validating'] },
+  drainDeadlineMs: 30_000,
+  instance: hostname(),
+}
 
 t.test('the namespace of the process is the one that is given, else that of the Pod, else one of its own', async (t) => {
   const namespaceIn = (options: RunOptions): string => serviceOf(namesOf('note'), options).namespace
@@ -20,25 +32,73 @@ t.test('the namespace of the process is the one that is given, else that of the 
   )
 })
 
+t.test('the Service is the one that is named', (t) => {
+  t.strictSame(serviceOf(namesOf('note'), { connection: outside, webhook: { service: 'tunnel' } }), {
+    namespace: 'note-system',
+    name: 'tunnel',
+  })
+  const { namespace, ...nameless } = inside
+  t.strictSame(
+    serviceOf(namesOf('note'), { connection: nameless }),
+    { namespace: 'note-system', name: 'note-webhook' },
+    `not of ${namespace}`,
+  )
+  t.end()
+})
+
+/** Without what is made anew for each run. */
+function plain({ connection: _, logger: __, clock: ___, metrics: ____, ...options }: ReturnType<typeof withDefaults>): object {
+  return options
+}
+
+t.test('what is given is taken', (t) => {
+  const given = {
+    connection: inside,
+    name: 'team-a',
+    namespace: 'own',
+    certificates: { kind: 'files', directory: 'mine' },
+    webhook: { port: 1, service: 'tunnel' },
+    webhookConfigurations: { mutating: [], validating: ['a'], definitions: [] },
+    probeBindAddress: ':1',
+    metricsBindAddress: '0',
+    drainDelayMs: 0,
+    drainDeadlineMs: 0,
+    instance: 'me',
+    logger: silentLogger(),
+    clock: new FakeClock(),
+    metrics: new Metrics(),
+  } as const
+  const complete = withDefaults([noteOperator], given)
+  t.strictSame(complete, { ...given, names: namesOf('team-a'), service: { namespace: 'own', name: 'tunnel' } })
+  for (const part of ['logger', 'clock', 'metrics'] as const) t.equal(complete[part], given[part])
+  t.end()
+})
+
+t.test('what is not given is that of the process', async (t) => {
+  const { logger, clock, metrics } = withDefaults([noteOperator], { connection: outside })
+  t.equal(logger.level, 'info')
+  t.equal(clock, systemClock)
+  t.match(await metrics.registry.metrics(), /^process_resident_memory_bytes \d+$/m)
+})
+
 t.test('in a cluster it is reached from everywhere, keeps its certificates in a Secret, and is slow to go', async (t) => {
-  t.match(withDefaults([noteOperator], { connection: inside }), {
+  t.strictSame(plain(withDefaults([noteOperator], { connection: inside })), {
+    ...ofEverybody,
     certificates: { kind: 'secret', namespace: 'of-the-connection', name: 'note-webhook-ca' },
     service: { namespace: 'of-the-connection', name: 'note-webhook' },
-    webhookConfigurations: { mutating: ['note-mutating'], validating: ['note-validating'] },
     probeBindAddress: ':8081',
     metricsBindAddress: ':8080',
     drainDelayMs: 10_000,
-    drainDeadlineMs: 30_000,
   })
 })
 
 t.test('outside it is on loopback, keeps its certificates in files, and goes at once', async (t) => {
-  t.match(withDefaults([noteOperator], { connection: outside }), {
+  t.strictSame(plain(withDefaults([noteOperator], { connection: outside })), {
+    ...ofEverybody,
     certificates: { kind: 'files', directory: 'certs' },
     service: { namespace: 'note-system', name: 'note-webhook' },
     probeBindAddress: '127.0.0.1:8081',
     metricsBindAddress: '127.0.0.1:8080',
     drainDelayMs: 0,
-    drainDeadlineMs: 30_000,
   })
 })

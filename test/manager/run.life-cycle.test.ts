@@ -389,6 +389,34 @@ t.test('a stop in the middle of the start is a stop like any other', async (t) =
   t.equal(life.said.at(-1), 'client closes')
 })
 
+t.test('a stop while others install what is served starts nothing more', async (t) => {
+  const life: Life = start(t, complete, { onServing: () => life.stop.abort() })
+  await life.done
+  t.strictSame(life.said, [
+    'permissions',
+    'certificates open',
+    'certificates starts',
+    'webhooks listen',
+    'serving',
+    'webhooks drain',
+    'webhooks stop within 5000',
+    'certificates ends',
+    'client closes',
+  ])
+})
+
+t.test('a stop while the certificates are opened starts no webhooks', async (t) => {
+  const life: Life = start(t, complete, {}, (said) => ({
+    openCertificates: async () => {
+      life.stop.abort()
+      const current = await pair
+      return { current: () => current, onChange: () => () => undefined, start: async () => void said.push('certificates') }
+    },
+  }))
+  await life.done
+  t.strictSame(life.said, ['permissions', 'certificates', 'client closes'])
+})
+
 t.test('a stop waits for no certificates that are still being opened', async (t) => {
   const opening = Promise.withResolvers<void>()
   const life = start(t, complete, {}, () => ({

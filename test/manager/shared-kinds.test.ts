@@ -32,7 +32,11 @@ t.test('kinds of one name in two groups are two', async (t) => {
 
 t.test('two that define one kind differently are refused, by name', async (t) => {
   const operators = [operator('a', thing(1)), operator('b', thing(2))]
-  const expected = { code: 'PRO_CONFIG_INVALID', message: /: "a" and "b" define Thing\.example\.com differently: define it once/ }
+  const differ = (other: string): string => `"a" and "${other}" define Thing.example.com differently: define it once, and use it in both`
+  const expected = { code: 'PRO_CONFIG_INVALID', message: `These operators cannot run together: ${differ('b')}.` }
+  t.throws(() => checkSharedKinds([...operators, operator('c', thing(1)), operator('d', thing(3))]), {
+    message: `These operators cannot run together: ${differ('b')}; ${differ('d')}.`,
+  })
   t.throws(() => checkSharedKinds(operators), expected)
   t.throws(() => generatedFiles(operators, 'together'), expected)
 })

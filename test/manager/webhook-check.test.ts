@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { createServer as createTcpServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import t from 'tap'
 import type { ServingCertificate } from '../../src/certs/serving-certificate.ts'
@@ -44,7 +45,10 @@ t.test('a port that answers with a trusted leaf is ready, and is asked again onl
   t.strictSame(await Promise.all([check.problem(), check.problem()]), [undefined, undefined])
   t.equal(await check.problem(), undefined)
   t.equal(dials(), 1)
-  await clock.advance(5_000)
+  await clock.advance(4_999)
+  t.equal(await check.problem(), undefined)
+  t.equal(dials(), 1)
+  await clock.advance(1)
   t.equal(await check.problem(), undefined)
   t.equal(dials(), 2)
   await new Promise((resolve) => server.close(resolve))
@@ -57,7 +61,10 @@ t.test('a failure is looked at anew each time, and so is a success from before t
   const { check, clock, dials, publish } = await setUp(t)
   const { problem } = check
   t.equal(await problem(), undefined)
-  clock.set(clock.now() - 5_000)
+  clock.set(clock.now() - 4_999)
+  t.equal(await problem(), undefined)
+  t.equal(dials(), 1)
+  clock.set(clock.now() - 1)
   t.equal(await problem(), undefined)
   t.equal(dials(), 2)
   publish(await certificate())
@@ -84,8 +91,44 @@ t.test('a port that does not speak TLS is not ready', async (t) => {
   t.teardown(() => server.close())
   const current = await certificate()
   const { port } = server.address() as AddressInfo
+  const check = webhookCheck({
+    host: '0.0.0.0',
+    port,
+    serverName: 'localhost',
+    certificates: { current: () => current },
+    clock: new FakeClock(),
+  })
+  const expected = `port ${port} does not answer with a certificate that caBundle trusts: `
+  const problem = await check.problem()
+  t.ok(problem?.startsWith(expected), String(problem))
+  t.notMatch(problem, /ECONNREFUSED/)
+})
+
+t.test('a server on all addresses is asked on loopback', async (t) => {
+  const own = await certificate()
+  const { server, dials, clock } = await setUp(t, 'localhost', own)
+  const { port } = server.address() as AddressInfo
+  for (const host of [undefined, '0.0.0.0', '127.0.0.1'])
+    t.equal(
+      await webhookCheck({ host, port, serverName: 'localhost', certificates: { current: () => own }, clock }).problem(),
+      undefined,
+      String(host),
+    )
+  t.equal(dials(), 3)
+})
+
+t.test('a port that gives no answer is not waited for longer than the kubelet waits', async (t) => {
+  const sockets: Socket[] = []
+  const server = createTcpServer((socket) => void sockets.push(socket.on('error', () => undefined))).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.teardown(() => server.close())
+  const current = await certificate()
+  const { port } = server.address() as AddressInfo
   const check = webhookCheck({ port, serverName: 'localhost', certificates: { current: () => current }, clock: new FakeClock() })
-  t.match(await check.problem(), /does not answer/)
+  t.equal(await check.problem(), `port ${port} gave no answer within 900 ms`)
+  t.equal(sockets.length, 1)
+  if (!sockets[0]!.closed) await once(sockets[0]!.resume(), 'close')
+  t.ok(sockets[0]!.closed, 'and nothing stays open')
 })
 
 t.test('a bundle is trusted as the API server trusts it', async (t) => {

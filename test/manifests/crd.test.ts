@@ -18,6 +18,7 @@ t.test('the CRD of a kind', async (t) => {
     group: 'example.com',
     kind: 'Party',
     shortNames: ['pa'],
+    categories: ['all'],
     scope: 'Cluster',
     versions: [
       {
@@ -41,7 +42,7 @@ t.test('the CRD of a kind', async (t) => {
     metadata: { name: 'parties.example.com' },
     spec: {
       group: 'example.com',
-      names: { kind: 'Party', listKind: 'PartyList', plural: 'parties', singular: 'party', shortNames: ['pa'] },
+      names: { kind: 'Party', listKind: 'PartyList', plural: 'parties', singular: 'party', shortNames: ['pa'], categories: ['all'] },
       scope: 'Cluster',
       versions: [
         {
@@ -63,6 +64,31 @@ t.test('the CRD of a kind', async (t) => {
       ],
     },
   })
+})
+
+t.test('a CRD has no more than the kind says', (t) => {
+  const kind = defineKind({
+    group: 'example.com',
+    kind: 'Party',
+    versions: [{ name: 'v1', spec: Type.Object({}), status: Type.Object({}), printerColumns: [{ name: 'A', jsonPath: '.spec.a' }] }],
+  })
+  const { spec } = crdOf(kind)
+  t.strictSame(spec, {
+    group: 'example.com',
+    names: { kind: 'Party', listKind: 'PartyList', plural: 'parties', singular: 'party' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: kind.versions[0]!.schema },
+        subresources: { status: {} },
+        additionalPrinterColumns: [{ type: 'string', name: 'A', jsonPath: '.spec.a' }],
+      },
+    ],
+  })
+  t.end()
 })
 
 t.test('the CRD of a kind whose objects a webhook converts says where, and the operator may keep its caBundle', async (t) => {

@@ -8,7 +8,12 @@ import type { Client } from '../../src/client/client.ts'
 import type { Connection } from '../../src/client/connection.ts'
 import { defineConversion } from '../../src/conversion/definition.ts'
 import { defineOperator } from '../../src/manager/operator.ts'
-import { installOnServing, installWebhooks, whenTrusted } from '../../src/manifests/install.ts'
+import { namesOf } from '../../src/manager/names.ts'
+import type { RunOptions } from '../../src/manager/run-options.ts'
+import { crdOf } from '../../src/manifests/crd.ts'
+import { installKinds, installOnServing, installWebhooks, whenTrusted } from '../../src/manifests/install.ts'
+import type { WebhookTarget } from '../../src/manifests/webhook-configuration.ts'
+import { webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
 
@@ -115,4 +120,236 @@ t.test('what is served is installed under the name of the installation; a CRD is
       ['ValidatingWebhookConfiguration', 'mine-install', undefined],
     ])
   }
+})
+
+type Call = readonly [verb: string, kind: string, what: unknown, options: unknown]
+
+/** A client that notes what is asked of it; `answer` is what it gives or throws. */
+function recording(answer: (verb: string, kind: string, force?: boolean) => unknown = () => ({})): { client: Client; calls: Call[] } {
+  const calls: Call[] = []
+  const asked = async (verb: string, kind: string, what: unknown, options: { force?: boolean }): Promise<unknown> => {
+    calls.push([verb, kind, what, options])
+    const found = answer(verb, kind, options.force)
+    if (found instanceof Error) throw found
+    return found
+  }
+  const client = {
+    get: ({ kind }: { kind: string }, key: object, options: object) => asked('get', kind, key, options),
+    apply: ({ kind }: { kind: string }, object: object, options: object) => asked('apply', kind, object, options),
+    patch: ({ kind }: { kind: string }, key: object, patch: object, options: object) => asked('patch', kind, { key, patch }, options),
+  } as unknown as Client
+  return { client, calls }
+}
+
+const establishedNow = { status: { conditions: [{ type: 'Established', status: 'True' }] } }
+
+t.test('kinds are applied one after the other, each once, and then waited for', async (t) => {
+  const { signal } = new AbortController()
+  const { client, calls } = recording(() => establishedNow)
+  const other = defineOperator({ name: 'other', kinds: [kind, converted], conversions: converting.conversions })
+  await installKinds(client, [operator, other], new FakeClock(), { name: 'mine', signal })
+  const apply = { fieldManager: 'mine-install', force: false, signal }
+  t.strictSame(calls, [
+    ['apply', 'CustomResourceDefinition', crdOf(kind), apply],
+    ['apply', 'CustomResourceDefinition', crdOf(converted), apply],
+    ['get', 'CustomResourceDefinition', { name: 'things.example.com' }, { signal }],
+    ['get', 'CustomResourceDefinition', { name: 'converteds.example.com' }, { signal }],
+  ])
+})
+
+t.test('a definition that is not served in time is an error, with what the API server says about it', async (t) => {
+  const outcomeOf = async (conditions: object[] | undefined): Promise<[string, number]> => {
+    const clock = new FakeClock()
+    const startedAt = clock.now()
+    const { client } = recording((verb) => (verb === 'get' ? { status: conditions && { conditions } } : {}))
+    let ended: string | undefined
+    void installKinds(client, [operator], clock).then(
+      () => (ended = 'served'),
+      (error: unknown) => (ended = `${(error as ProreusError).code} ${(error as Error).message}`),
+    )
+    while (ended === undefined) await clock.advance(20)
+    return [ended, clock.now() - startedAt]
+  }
+  const problem = 'PRO_API The API server does not serve the CRD things.example.com: '
+  const late = 10_020
+  t.strictSame(await outcomeOf(undefined), [`${problem}it was not established in time.`, late])
+  t.strictSame(await outcomeOf([{ type: 'Established', status: 'Unknown' }]), [`${problem}it was not established in time.`, late])
+  t.strictSame(await outcomeOf([{ type: 'Other', status: 'True' }]), [`${problem}it was not established in time.`, late])
+  t.strictSame(
+    await outcomeOf([
+      { type: 'A', status: 'True', message: 'fine' },
+      { type: 'NamesAccepted', status: 'False', message: '"things" is already in use' },
+    ]),
+    [`${problem}"things" is already in use.`, late],
+  )
+  t.strictSame((await outcomeOf([{ type: 'Established', status: 'True' }]))[0], 'served')
+})
+
+function conflict(...causes: [manager: string, field: string][]): ApiError {
+  const details = {
+    causes: causes.map(([manager, field]) => ({ reason: 'FieldManagerConflict', message: `conflict with "${manager}" using v1`, field })),
+  }
+  return new ApiError({ ...failure(409, 'Conflict', 'it conflicts'), details })
+}
+
+t.test('a definition is taken over from anybody but another installation', async (t) => {
+  const installed = async (refusal: ApiError, forceConflicts?: boolean): Promise<unknown[]> => {
+    const { client, calls } = recording((verb, _, force) => (verb === 'get' ? establishedNow : force === true ? {} : refusal))
+    await installKinds(client, [operator], new FakeClock(), { name: 'mine', forceConflicts })
+    return calls.filter(([verb]) => verb === 'apply').map(([, , , options]) => (options as { force: boolean }).force)
+  }
+  t.strictSame(await installed(conflict(['kubectl', '.spec.scope'])), [false, true])
+  t.strictSame(await installed(conflict(['mine-install-conversion', '.spec.scope'])), [false, true], 'it is our own')
+  t.strictSame(await installed(new ApiError(failure(409, 'Conflict', 'x'))), [false, true])
+  t.strictSame(await installed(conflict(['b-install', '.spec.scope']), true), [true])
+  const refusal = conflict(['b-install', '.spec.scope'], ['kubectl', '.spec.x'], ['a-install', '.spec.names'], ['b-install', '.spec.scope'])
+  await t.rejects(installed(refusal), {
+    code: 'PRO_CONFIG_INVALID',
+    message:
+      'The CRD things.example.com is installed with another definition by "a", "b" (they differ in .spec.scope, .spec.names): install the same version of the operator everywhere, give your kind a group of its own, or take the CRD over with --force-conflicts.',
+    cause: refusal,
+  })
+  await t.rejects(installed(new ApiError(failure(500, 'InternalError', 'broken'))), { message: 'broken' })
+  await t.rejects(installed(new ApiError(failure(403, 'Forbidden', 'no right'))), {
+    code: 'PRO_PERMISSION',
+    message:
+      'This user may not install: no right: have an administrator apply config/crd and config/webhook, and go on without installing.',
+  })
+})
+
+t.test('conversions are installed before the configurations, and by a manager of their own', async (t) => {
+  const { signal } = new AbortController()
+  const both = defineOperator({ ...converting, kinds: [kind, converted], webhooks: operator.webhooks })
+  const { client, calls } = recording(() => ({ metadata: {}, spec: {} }))
+  await installWebhooks(client, [both], { url: 'https://h/' }, { name: 'mine', signal })
+  const [mutating, validating] = webhookConfigurations([both], { url: 'https://h/' }, namesOf('mine'))
+  const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://h/convert' } } }
+  const metadata = { name: 'converteds.example.com' }
+  const options = { fieldManager: 'mine-install', signal }
+  t.strictSame(calls, [
+    ['get', 'CustomResourceDefinition', metadata, { signal }],
+    [
+      'apply',
+      'CustomResourceDefinition',
+      { metadata, spec: { conversion } },
+      { fieldManager: 'mine-install-conversion', force: true, signal },
+    ],
+    ['apply', 'MutatingWebhookConfiguration', mutating, options],
+    ['apply', 'ValidatingWebhookConfiguration', validating, options],
+  ])
+})
+
+t.test('a conversion webhook that moves between URL and Service keeps nothing of the other', async (t) => {
+  const moved = async (target: WebhookTarget, before: object): Promise<readonly Call[]> => {
+    const { client, calls } = recording(() => ({ metadata: {}, spec: { conversion: { webhook: { clientConfig: before } } } }))
+    await installWebhooks(client, [converting], target)
+    return calls.filter(([verb]) => verb === 'patch')
+  }
+  const service = { namespace: 'a', name: 'b' }
+  const conversionOf = (clientConfig: object): object => ({
+    spec: { conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } } },
+  })
+  const patch = (clientConfig: object): unknown => [
+    [
+      'patch',
+      'CustomResourceDefinition',
+      { key: { name: 'converteds.example.com' }, patch: conversionOf(clientConfig) },
+      { fieldManager: 'converting-install-conversion', signal: undefined },
+    ],
+  ]
+  t.strictSame(await moved({ url: 'https://h' }, { service }), patch({ url: 'https://h/convert', service: null }))
+  t.strictSame(await moved({ service }, { url: 'https://h' }), patch({ service: { ...service, path: '/convert' }, url: null }))
+  t.strictSame(await moved({ service }, { service }), [])
+  t.strictSame(await moved({ url: 'https://h' }, { url: 'https://h' }), [])
+})
+
+t.test('where another installation converts it is left to that, unless it is to be taken over', async (t) => {
+  const applied = async (managedFields: object[] | undefined, forceConflicts?: boolean): Promise<boolean> => {
+    const { client, calls } = recording(() => ({ metadata: { managedFields }, spec: {} }))
+    await installWebhooks(client, [converting], { url: 'https://h' }, { name: 'mine', forceConflicts })
+    return calls.some(([verb]) => verb === 'apply')
+  }
+  const by = (manager: string, fields: object = { 'f:conversion': {} }): object => ({ manager, fieldsV1: { 'f:spec': fields } })
+  t.equal(await applied(undefined), true)
+  t.equal(await applied([by('other-install-conversion')]), false)
+  t.equal(await applied([by('other-install-conversion')], true), true)
+  t.equal(await applied([by('mine-install-conversion'), by('kubectl')]), true)
+  t.equal(await applied([by('other-install', { 'f:scope': {} }), { manager: 'other-install' }, {}]), true)
+})
+
+t.test('a definition that needs no conversion webhook any more loses it whole', async (t) => {
+  const { signal } = new AbortController()
+  const plain = defineKind({
+    group: 'example.com',
+    kind: 'Plain',
+    versions: [
+      { name: 'v1', storage: true, spec: Type.Object({}) },
+      { name: 'v2', spec: Type.Object({}) },
+    ],
+  })
+  const { client, calls } = recording(() => ({ spec: { conversion: { strategy: 'Webhook' } } }))
+  await installWebhooks(client, [defineOperator({ name: 'plain', kinds: [plain, kind] })], { url: 'https://h' }, { signal })
+  const key = { name: 'plains.example.com' }
+  t.strictSame(calls, [
+    ['get', 'CustomResourceDefinition', key, { signal }],
+    [
+      'patch',
+      'CustomResourceDefinition',
+      { key, patch: { spec: { conversion: { strategy: 'None', webhook: null } } } },
+      { fieldManager: 'plain-install-conversion', signal },
+    ],
+  ])
+})
+
+t.test('the API server is told the URL, else the Service; outside a cluster nobody can guess either', async (t) => {
+  const targets = async (running: Partial<RunOptions>, operators = [operator]): Promise<unknown[]> => {
+    const { client, calls } = recording(() => establishedNow)
+    await installOnServing(operators, { connection: { server: '', describe: '' }, clock: new FakeClock(), ...running })({} as never, client)
+    const configurations = calls.filter(([, kind]) => kind === 'ValidatingWebhookConfiguration')
+    return configurations.map(([, , object]) => (object as { webhooks: { clientConfig: object }[] }).webhooks[0]!.clientConfig)
+  }
+  const path = '/validate-example-com-v1-thing'
+  const inCluster = { server: '', describe: '', inCluster: true, namespace: 'own' }
+  t.strictSame(await targets({ webhook: { url: 'https://h:1', service: 'x' }, connection: inCluster }), [{ url: `https://h:1${path}` }])
+  t.strictSame(await targets({ connection: inCluster }), [{ service: { namespace: 'own', name: 'thing-webhook', path } }])
+  t.strictSame(await targets({ webhook: { service: 'x' } }), [{ service: { namespace: 'thing-system', name: 'x', path } }])
+  const plain = defineOperator({ name: 'plain', kinds: [kind] })
+  t.strictSame(await targets({}, [plain]), [], 'without webhooks nobody has to be reached')
+  t.equal((await targets({ name: 'both', webhook: { url: 'https://h:1' } }, [plain, operator])).length, 1, 'one with webhooks is enough')
+  const unreachable = {
+    code: 'PRO_CONFIG_INVALID',
+    message:
+      '--install outside a cluster cannot tell how the API server reaches the webhooks: add --webhook-url https://HOST:PORT with an address at which the API server reaches this machine, --webhook-service with a Service that leads here, or --enable-webhooks false.',
+  }
+  for (const operators of [[operator], [converting]])
+    t.throws(() => installOnServing(operators, { connection: { server: '', describe: '' } }), unreachable)
+})
+
+t.test('the wait for trust asks about each configuration and definition, and can be broken off', async (t) => {
+  const { signal } = new AbortController()
+  const { client, calls } = recording(() => ({
+    webhooks: [{ clientConfig: { caBundle: 'a' } }],
+    spec: { conversion: { webhook: { clientConfig: { caBundle: 'a' } } } },
+  }))
+  const both = defineOperator({ ...converting, webhooks: [defineWebhook(converted)] })
+  await whenTrusted(client, [both], new FakeClock(), { name: 'mine', signal })
+  t.strictSame(calls, [
+    ['get', 'MutatingWebhookConfiguration', { name: 'mine-mutating' }, { signal }],
+    ['get', 'ValidatingWebhookConfiguration', { name: 'mine-validating' }, { signal }],
+    ['get', 'CustomResourceDefinition', { name: 'converteds.example.com' }, { signal }],
+  ])
+  const alone = recording(() => ({ spec: { conversion: { webhook: { clientConfig: { caBundle: 'a' } } } } }))
+  await whenTrusted(alone.client, [converting], new FakeClock())
+  t.strictSame(
+    alone.calls.map(([, kind]) => kind),
+    ['CustomResourceDefinition'],
+    'without webhooks there are no configurations',
+  )
+  const abort = new AbortController()
+  const waiting = whenTrusted(recording(() => ({ webhooks: [{ clientConfig: {} }] })).client, [both], new FakeClock(), {
+    name: 'mine',
+    signal: abort.signal,
+  })
+  abort.abort(new Error('stopped'))
+  await t.rejects(waiting, { message: 'stopped' })
 })

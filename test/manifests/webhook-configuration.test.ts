@@ -5,7 +5,7 @@ import { defineOperator } from '../../src/manager/operator.ts'
 import { namesOf } from '../../src/manager/names.ts'
 import { managerRole } from '../../src/manifests/rbac.ts'
 import type { WebhookTarget } from '../../src/manifests/webhook-configuration.ts'
-import { webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
+import { clientConfig, webhookConfigurations } from '../../src/manifests/webhook-configuration.ts'
 import { accessReviewRule } from '../../src/webhook/access.ts'
 import type { WebhookDefinition } from '../../src/webhook/definition.ts'
 import { defineWebhook } from '../../src/webhook/definition.ts'
@@ -49,6 +49,61 @@ t.test('a kind has an entry for each served version, however many handlers it ha
     ['name', 'clientConfig', 'rules', 'admissionReviewVersions', 'sideEffects', 'failurePolicy', 'timeoutSeconds'],
     'what nobody said is left to the API server',
   )
+})
+
+t.test('an entry says all that the API server has no default for', (t) => {
+  const operators = [
+    defineOperator({ name: 'a', kinds: [], webhooks: [defineWebhook(widget)] }),
+    defineOperator({ name: 'b', kinds: [], webhooks: [defineWebhook(pod, { validate })] }),
+  ]
+  const target = { service: { namespace: 'ns', name: 's', port: 8443 } }
+  const [mutating, validating, ...others] = webhookConfigurations(operators, target, namesOf('mine'))
+  t.strictSame(others, [])
+  const labels = { 'app.kubernetes.io/name': 'mine', 'app.kubernetes.io/part-of': 'mine' }
+  const apiVersion = 'admissionregistration.k8s.io/v1'
+  const { webhooks: mutatingEntries, ...mutatingHead } = mutating!
+  t.strictSame(mutatingHead, { apiVersion, kind: 'MutatingWebhookConfiguration', metadata: { name: 'mine-mutating', labels } })
+  t.strictSame((mutatingEntries as Entry[])[0], {
+    name: 'mutate-widget-v1.apps.example.com',
+    clientConfig: { service: { namespace: 'ns', name: 's', path: '/mutate-apps-example-com-v1-widget', port: 8443 } },
+    rules: [
+      {
+        apiGroups: ['apps.example.com'],
+        apiVersions: ['v1'],
+        resources: ['widgets'],
+        operations: ['CREATE', 'UPDATE'],
+        scope: 'Namespaced',
+      },
+    ],
+    admissionReviewVersions: ['v1'],
+    sideEffects: 'None',
+    failurePolicy: 'Fail',
+    timeoutSeconds: 10,
+  })
+  t.equal((mutatingEntries as Entry[]).length, 2)
+  const { webhooks: validatingEntries, ...validatingHead } = validating!
+  t.strictSame(validatingHead, { apiVersion, kind: 'ValidatingWebhookConfiguration', metadata: { name: 'mine-validating', labels } })
+  t.strictSame((validatingEntries as Entry[]).map(({ name }) => name), [
+    'validate-widget-v1.apps.example.com',
+    'validate-widget-v1beta1.apps.example.com',
+    'validate-pod-v1.core.mine',
+  ]) // prettier-ignore
+  t.strictSame(webhookConfigurations([defineOperator({ name: 'c', kinds: [] })], target, namesOf('mine')), [])
+  t.end()
+})
+
+t.test('a configuration without entries is there all the same, so that one from before loses its own', (t) => {
+  const { mutating, validating } = entriesOf([defineWebhook(pod, { validate })])
+  t.strictSame(mutating, [])
+  t.equal(validating.length, 1)
+  t.end()
+})
+
+t.test('a URL may end with a slash', (t) => {
+  t.strictSame(clientConfig({ url: 'https://h:1/' }, '/convert'), { url: 'https://h:1/convert' })
+  t.strictSame(clientConfig({ url: 'https://h:1/below' }, '/convert'), { url: 'https://h:1/below/convert' })
+  t.strictSame(clientConfig({ service: { namespace: 'a', name: 'b' } }, '/c'), { service: { namespace: 'a', name: 'b', path: '/c' } })
+  t.end()
 })
 
 t.test('other types and subresources', async (t) => {

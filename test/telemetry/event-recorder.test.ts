@@ -2,8 +2,8 @@ import t from 'tap'
 import type { Event } from '../../src/api/builtin.ts'
 import type { KubernetesObject, ObjectInput, ObjectKey } from '../../src/api/object.ts'
 import { createEventRecorder, type EventWriter } from '../../src/telemetry/event-recorder.ts'
-import { silentLogger } from '../../src/telemetry/logger.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
 
 type Write = { verb: 'create'; object: ObjectInput<Event> } | { verb: 'patch'; key: ObjectKey; patch: object }
 
@@ -11,6 +11,8 @@ function setUp(fail: (write: Write) => boolean = () => false): {
   clock: FakeClock
   writes: Write[]
   recorder: ReturnType<typeof createEventRecorder>
+  lines: string[]
+  entries: Record<string, unknown>[]
 } {
   const clock = new FakeClock('2026-05-06T07:08:09Z')
   const writes: Write[] = []
@@ -22,10 +24,13 @@ function setUp(fail: (write: Write) => boolean = () => false): {
     create: (_type: unknown, object: ObjectInput<Event>) => accept({ verb: 'create', object }),
     patch: (_type: unknown, key: ObjectKey, patch: object) => accept({ verb: 'patch', key, patch }),
   } as unknown as EventWriter
+  const { logger, lines, entries } = recordingLogger('debug')
   return {
     clock,
     writes,
-    recorder: createEventRecorder(client, { component: 'proreus', instance: 'pod-1', logger: silentLogger(), clock }),
+    lines,
+    entries,
+    recorder: createEventRecorder(client, { component: 'proreus', instance: 'pod-1', logger, clock }),
   }
 }
 
@@ -39,11 +44,12 @@ t.test('an event names its object, its reason and who speaks', async (t) => {
   const { recorder, writes } = setUp()
   recorder.event(object('a', 'ns'), 'Normal', 'Created', 'pod a created')
   await recorder.flush()
+  const nanoseconds = BigInt(Date.parse('2026-05-06T07:08:09Z')) * 1_000_000n
   t.equal(writes.length, 1)
-  t.match(writes[0], {
+  t.strictSame(writes[0], {
     verb: 'create',
     object: {
-      metadata: { namespace: 'ns', name: /^a\.[0-9a-f]+$/ },
+      metadata: { namespace: 'ns', name: `a.${nanoseconds.toString(16)}` },
       involvedObject: { apiVersion: 'example.com/v1', kind: 'Thing', namespace: 'ns', name: 'a', uid: 'uid-a', resourceVersion: '7' },
       type: 'Normal',
       reason: 'Created',
@@ -72,9 +78,57 @@ t.test('the same event again is counted up, after ten minutes it is a new one', 
   say()
   await recorder.flush()
   t.strictSame(
-    writes.map(({ verb }) => verb),
-    ['create', 'patch', 'patch', 'create'],
+    writes.map((write) => (write.verb === 'patch' ? { ...write.patch, ...write.key } : write.verb)),
+    [
+      'create',
+      { count: 2, lastTimestamp: '2026-05-06T07:09:09Z', ...created(writes[0]) },
+      { count: 3, lastTimestamp: '2026-05-06T07:19:09Z', ...created(writes[0]) },
+      'create',
+    ],
   )
+  say()
+  await recorder.flush()
+  t.match(writes[4], { key: created(writes[3]), patch: { count: 2 } })
+})
+
+/** What names a new event. */
+function created(write: Write | undefined): ObjectKey {
+  if (write?.verb !== 'create') throw new Error('no event was made')
+  const { namespace, name } = write.object.metadata
+  return { namespace: namespace!, name: name! }
+}
+
+t.test('the same said of another object, as another type, or by its successor is another event', async (t) => {
+  const { recorder, writes } = setUp()
+  const { metadata, ...plain } = object('a', 'ns')
+  const said: [KubernetesObject, 'Normal' | 'Warning'][] = [
+    [{ ...plain, metadata }, 'Normal'],
+    [{ ...plain, metadata }, 'Warning'],
+    [{ ...plain, metadata: { ...metadata, uid: 'other' } }, 'Normal'],
+    [{ ...plain, metadata: { ...metadata, namespace: 'other' } }, 'Normal'],
+    [{ ...plain, kind: 'Other', metadata }, 'Normal'],
+    [{ ...plain, apiVersion: 'example.com/v2', metadata }, 'Normal'],
+  ]
+  for (const [about, type] of [...said, ...said]) recorder.event(about, type, 'A', 'x')
+  await recorder.flush()
+  t.strictSame(
+    writes.map(({ verb }) => verb),
+    [...said.map(() => 'create'), ...said.map(() => 'patch')],
+  )
+})
+
+t.test('4,096 events are remembered to be counted up, the oldest is forgotten first', async (t) => {
+  const { recorder, writes } = setUp()
+  const say = async (name: string): Promise<string> => {
+    recorder.event(object(name, 'ns'), 'Normal', 'A', 'x')
+    await recorder.flush()
+    return writes.at(-1)!.verb
+  }
+  for (let i = 0; i < 4096; i++) await say(`o-${i}`)
+  t.equal(await say('o-0'), 'patch')
+  await say('one-more')
+  t.equal(await say('o-1'), 'patch')
+  t.equal(await say('o-0'), 'create', 'it has been forgotten')
 })
 
 t.test('different objects, reasons and messages are different events with different names', async (t) => {
@@ -85,7 +139,11 @@ t.test('different objects, reasons and messages are different events with differ
   recorder.event(object('b', 'ns'), 'Normal', 'A', 'x')
   await recorder.flush()
   const names = writes.map((write) => (write.verb === 'create' ? write.object.metadata.name : ''))
-  t.equal(new Set(names).size, 4)
+  const nanoseconds = BigInt(Date.parse('2026-05-06T07:08:09Z')) * 1_000_000n
+  t.strictSame(
+    names,
+    ['a', 'a', 'a', 'b'].map((name, index) => `${name}.${(nanoseconds + BigInt(index)).toString(16)}`),
+  )
 })
 
 t.test('events about cluster-scoped objects live in the namespace default', async (t) => {
@@ -95,6 +153,9 @@ t.test('events about cluster-scoped objects live in the namespace default', asyn
   const [write] = writes
   t.match(write, { object: { metadata: { namespace: 'default' } } })
   t.notOk(write?.verb === 'create' && 'namespace' in write.object.involvedObject)
+  recorder.event(object('node-1'), 'Normal', 'A', 'x')
+  await recorder.flush()
+  t.match(writes[1], { verb: 'patch', key: { namespace: 'default' }, patch: { count: 2 } })
 })
 
 t.test('one object cannot flood the server', async (t) => {
@@ -141,15 +202,26 @@ t.test('the allowances of 4,096 objects are remembered, the longest silent is fo
 })
 
 t.test('of events that a slow server has not taken yet a thousand wait, and further ones are dropped', async (t) => {
-  const { recorder, writes } = setUp()
+  const { recorder, writes, lines, entries } = setUp()
   for (let i = 0; i < 1001; i++) recorder.event(object(`o-${i}`, 'ns'), 'Normal', 'A', 'x')
   await recorder.flush()
   t.equal(writes.length, 1000)
+  t.strictSame(lines, ['debug: an event was dropped: too many'])
+  t.match(entries[0], { reason: 'A', message: 'x' })
+  recorder.event(object('later', 'ns'), 'Normal', 'A', 'x')
+  await recorder.flush()
+  t.equal(writes.length, 1001, 'what is written waits no more')
 })
 
 t.test('a write that fails disturbs nobody, and the next event of its kind starts anew', async (t) => {
   let refuse = true
-  const { recorder, writes } = setUp(() => refuse)
+  const { recorder, writes, lines } = setUp(() => refuse)
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  await recorder.flush()
+  refuse = false
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  await recorder.flush()
+  refuse = true
   recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
   await recorder.flush()
   refuse = false
@@ -157,8 +229,55 @@ t.test('a write that fails disturbs nobody, and the next event of its kind start
   await recorder.flush()
   t.strictSame(
     writes.map(({ verb }) => verb),
-    ['create', 'create'],
+    ['create', 'create', 'patch', 'create'],
   )
+  const warning = 'warn: an event could not be written: refused'
+  t.strictSame(lines, [warning, warning])
+})
+
+t.test('writes follow one another', async (t) => {
+  const order: string[] = []
+  const answers: (() => void)[] = []
+  const wait = (what: string) => async () => {
+    order.push(what)
+    await new Promise<void>((resolve) => answers.push(resolve))
+  }
+  const client = { create: wait('create'), patch: wait('patch') } as unknown as EventWriter
+  const { logger } = recordingLogger()
+  const recorder = createEventRecorder(client, { component: 'c', instance: 'i', logger, clock: new FakeClock() })
+  for (let i = 0; i < 2; i++) recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  let flushed = false
+  const flushing = recorder.flush().then(() => (flushed = true))
+  for (const expected of [['create'], ['create', 'patch']]) {
+    await new Promise((resolve) => setImmediate(resolve))
+    t.strictSame(order, expected)
+    t.equal(flushed, false)
+    answers.shift()!()
+  }
+  await flushing
+})
+
+t.test('a clock that was set back gives nobody more to say, nor takes anything away', async (t) => {
+  const { recorder, writes, clock } = setUp()
+  const say = async (message: string): Promise<number> => {
+    recorder.event(object('a', 'ns'), 'Normal', 'A', message)
+    await recorder.flush()
+    return writes.length
+  }
+  await say('first')
+  clock.set(clock.now() - 3_600_000)
+  for (let i = 0; i < 24; i++) await say(`message ${i}`)
+  t.equal(writes.length, 25)
+  t.equal(await say('one too many'), 25)
+})
+
+t.test('what is not used for long is not saved up beyond 25', async (t) => {
+  const { recorder, writes, clock } = setUp()
+  recorder.event(object('a', 'ns'), 'Normal', 'A', 'x')
+  await clock.advance(30 * 300_000)
+  for (let i = 0; i < 30; i++) recorder.event(object('a', 'ns'), 'Normal', 'A', `message ${i}`)
+  await recorder.flush()
+  t.equal(writes.length, 26)
 })
 
 t.test('long names and messages are cut to what the server takes', async (t) => {
@@ -168,12 +287,17 @@ t.test('long names and messages are cut to what the server takes', async (t) => 
   const [write] = writes
   if (write?.verb !== 'create') throw new Error('nothing written')
   t.equal(write.object.metadata.name?.length, 253)
-  t.equal(write.object.message?.length, 1024)
+  t.match(write.object.metadata.name, /^n+\.[0-9a-f]{16}$/)
+  t.equal(write.object.message, `${'m'.repeat(1023)}…`)
+  for (const message of ['m'.repeat(1024), 'm'.repeat(1025)]) recorder.event(object('b', 'ns'), 'Normal', 'A', message)
+  await recorder.flush()
+  t.match(writes.slice(1), [{ object: { message: /^m{1024}$/ } }, { object: { message: /^m{1023}…$/ } }]) // prettier-ignore
 })
 
 t.test('an object without metadata throws nothing into the caller', async (t) => {
-  const { recorder, writes } = setUp()
+  const { recorder, writes, lines } = setUp()
   recorder.event({} as KubernetesObject, 'Normal', 'A', 'x')
   await recorder.flush()
   t.equal(writes.length, 0)
+  t.strictSame(lines, ['warn: an event could not be recorded'])
 })

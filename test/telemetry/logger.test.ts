@@ -90,3 +90,76 @@ t.test('while it is muted only warnings and errors are logged, also by children 
   t.match(lines, [/"msg":"seen"/, /"msg":"seen again"/])
   t.equal(lines.length, 2)
 })
+
+t.test('a line has its parts in order, and no more', (t) => {
+  const { logger, lines } = capture()
+  logger.child({ controller: 'a' }).warn({ took: 3 }, 'reconciled')
+  t.match(lines[0], /^\{"level":"warn","time":"\d{4}-\d\d-\d\dT[\d:.]+Z","controller":"a","took":3,"msg":"reconciled"\}\n$/)
+  t.end()
+})
+
+t.test('what is given is formatted as pino formats it', (t) => {
+  const { logger, last } = capture()
+  const given = (...args: unknown[]): Record<string, unknown> => {
+    ;(logger.info as (...args: unknown[]) => void)(...args)
+    const { level: _, time: __, ...rest } = last()
+    return rest
+  }
+  t.strictSame(given('text'), { msg: 'text' })
+  t.strictSame(given('%s is %d', 'a', 3, 'left out'), { msg: 'a is 3' })
+  t.strictSame(given('%j %o %O', { a: 1 }, { b: 2 }, [3]), { msg: '{"a":1} {"b":2} [3]' })
+  t.strictSame(given('100%% of %s', 'a'), { msg: '100% of a' })
+  t.strictSame(given('100%'), { msg: '100%' })
+  t.strictSame(given('%s and %s', 'a'), { msg: 'a and %s' })
+  t.strictSame(given({ a: 1 }), { a: 1 })
+  t.strictSame(given({ a: 1 }, 'of %s', 'b'), { a: 1, msg: 'of b' })
+  t.strictSame(given(undefined), {})
+  t.strictSame(given(null), { msg: null })
+  t.strictSame(given(7), { msg: 7 })
+  t.strictSame(given(new URL('https://a/')), { value: 'https://a/' })
+  const { err, ...others } = given(new ProreusError('PRO_INPUT', 'no'), 'failed')
+  t.strictSame(others, { msg: 'failed' })
+  t.match(err, { type: 'ProreusError', code: 'PRO_INPUT', message: 'no' })
+  t.end()
+})
+
+t.test('children have the options that are given, and their prefixes and bindings have no secrets', (t) => {
+  const { logger, lines, last } = capture()
+  const child = logger.child({ a: 1 }, { msgPrefix: 'token=hidden ', level: 'debug' })
+  child.debug('seen')
+  t.match(last(), { a: 1, msg: 'token=[redacted] seen', level: 'debug' })
+  child.setBindings({ password: 'hidden', b: 2 })
+  child.info('late')
+  t.match(last(), { a: 1, b: 2, password: '[redacted]' })
+  child.child({ c: 3, token: 'hidden' }).info('grandchild')
+  t.match(last(), { a: 1, b: 2, c: 3, token: '[redacted]' })
+  logger.debug('unseen')
+  t.equal(lines.length, 3)
+  t.notMatch(lines.join(''), /hidden/)
+  t.end()
+})
+
+t.test('mute or not, each level is what it is', (t) => {
+  const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+  const said = (options: LoggerOptions): string[] => {
+    const { logger, lines } = capture(options)
+    for (const level of levels) logger[level]('x')
+    return lines.map((line) => (JSON.parse(line) as { level: string }).level)
+  }
+  t.strictSame(said({ level: 'trace' }), [...levels])
+  t.strictSame(said({}), ['info', 'warn', 'error', 'fatal'])
+  t.strictSame(said({ level: 'trace', muted: () => true }), ['warn', 'error', 'fatal'])
+  t.strictSame(said({ level: 'trace', muted: () => false }), [...levels])
+  t.strictSame(said({ level: 'silent' }), [])
+  t.end()
+})
+
+t.test('lines for people are one line each, with the time of the day, in colours when asked for', (t) => {
+  const { logger, lines } = capture({ pretty: true })
+  logger.warn({ a: { b: 1 } }, 'careful')
+  t.match(lines[0], /^\[\d\d:\d\d:\d\d\.\d{3}\] WARN: careful \{"a":\{"b":1\}\}\n$/)
+  const coloured = capture({ pretty: true, colorize: true })
+  coloured.logger.warn('careful')
+  t.match(coloured.lines[0], /\u001b\[/)
+  t.end()
+})

@@ -1,6 +1,8 @@
 import { Counter } from 'prom-client'
 import t from 'tap'
+import type { ReconcileResult } from '../../src/telemetry/metrics.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
+import { boundsOf, changes } from '../support/metric-changes.ts'
 
 const lines = async (metrics: Metrics): Promise<string[]> => (await metrics.registry.metrics()).split('\n')
 
@@ -44,6 +46,89 @@ t.test('reconciles are counted and timed', async (t) => {
   t.equal(text.filter((line) => line.startsWith('controller_runtime_reconcile_time_seconds_bucket')).length, 41, '40 buckets and +Inf')
   t.ok(text.includes('controller_runtime_active_workers{controller="c"} 2'))
   t.ok(text.includes('controller_runtime_max_concurrent_reconciles{controller="c"} 4'))
+})
+
+t.test('each thing that a controller tells changes what it is about, and nothing else', async (t) => {
+  const metrics = new Metrics()
+  const other = metrics.controller('other')
+  const controller = metrics.controller('c')
+  const name = (rest: string): string => `controller_runtime_${rest}`
+  const timed = (sum: number, count: number): string[] => [
+    name(`reconcile_time_seconds_sum{controller="c"} ${sum}`),
+    name(`reconcile_time_seconds_count{controller="c"} ${count}`),
+  ]
+  const results: ReconcileResult[] = ['success', 'requeue', 'requeue_after', 'error']
+  for (const [index, result] of results.entries())
+    t.strictSame(
+      await changes(metrics, () => controller.reconciled(result, 2)),
+      [
+        name(`reconcile_total{controller="c",result="${result}"} 1`),
+        ...(result === 'error' ? [name('reconcile_errors_total{controller="c"} 1')] : []),
+        ...timed(2 * (index + 1), index + 1),
+      ],
+      result,
+    )
+  const cases: [() => void, string][] = [
+    [() => controller.failedTerminally(), 'terminal_reconcile_errors_total'],
+    [() => controller.panicked(), 'reconcile_panics_total'],
+    [() => controller.timedOut(), 'reconcile_timeouts_total'],
+    [() => controller.activeWorkers(1), 'active_workers'],
+    [() => controller.maxWorkers(1), 'max_concurrent_reconciles'],
+  ]
+  for (const [act, metric] of cases) t.strictSame(await changes(metrics, act), [name(`${metric}{controller="c"} 1`)])
+  t.strictSame(await changes(metrics, () => other.activeWorkers(3)), [name('active_workers{controller="other"} 3')])
+})
+
+t.test('the buckets are those of controller-runtime', async (t) => {
+  const metrics = new Metrics()
+  metrics.controller('c')
+  const queue = metrics.queue('q')
+  queue.waited(1)
+  queue.worked(1)
+  metrics.clientRequest({ code: 200, method: 'GET', host: 'h', seconds: 1, verb: 'get' })
+  const upTo = (from: number, to: number, step: number): number[] =>
+    Array.from({ length: Math.round((to - from) / step) + 1 }, (_, index) => Number((from + index * step).toFixed(3)))
+  t.strictSame(
+    await boundsOf(metrics, 'controller_runtime_reconcile_time_seconds'),
+    [0.005, 0.01, 0.025, ...upTo(0.05, 0.5, 0.05), ...upTo(0.6, 1, 0.1), ...upTo(1.25, 2, 0.25), ...upTo(2.5, 5, 0.5), 6, 7, 8, 9, 10]
+      .concat([15, 20, 25, 30, 40, 50, 60, Infinity]), // prettier-ignore
+  )
+  const decades = Array.from({ length: 12 }, (_, index) => Number(`1e${index - 8}`))
+  for (const name of ['workqueue_queue_duration_seconds', 'workqueue_work_duration_seconds'])
+    t.strictSame(await boundsOf(metrics, name), [...decades, Infinity])
+  t.strictSame(
+    await boundsOf(metrics, 'rest_client_request_duration_seconds'),
+    [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, Infinity],
+    'those of client-go',
+  )
+})
+
+t.test('each thing that a queue tells changes what it is about, and nothing else', async (t) => {
+  const metrics = new Metrics()
+  const labels = 'name="q",controller="q"'
+  const queue = metrics.queue('q')
+  const timed = (name: string): string[] => [`${name}_sum{${labels}} 2`, `${name}_count{${labels}} 1`]
+  const cases: [() => void, string[]][] = [
+    [() => queue.added(), [`workqueue_adds_total{${labels}} 1`]],
+    [() => queue.retried(), [`workqueue_retries_total{${labels}} 1`]],
+    [() => queue.depth(4), [`workqueue_depth{${labels},priority="0"} 4`]],
+    [() => queue.depth(5, 10), [`workqueue_depth{${labels},priority="10"} 5`]],
+    [() => queue.waited(2), timed('workqueue_queue_duration_seconds')],
+    [() => queue.worked(2), timed('workqueue_work_duration_seconds')],
+    [
+      () => queue.observeRunning(() => [2, 7, 3]),
+      [`workqueue_unfinished_work_seconds{${labels}} 12`, `workqueue_longest_running_processor_seconds{${labels}} 7`],
+    ],
+    [
+      () => metrics.clientRequest({ code: 404, method: 'DELETE', host: 'h', seconds: 2, verb: 'deletecollection' }),
+      [
+        'rest_client_requests_total{code="404",method="DELETE",host="h"} 1',
+        'rest_client_request_duration_seconds_sum{verb="deletecollection",host="h"} 2',
+        'rest_client_request_duration_seconds_count{verb="deletecollection",host="h"} 1',
+      ],
+    ],
+  ]
+  for (const [act, expected] of cases) t.strictSame(await changes(metrics, act), expected)
 })
 
 t.test('a queue has its counters and its depth from the start', async (t) => {

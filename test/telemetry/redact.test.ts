@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import t from 'tap'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { redact } from '../../src/telemetry/redact.ts'
@@ -47,4 +48,124 @@ t.test('what is too large or too deep is cut off', async (t) => {
   let deep: unknown = { password: 'hidden' }
   for (let level = 0; level < 50; level += 1) deep = { deep }
   t.match(JSON.stringify(redact(deep)), /"\[too deep\]"/)
+})
+
+t.test('a value becomes what JSON shows of it', (t) => {
+  class Thing {
+    readonly a = 1
+  }
+  const bytes = new Uint8Array(3)
+  const symbol = Symbol('a')
+  const cases: [unknown, unknown][] = [
+    [12n, '12'],
+    [undefined, undefined],
+    [null, null],
+    [true, true],
+    [() => 1, undefined],
+    [symbol, undefined],
+    [bytes, '[3 bytes]'],
+    [bytes.buffer, '[3 bytes]'],
+    [Object(5), 5],
+    [new Thing(), { a: 1 }],
+    [new Date(0), '1970-01-01T00:00:00.000Z'],
+    [new Set([1, { b: 2 }]), [1, { b: 2 }]],
+    [
+      new Map<unknown, unknown>([
+        ['a', 1],
+        [{}, 2],
+        [symbol, 3],
+      ]),
+      { a: 1, '[object]': 2, 'Symbol(a)': 3 },
+    ],
+    [{ toJSON: () => ({ c: 3 }) }, { c: 3 }],
+    [{ toJSON: 3 }, { toJSON: 3 }],
+    [
+      {
+        toJSON() {
+          throw new Error('no')
+        },
+      },
+      '[unreadable]',
+    ],
+    [
+      Object.defineProperty({ a: 1 }, 'b', {
+        enumerable: true,
+        get() {
+          throw new Error('no')
+        },
+      }),
+      { a: 1, b: '[unreadable]' },
+    ],
+  ]
+  for (const [value, expected] of cases) t.strictSame(redact(value), expected)
+  const odd = redact(JSON.parse('{"__proto__":{"a":1}}') as object)
+  t.strictSame(Object.entries(odd), [['__proto__', { a: 1 }]])
+  t.equal(Object.getPrototypeOf(odd), Object.prototype)
+  t.end()
+})
+
+t.test('what a name says of a value goes for all that is in it, save for where a secret is', (t) => {
+  const R = '[redacted]'
+  const cases: [object, object][] = [
+    [{ token: 'a', password: '', secret: 5, credentials: 7n, hasToken: true, apiKey: null }, { token: R, password: '', secret: R, credentials: R, hasToken: true, apiKey: null }],
+    [{ tokens: 5, passwords: '5' }, { tokens: 5, passwords: R }],
+    [{ credentials: { user: 'a', list: ['b', 1], nested: { pin: 2 } } }, { credentials: { user: R, list: [R, R], nested: { pin: R } } }],
+    [{ password: { name: 'a', key: 'b', fooRef: 'c', fooName: 'd', fooFrom: 'e', other: 'f' } }, { password: { name: 'a', key: 'b', fooRef: 'c', fooName: 'd', fooFrom: 'e', other: R } }],
+    [{ tls: { cert: 'a', key: 'b' }, item: { key: 'c' } }, { tls: { cert: 'a', key: R }, item: { key: 'c' } }],
+    [{ kind: 'Secret', data: { a: 'b' }, stringData: 'c' }, { kind: 'Secret', data: R, stringData: R }],
+    [{ type: 'Opaque', metadata: {}, data: { a: 'b' } }, { type: 'Opaque', metadata: {}, data: R }],
+    [{ type: 'Opaque', data: { a: 'b' } }, { type: 'Opaque', data: { a: 'b' } }],
+    [{ kind: 'Other', type: 'Opaque', metadata: {}, data: { a: 'b' } }, { kind: 'Other', type: 'Opaque', metadata: {}, data: { a: 'b' } }],
+    [{ kind: 'ConfigMap', data: { a: 'b' } }, { kind: 'ConfigMap', data: { a: 'b' } }],
+    [{ kind: 'SecretList', items: [{ data: { a: 'b' } }] }, { kind: 'SecretList', items: [{ data: R }] }],
+    [{ kind: 'List', items: [{ data: { a: 'b' } }] }, { kind: 'List', items: [{ data: { a: 'b' } }] }],
+    [{ env: [{ name: 'DB_PASSWORD', value: 'a' }, { name: 'MODE', value: 'b' }] }, { env: [{ name: 'DB_PASSWORD', value: R }, { name: 'MODE', value: 'b' }] }],
+    [{ apiVersion: 'client.authentication.k8s.io/v1', env: [{ name: 'A', value: 'b' }] }, { apiVersion: 'client.authentication.k8s.io/v1', env: [{ name: 'A', value: R }] }],
+    [[{ key: 'password', value: 'a' }], [{ key: 'password', value: R }]],
+    [[{ header: 'Cookie', value: 'a' }], [{ header: 'Cookie', value: R }]],
+    [[{ op: 'add', path: '/data/token', value: 'a' }, { op: 'add', path: '/token/data', value: 'a' }], [{ op: 'add', path: '/data/token', value: R }, { op: 'add', path: '/token/data', value: 'a' }]],
+    [[{ field: 'spec.password', message: 'Invalid value: "a": short' }], [{ field: 'spec.password', message: `Invalid value: ${R}` }]],
+    [[{ field: 'spec.password', message: 'spec.x: Invalid value: "a": short' }], [{ field: 'spec.password', message: `spec.x: Invalid value: ${R}` }]],
+    [[{ field: 'spec.name', message: 'x: Invalid value: "a": short' }], [{ field: 'spec.name', message: 'x: Invalid value: "a": short' }]],
+    [{ headers: ['Host', 'a', 'Cookie', 'b', 'Accept', 'c'] }, { headers: ['Host', 'a', 'Cookie', R, 'Accept', 'c'] }],
+    [{ rawHeaders: [['Host', 'a'], ['Cookie', 'b']] }, { rawHeaders: [['Host', 'a'], ['Cookie', R]] }],
+    [{ headers: { Host: 'a', Cookie: 'b' } }, { headers: { Host: 'a', Cookie: R } }],
+    [{ args: ['--password', 'a', '--mode', 'b', 'password', 'c'] }, { args: ['--password', R, '--mode', 'b', 'password', 'c'] }],
+    [new Map([['token', 'a'], ['b', 'c']]), { token: R, b: 'c' }],
+  ] // prettier-ignore
+  for (const [value, expected] of cases) t.strictSame(redact(value), expected, inspect(value, { depth: 4 }))
+  t.end()
+})
+
+t.test('JSON in a text is read as what it is, and given back as it was where it has no secret', (t) => {
+  const clean = '{ "a": [1,   2] }'
+  t.equal(redact(clean), clean)
+  t.equal(redact('{ "token": "a", "b": 1 }'), '{"token":"[redacted]","b":1}')
+  t.equal(redact('[ {"kind":"Secret","data":{}} ]'), '[{"kind":"Secret","data":"[redacted]"}]')
+  t.equal(redact('{ "token": "a", '), '{ "token": "[redacted]", ')
+  t.end()
+})
+
+t.test('what is looked at is bounded to the last', (t) => {
+  const nested = (levels: number): unknown => {
+    let value: unknown = 'end'
+    for (let level = 0; level < levels; level += 1) value = [value]
+    return value
+  }
+  t.strictSame(redact(nested(13)), nested(13))
+  t.match(JSON.stringify(redact(nested(14))), /^\[{13}"\[too deep\]"\]{13}$/)
+  // The list itself is a value, too.
+  const list = (length: number): number[] => Array.from({ length }, () => 1)
+  t.strictSame(redact(list(9_999)), list(9_999))
+  t.strictSame(redact(list(10_000)), [...list(9_999), '[too large]'])
+  const text = 'x'.repeat(32 * 1024)
+  t.equal(redact(text), text)
+  t.equal(redact(`${text}yz`), `${text}… (2 more characters)`)
+  const texts = redact(Array.from({ length: 10 }, () => text))
+  t.strictSame(texts, [...Array.from({ length: 8 }, () => text), '[too large]', '[too large]'], '256 Ki in all')
+  const half = 'x'.repeat(16 * 1024)
+  t.strictSame(redact([half, ...Array.from({ length: 8 }, () => text)]).slice(-2), [text, `${half}… (16384 more characters)`])
+  const key = 'k'.repeat(317)
+  t.strictSame(redact({ [key]: 1, [`${key}l`]: 2 }), { [key]: 1, [`${key}…`]: 2 })
+  t.end()
 })

@@ -5,6 +5,7 @@ import { sampler } from '../../src/telemetry/sampling.ts'
 const ids = Array.from({ length: 20_000 }, (_, index) => `705ab4f5-6393-11e8-b7cc-${index.toString(16).padStart(12, '0')}`)
 
 t.test('about the share that is asked for is in the sample', async (t) => {
+  t.equal(ids.some(sampler(1e-12)), false)
   for (const share of [0, 0.01, 0.25, 0.9, 1]) {
     const inSample = sampler(share)
     const found = ids.filter(inSample).length / ids.length
@@ -25,6 +26,10 @@ t.test('an id is always in the sample or never, and in every larger one', async 
 
 t.test('a share that is none is refused', async (t) => {
   for (const share of [-0.1, 1.1, NaN, Infinity]) {
-    t.throws(() => sampler(share), { code: 'PRO_CONFIG_INVALID', message: /from 0 \(none\) to 1 \(all\), found/ }, String(share))
+    t.throws(
+      () => sampler(share),
+      { code: 'PRO_CONFIG_INVALID', message: `The share of reviews to log is a number from 0 (none) to 1 (all), found ${share}.` },
+      String(share),
+    )
   }
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Metrics } from '../../src/telemetry/metrics.ts'
+import { boundsOf, changes } from '../support/metric-changes.ts'
 
 const lines = async (metrics: Metrics): Promise<string[]> => (await metrics.registry.metrics()).split('\n')
 const reviewed = { group: 'example.com', kind: 'Widget', operations: ['CREATE', 'UPDATE'] }
@@ -94,6 +95,91 @@ t.test('reviews are counted and timed by how they ended', async (t) => {
   ]) {
     t.ok(text.includes(series), series)
   }
+})
+
+t.test('each thing that a webhook tells changes what it is about, and nothing else', async (t) => {
+  const metrics = new Metrics()
+  const other = metrics.webhook('/other', reviewed)
+  const webhook = metrics.webhook('/x', reviewed)
+  const path = 'webhook="/x"'
+  const observed = (name: string, sum: number, labels = path): string[] => [`${name}_sum{${labels}} ${sum}`, `${name}_count{${labels}} 1`]
+  const review = (operation: string, outcome: string, kind = 'group="example.com",kind="Widget"'): string =>
+    `proreus_webhook_reviews_total{${path},${kind},operation="${operation}",outcome="${outcome}"}`
+  const outcomes = ['denied', 'errored', 'timed_out', 'abandoned'] as const
+  const cases: [() => void, string[]][] = [
+    [
+      () => webhook.started(0),
+      [`controller_runtime_webhook_requests_in_flight{${path}} 1`, `proreus_webhook_request_bytes_count{${path}} 1`],
+    ],
+    [() => webhook.started(NaN), [`controller_runtime_webhook_requests_in_flight{${path}} 2`]],
+    [
+      () => webhook.ended(2),
+      [...observed('controller_runtime_webhook_latency_seconds', 2), `controller_runtime_webhook_requests_in_flight{${path}} 1`],
+    ],
+    [() => webhook.answered(500), [`controller_runtime_webhook_requests_total{${path},code="500"} 1`]],
+    [() => webhook.answered(200), [`controller_runtime_webhook_requests_total{${path},code="200"} 1`]],
+    [
+      () => webhook.refused(429),
+      [`controller_runtime_webhook_requests_total{${path},code="429"} 1`, `proreus_webhook_refused_total{${path},code="429"} 1`],
+    ],
+    [
+      () => webhook.refused(415, 200),
+      [`controller_runtime_webhook_requests_total{${path},code="200"} 2`, `proreus_webhook_refused_total{${path},code="415"} 1`],
+    ],
+    [
+      () => webhook.reviewed('UPDATE', 'allowed', 2),
+      [`${review('UPDATE', 'allowed')} 1`, ...observed('proreus_webhook_review_duration_seconds', 2, `${path},outcome="allowed"`)],
+    ],
+    ...outcomes.map((outcome): [() => void, string[]] => [
+      () => webhook.reviewed('CREATE', outcome, 3),
+      [`${review('CREATE', outcome)} 1`, ...observed('proreus_webhook_review_duration_seconds', 3, `${path},outcome="${outcome}"`)],
+    ]),
+    [() => webhook.overran(), [`proreus_webhook_deadline_overruns_total{${path}} 1`]],
+    [() => webhook.patched(0, 2), [`proreus_webhook_patch_operations_sum{${path}} 0`, `proreus_webhook_patch_operations_count{${path}} 1`]],
+    [
+      () => webhook.patched(3, 70),
+      [
+        `proreus_webhook_patch_operations_sum{${path}} 3`,
+        `proreus_webhook_patch_operations_count{${path}} 2`,
+        ...observed('proreus_webhook_patch_bytes', 70),
+      ],
+    ],
+    [() => webhook.warned(3), [`proreus_webhook_warnings_total{${path}} 3`]],
+    [() => webhook.panicked(), ['controller_runtime_webhook_panics_total 1']],
+    [() => other.panicked(), ['controller_runtime_webhook_panics_total 2']],
+  ]
+  for (const [act, expected] of cases) t.strictSame(await changes(metrics, act), expected, String(act))
+})
+
+t.test('an operation that nobody expected, and a webhook of no kind, are counted all the same', async (t) => {
+  const metrics = new Metrics()
+  const webhook = metrics.webhook('/x')
+  const labels = (outcome: string): string => `webhook="/x",group="",kind="",operation="DELETE",outcome="${outcome}"`
+  t.strictSame(await changes(metrics, () => webhook.reviewed('DELETE', 'allowed', 1)), [
+    `proreus_webhook_reviews_total{${labels('allowed')}} 1`,
+    ...['denied', 'errored', 'timed_out', 'abandoned'].map((outcome) => `proreus_webhook_reviews_total{${labels(outcome)}} 0`),
+    'proreus_webhook_review_duration_seconds_sum{webhook="/x",outcome="allowed"} 1',
+    'proreus_webhook_review_duration_seconds_count{webhook="/x",outcome="allowed"} 1',
+  ])
+})
+
+t.test('the buckets fit what is measured', async (t) => {
+  const metrics = new Metrics()
+  const webhook = metrics.webhook('/x', reviewed)
+  webhook.patched(1, 1)
+  const mebi = 2 ** 20
+  const kibi = (...powers: number[]): number[] => powers.map((power) => 2 ** power)
+  const cases: [string, number[]][] = [
+    ['controller_runtime_webhook_latency_seconds', Array.from({ length: 12 }, (_, index) => Number(`1e${index - 8}`))],
+    [
+      'proreus_webhook_review_duration_seconds',
+      [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    ],
+    ['proreus_webhook_request_bytes', [...kibi(10, 12, 14, 16, 18), mebi, 2 * mebi, 4 * mebi, 7 * mebi, 32 * mebi, 128 * mebi]],
+    ['proreus_webhook_patch_operations', [0, 1, 2, 5, 10, 25, 100, 1000]],
+    ['proreus_webhook_patch_bytes', kibi(6, 8, 10, 12, 14, 16, 18, 20)],
+  ]
+  for (const [name, bounds] of cases) t.strictSame(await boundsOf(metrics, name), [...bounds, Infinity], name)
 })
 
 t.test('the same path is the same webhook', async (t) => {

@@ -1,8 +1,18 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { ProgramName } from '../../src/testing/binaries.ts'
-import { cachedProgram, findProgram, kubernetesReleases, programVersion, programs, requirePrograms } from '../../src/testing/binaries.ts'
+import {
+  cachedProgram,
+  findProgram,
+  kubernetesMinor,
+  kubernetesReleases,
+  programCache,
+  programVersion,
+  programs,
+  requirePrograms,
+} from '../../src/testing/binaries.ts'
 import { sources } from '../../scripts/tools.ts'
 import { repository } from '../support/process.ts'
 
@@ -51,6 +61,24 @@ t.test('all missing programs are named at once, with their variables', async (t)
   })
 })
 
+t.test('one missing program is one, and of all that are there each is told', async (t) => {
+  const home = t.testdir()
+  const env = { HOME: home }
+  const etcd = program(join(home, '.cache/proreus/bin', programs.etcd.version, 'etcd'))
+  await t.rejects(requirePrograms(['etcd', 'kwok'], env), {
+    message:
+      'A real control plane needs kwok, which is not here: name it with TEST_ASSET_KWOK, or set KUBEBUILDER_ASSETS to a folder with it.',
+  })
+  const kwok = program(join(home, '.cache/proreus/bin', programs.kwok.version, 'kwok'))
+  t.strictSame(await requirePrograms(['kwok', 'etcd'], env), { kwok, etcd })
+})
+
+t.test('without HOME the cache is that of the user', (t) => {
+  t.equal(programCache({}), join(homedir(), '.cache/proreus/bin'))
+  t.equal(programCache({ HOME: '/a' }), '/a/.cache/proreus/bin')
+  t.end()
+})
+
 t.test('ENVTEST_K8S_VERSION chooses the release of the programs of Kubernetes', (t) => {
   for (const asked of ['1.35', 'v1.35', '1.35.x', kubernetesReleases['1.35'], kubernetesReleases['1.35'].slice(1)]) {
     const env = { HOME: '/home/a', ENVTEST_K8S_VERSION: asked }
@@ -58,6 +86,7 @@ t.test('ENVTEST_K8S_VERSION chooses the release of the programs of Kubernetes', 
     t.equal(cachedProgram('kubectl', env), `/home/a/.cache/proreus/bin/${kubernetesReleases['1.35']}/kubectl`)
     t.equal(programVersion('etcd', env), programs.etcd.version)
   }
+  t.equal(kubernetesMinor({}), '1.36')
   t.equal(programVersion('kube-apiserver', { ENVTEST_K8S_VERSION: '' }), kubernetesReleases['1.36'])
   t.throws(() => programVersion('kube-apiserver', { ENVTEST_K8S_VERSION: '1.3' }), {
     code: 'PRO_CONFIG_INVALID',

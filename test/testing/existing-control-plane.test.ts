@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import t from 'tap'
 import { namespace } from '../../src/api/builtin.ts'
 import type { ResourceType } from '../../src/api/group-version-kind.ts'
@@ -30,6 +32,21 @@ t.test('of what a test makes in a cluster that runs already, nothing is left', a
     users: [{ name: 'somebody', rules, namespaceRules }],
     serviceAccounts: [{ name: 'own/it', rules, namespaceRules }],
   })
+  t.equal(existing.backend, 'existing')
+  t.equal(existing.kubeconfig, cluster.kubeconfig)
+  const { headers, describe } = existing.connectionFor('somebody')
+  t.strictSame(headers, { 'Impersonate-User': 'somebody', 'Impersonate-Group': ['system:authenticated'] })
+  t.equal(describe, `${existing.connection.describe}, as somebody`)
+  t.equal(existing.connectionFor({ serviceAccount: 'own/it' }).describe, `${existing.connection.describe}, as the ServiceAccount own/it`)
+  t.throws(() => existing.connectionFor('nobody'), {
+    code: 'PRO_INPUT',
+    message: 'There is no user "nobody" here: name it in the option users.',
+  })
+  await t.rejects(existing.compact(), { code: 'PRO_INPUT', message: 'The storage of an existing cluster is left alone.' })
+  await t.rejects(existing.requests(), {
+    code: 'PRO_INPUT',
+    message: 'An existing cluster does not tell its requests: ask a control plane of another backend.',
+  })
   const made = await names()
   t.strictSame(
     made.map((all, index) => all.length - before[index]!.length),
@@ -37,4 +54,27 @@ t.test('of what a test makes in a cluster that runs already, nothing is left', a
   )
   await existing.stop()
   t.strictSame(await names(), before)
+})
+
+t.test('what could not be made whole is taken away again, and what the test has deleted is no failure', async (t) => {
+  const cluster = await startControlPlane({ namespaces: ['there'] })
+  t.teardown(() => cluster.stop())
+  const env = { KUBECONFIG: cluster.kubeconfig }
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: [] }]
+  await t.rejects(startControlPlane({ backend: 'existing', env, namespaces: ['own', 'there'], users: [{ name: 'a', rules }] }))
+  await t.rejects(cluster.client.get(namespace, { name: 'own' }), { message: /not found/ })
+  await t.resolves(cluster.client.get(namespace, { name: 'there' }), 'what was there before stays')
+  const existing = await startControlPlane({ backend: 'existing', env, namespaces: ['own'] })
+  await existing.client.delete(namespace, { name: 'own' })
+  await existing.stop()
+})
+
+t.test('what is started beside a control plane ends with it, the latest first, also when one fails at its end', async (t) => {
+  const cluster = await startControlPlane({ controllers: false })
+  const [one, two] = [await cluster.faultProxy(), await cluster.faultProxy()]
+  const folders = [one.kubeconfig, two.kubeconfig, cluster.kubeconfig].map((path) => dirname(path))
+  const stopping = cluster.stop()
+  t.equal(cluster.stop(), stopping, 'which happens once')
+  await stopping
+  for (const folder of folders) t.notOk(existsSync(folder))
 })

@@ -70,3 +70,33 @@ t.test('setting the time fires nothing', async (t) => {
   t.equal(clock.now(), 500)
   t.equal(clock.pending, 1)
 })
+
+t.test('what passes is told by the monotonic time as well, what is set is not', async (t) => {
+  const clock = new FakeClock(1000)
+  t.strictSame([clock.now(), clock.monotonicNow()], [1000, 1000])
+  await clock.advance(50)
+  clock.set('1970-01-01T00:00:05Z')
+  clock.set(2000)
+  t.strictSame([clock.now(), clock.monotonicNow()], [2000, 1050])
+  await clock.advance(10)
+  t.strictSame([clock.now(), clock.monotonicNow()], [2010, 1060])
+  t.equal(new Date(new FakeClock().now()).toISOString(), '2026-01-01T00:00:00.000Z')
+})
+
+t.test('a timer that was due when the time was set fires with the next advance, at that time', async (t) => {
+  const clock = new FakeClock(0)
+  const seen: number[] = []
+  clock.after(10, () => seen.push(clock.now()))
+  t.strictSame([clock.pending, clock.nextDue], [1, 10])
+  clock.set(100)
+  t.strictSame(seen, [])
+  await clock.advance(0)
+  t.strictSame(seen, [100])
+})
+
+t.test('who waits for timers that nobody asks for is told', async (t) => {
+  const clock = new FakeClock()
+  clock.after(1, () => undefined)
+  await clock.untilPending()
+  await t.rejects(clock.untilPending(2), { message: 'waited for 2 pending timers, found 1' })
+})

@@ -235,3 +235,52 @@ t.test('closing ends what stands still, too', async (t) => {
   await until('it is reset', () => client.closed)
   await until('for the server, too', () => sockets.size === 0)
 })
+
+t.test('of what stands still no more is taken than a real connection buffers', async (t) => {
+  const { network, received } = await setUp(t)
+  const client = await dial(t, network)
+  client.socket.write('a')
+  await until('it is through', () => client.got === 'a')
+  const held = network.hold(['toServer'], {})
+  let taken = true
+  // What the sender, the network's own buffers and those of the system hold is some megabytes, and not sixty-four.
+  const bytes = Buffer.alloc(64 * 1024 * 1024, 'x')
+  client.socket.write(bytes, () => (taken = false))
+  for (let turn = 0; turn < 3000; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(taken, true)
+  t.strictSame(received, ['a'])
+  held.end()
+  await until('all of it', () => client.got.length === bytes.length + 1)
+})
+
+t.test('connections are told in the order in which they were opened, under numbers of their own', async (t) => {
+  const { network, sockets } = await setUp(t)
+  const [one] = [await dial(t, network), await dial(t, network)]
+  await until('both are through', () => sockets.size === 2)
+  one.socket.destroy()
+  await until('one is gone', () => network.links.length === 1)
+  await dial(t, network)
+  await until('there are two', () => network.links.length === 2)
+  t.strictSame(
+    network.links.map(({ number }) => number),
+    [2, 3],
+  )
+})
+
+t.test('a delay that was healed delays nothing more; a fault of some goes for those alone', async (t) => {
+  const { network, received } = await setUp(t)
+  const [one, two] = [await dial(t, network), await dial(t, network)]
+  await until('both are through', () => network.links.length === 2)
+  network.delay({ toServer: 600_000, toClient: 600_000 })
+  network.heal()
+  const fault = network.hold(['toServer'], { only: network.links.slice(0, 1) })
+  one.socket.write('held')
+  two.socket.write('goes')
+  await until('the other goes on', () => two.got === 'goes')
+  t.strictSame(received, ['goes'])
+  const three = await dial(t, network)
+  three.socket.write('new')
+  await until('new ones go on', () => three.got === 'new')
+  fault.end()
+  await until('it goes on', () => one.got === 'held')
+})

@@ -1,10 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { silentLogger } from '../../src/telemetry/logger.ts'
 import { Processes } from '../../src/testing/processes.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
 import { repository, until } from '../support/process.ts'
 
 /** A program with a child of its own; both stay until they are killed. */
@@ -79,4 +80,38 @@ t.test('a process that has nothing else to do ends, though its programs run', as
   const [pid] = (await once(forgetful.stdout, 'data')) as [Buffer]
   await once(forgetful, 'exit')
   await until('its program is gone', () => !isAlive(Number(pid.toString())))
+})
+
+t.test('programs have a folder, a log and an environment of their own, and nothing to read', async (t) => {
+  const { logger, entries } = recordingLogger('debug')
+  const processes = await Processes.create(logger)
+  t.teardown(() => processes.stop())
+  const { directory } = processes
+  const program = await processes.start('env', '/bin/sh', [
+    '-c',
+    'cat; env | grep -v "^PWD=\\|^SHLVL=\\|^_=\\|^OLDPWD=" | sort; seq 20; exit 3',
+  ])
+  t.equal(program.name, 'env')
+  await until('it has ended', () => program.hasEnded() && entries.length > 0)
+  const numbers = Array.from({ length: 20 }, (_, index) => index + 1)
+  const expected = [`HOME=${directory}`, 'PATH=/usr/local/bin:/usr/bin:/bin', `TMPDIR=${directory}`, ...numbers]
+  t.equal(program.output(), `${expected.join('\n')}\n`)
+  t.equal(program.lastWords(), numbers.slice(5).join('\n'), 'the last fifteen lines')
+  t.equal(readFileSync(join(directory, 'env.log'), 'utf8'), program.output())
+  t.equal(statSync(join(directory, 'env.log')).mode & 0o777, 0o600)
+  const { time: _, ...entry } = entries[0]!
+  t.strictSame(entry, { level: 'debug', program: 'env', code: 3, signal: null, output: program.lastWords(), msg: 'env has ended' })
+  await program.kill()
+  t.equal(processes.stop(), processes.stop(), 'the end happens once')
+})
+
+t.test('what is killed, or ends with all others, is no news', async (t) => {
+  const { logger, lines } = recordingLogger('debug')
+  const processes = await Processes.create(logger)
+  t.teardown(() => processes.stop())
+  const killed = await processes.start('killed', '/bin/sleep', ['600'])
+  await processes.start('other', '/bin/sleep', ['600'])
+  await killed.kill()
+  await processes.stop()
+  t.strictSame(lines, [])
 })

@@ -1,0 +1,108 @@
+import { generateKeyPairSync } from 'node:crypto'
+import forge from 'node-forge'
+import t from 'tap'
+import { bundleText, isSignedBy, isTrusted, pairProblem, readBundle, readCertificate, uncoveredNames } from '../../src/certs/certificate.ts'
+import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
+
+const now = Date.parse('2026-01-01T00:00:00Z')
+
+t.test('a PEM text may have certificates, keys and prose in any line ending', async (t) => {
+  const [a, b] = [await issueAuthority(now), await issueAuthority(now)]
+  const text = `Some prose\r\n${a.cert.replaceAll('\n', '\r\n')}${a.key}${b.cert}${a.cert}`
+  const { x509, ...first } = readCertificate(text)
+  t.strictSame(first, {
+    pem: a.cert,
+    notBefore: now - 3_600_000,
+    notAfter: now + 365 * 86_400_000,
+    fingerprint: x509.fingerprint256,
+  })
+  t.equal(x509.toString(), a.cert)
+  t.equal(bundleText(readBundle(text)), a.cert + b.cert, 'each once, in their order')
+  const unreadable = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+  t.equal(bundleText(readBundle(unreadable + b.cert)), b.cert, 'without what cannot be read')
+  t.throws(() => readCertificate(unreadable + b.cert))
+  t.throws(() => readCertificate(a.key), { message: 'there is no certificate in it' })
+  t.strictSame(readBundle(''), [])
+})
+
+t.test('a pair may be used from its first to before its last moment', async (t) => {
+  const { cert, key } = await issueAuthority(now)
+  const [first, last] = [now - 3_600_000, now + 365 * 86_400_000]
+  t.equal(pairProblem(cert, key, first - 1), 'the certificate is not valid before 2025-12-31T23:00:00.000Z')
+  t.equal(pairProblem(cert, key, first), undefined)
+  t.equal(pairProblem(cert, key, last - 1), undefined)
+  t.equal(pairProblem(cert, key, last), 'the certificate expired on 2027-01-01T00:00:00.000Z')
+})
+
+t.test('who signed a certificate is told by its key and its name', (t) => {
+  const [one, other] = [keys(), keys()]
+  const ca = { basicConstraints: { cA: true } }
+  const [a, b] = [issue('a', one, 'a', one, ca), issue('b', one, 'b', one, ca)]
+  const leaf = issue('leaf', other, 'a', one)
+  t.equal(isSignedBy(leaf, [b, a]), true)
+  t.equal(isSignedBy(leaf, [b]), false, 'the right key under another name')
+  t.equal(isSignedBy(leaf, [issue('a', other, 'a', other, ca)]), false, 'the right name with another key')
+  t.equal(isSignedBy(leaf, []), false)
+  t.end()
+})
+
+t.test('a chain leads to what is trusted, through authorities alone', (t) => {
+  const [rootKey, middleKey, leafKey] = [keys(), keys(), keys()]
+  const ca = { basicConstraints: { cA: true } }
+  const root = issue('root', rootKey, 'root', rootKey, ca)
+  const middle = issue('middle', middleKey, 'root', rootKey, ca)
+  const noAuthority = issue('middle', middleKey, 'root', rootKey)
+  const leaf = issue('leaf', leafKey, 'middle', middleKey)
+  t.equal(isTrusted([leaf, middle], [root]), true)
+  t.equal(isTrusted([leaf], [root]), false, 'a gap')
+  t.equal(isTrusted([leaf, noAuthority], [root]), false, 'what is no authority signs nothing')
+  t.equal(isTrusted([leaf], [noAuthority]), false, 'also where it is trusted itself')
+  t.equal(isTrusted([leaf], [leaf]), true, 'a leaf that is trusted itself')
+  t.equal(isTrusted([leaf, middle, root], [issue('else', leafKey, 'else', leafKey, ca)]), false, 'a chain that ends in itself')
+  t.equal(isTrusted([], [root]), false)
+  t.end()
+})
+
+t.test('tells the names and addresses that a certificate is not for', async (t) => {
+  const names = ['a.svc', '*.example.com', '*.org']
+  const leaf = readCertificate((await issueLeaf(await issueAuthority(now), { names, ips: ['10.0.0.1', '::1'], now })).cert)
+  const uncovered = (names: string[], ips: string[] = []): string[] => uncoveredNames(leaf, { names, ips })
+  t.strictSame(uncovered(['a.svc', '*.example.com', 'x.example.com', '*.org'], ['10.0.0.1', '::1', '0:0:0:0:0:0:0:1']), [])
+  t.strictSame(uncovered(['b.svc', 'a.svc', 'example.com', '*.svc'], ['::2', '10.0.0.1', '10.0.0.2']), [
+    'b.svc',
+    'example.com',
+    '*.svc',
+    '::2',
+    '10.0.0.2',
+  ])
+  const bare = readCertificate((await issueAuthority(now)).cert)
+  t.strictSame(uncoveredNames(bare, { names: ['a.svc'], ips: ['::1'] }), ['a.svc', '::1'], 'one without any name')
+})
+
+function keys(): { publicKey: string; privateKey: string } {
+  return generateKeyPairSync('rsa', {
+    modulusLength: 1024,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+}
+
+/** A certificate without restrictions, save for what `extensions` say. */
+function issue(
+  subject: string,
+  { publicKey }: { publicKey: string },
+  issuer: string,
+  { privateKey }: { privateKey: string },
+  extensions: Record<string, object> = {},
+): ReturnType<typeof readCertificate> {
+  const certificate = forge.pki.createCertificate()
+  certificate.publicKey = forge.pki.publicKeyFromPem(publicKey)
+  certificate.serialNumber = '01'
+  certificate.validity.notBefore = new Date(now)
+  certificate.validity.notAfter = new Date(now + 86_400_000)
+  certificate.setSubject([{ name: 'commonName', value: subject }])
+  certificate.setIssuer([{ name: 'commonName', value: issuer }])
+  certificate.setExtensions(Object.entries(extensions).map(([name, value]) => ({ name, ...value })))
+  certificate.sign(forge.pki.privateKeyFromPem(privateKey), forge.md.sha256.create())
+  return readCertificate(forge.pki.certificateToPem(certificate))
+}

@@ -1,0 +1,120 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { readCertificate } from '../../src/certs/certificate.ts'
+import { describeCertificates, verifyCertificates } from '../../src/certs/inspect.ts'
+import { issueAuthority, issueLeaf } from '../../src/certs/issue.ts'
+
+const day = 86_400_000
+const now = Date.parse('2026-01-01T00:00:00Z')
+const names = { names: ['localhost'], ips: ['127.0.0.1'] }
+
+t.test('shows each certificate of a folder with whom it is for and how long it lives', async (t) => {
+  const [authority, old] = [await issueAuthority(now), await issueAuthority(now - 365 * day - 1)]
+  const leaf = await issueLeaf(authority, { ...names, now })
+  const foreign = t.testdir({ 'ca.crt': authority.cert + old.cert, 'tls.crt': leaf.cert, 'tls.key': leaf.key })
+  const [ca, before, served] = [authority, old, leaf].map(({ cert }) => readCertificate(cert))
+  t.equal(
+    await describeCertificates(foreign, now + 1),
+    `${join(foreign, 'ca.crt')}
+  subject  ${ca!.x509.subject}
+  issuer   ${ca!.x509.subject}
+  valid    2025-12-31T23:00:00.000Z to 2027-01-01T00:00:00.000Z (364 days left)
+  sha256   ${ca!.fingerprint}
+
+${join(foreign, 'ca.crt')}, certificate 2
+  subject  ${before!.x509.subject}
+  issuer   ${before!.x509.subject}
+  valid    2024-12-31T22:59:59.000Z to 2025-12-31T23:59:59.000Z (expired 0 days ago)
+  sha256   ${before!.fingerprint}
+
+${join(foreign, 'tls.crt')}
+  subject  CN=proreus-webhook
+  issuer   ${ca!.x509.subject}
+  names    DNS:localhost, IP Address:127.0.0.1
+  valid    2025-12-31T23:00:00.000Z to 2026-01-08T00:00:00.000Z (6 days left)
+  sha256   ${served!.fingerprint}
+
+There is no ca.key: the certificate is somebody else's, and is not renewed here.
+`,
+  )
+})
+
+t.test('the days that are left are whole ones, and none at the last moment', async (t) => {
+  const folder = t.testdir({ 'ca.crt': (await issueAuthority(now)).cert })
+  const end = now + 365 * day
+  for (const [at, said] of [
+    [now, '(365 days left)'],
+    [end - day, '(1 days left)'],
+    [end - day + 1, '(0 days left)'],
+    [end, '(expired 0 days ago)'],
+    [end + day, '(expired 1 days ago)'],
+  ] as const)
+    t.equal(/\(.*\)/.exec(await describeCertificates(folder, at))?.[0], said)
+})
+
+t.test('says of a folder what is missing or damaged', async (t) => {
+  const [ca, tls] = ['ca.crt', 'tls.crt']
+  const empty = t.testdir({})
+  t.equal(await describeCertificates(empty, now), `${join(empty, ca)}: missing\n\n${join(empty, tls)}: missing\n`)
+  const damaged = t.testdir({ 'ca.crt': '', 'tls.crt': 'damaged' })
+  t.equal(await describeCertificates(damaged, now), `${join(damaged, ca)}: damaged\n\n${join(damaged, tls)}: damaged\n`)
+})
+
+t.test('tells everything that keeps the certificate from being trusted, and nothing else', async (t) => {
+  const [authority, other] = [await issueAuthority(now), await issueAuthority(now)]
+  const leaf = await issueLeaf(authority, { ...names, now })
+  const self = await issueAuthority(now)
+  const good = { 'ca.crt': authority.cert, 'tls.crt': leaf.cert, 'tls.key': leaf.key }
+  const missing = (file: string): string => `FOLDER/${file} is missing: \`proreus certs issue\` makes it.`
+  const unsigned = 'FOLDER/tls.crt: not signed by FOLDER/ca.crt.'
+  const cases: [string, Record<string, string>, typeof names, number, string[]][] = [
+    ['a good one', good, names, now, []],
+    ['nothing', {}, names, now, [missing('tls.crt'), missing('tls.key')]],
+    ['no key', { ...good, 'tls.key': '' }, names, now, [missing('tls.key')]],
+    ['no certificate', { 'tls.key': leaf.key }, names, now, [missing('tls.crt')]],
+    [
+      'a damaged one',
+      { ...good, 'tls.crt': 'x' },
+      names,
+      now,
+      ['FOLDER/tls.crt: the certificate cannot be read (there is no certificate in it).'],
+    ],
+    [
+      'another key, another authority, other names',
+      { ...good, 'tls.key': other.key, 'ca.crt': other.cert },
+      { names: ['localhost', 'x.test'], ips: ['::1'] },
+      now,
+      ['FOLDER/tls.crt: the key does not belong to the certificate.', unsigned, 'FOLDER/tls.crt: not for x.test, ::1.'],
+    ],
+    ['before the last moment of the leaf', good, names, now + 7 * day - 1, []],
+    ['the last moment of the leaf', good, names, now + 7 * day, ['FOLDER/tls.crt: the certificate expired on 2026-01-08T00:00:00.000Z.']],
+    [
+      'the last moment of both',
+      good,
+      names,
+      now + 365 * day,
+      [
+        'FOLDER/tls.crt: the certificate expired on 2026-01-08T00:00:00.000Z.',
+        'FOLDER/ca.crt: the certificate expired on 2027-01-01T00:00:00.000Z.',
+      ],
+    ],
+    ['a damaged authority', { ...good, 'ca.crt': 'x' }, names, now, [unsigned]],
+    ['one that is its own authority', { 'tls.crt': self.cert, 'tls.key': self.key }, { names: [], ips: [] }, now, []],
+    [
+      'one that was its own authority',
+      { 'tls.crt': self.cert, 'tls.key': self.key },
+      { names: [], ips: [] },
+      now + 365 * day,
+      ['FOLDER/tls.crt: the certificate expired on 2027-01-01T00:00:00.000Z.'],
+    ],
+  ]
+  for (const [name, files, asked, at, expected] of cases) {
+    const folder = t.testdir(files)
+    const problems = await verifyCertificates(folder, asked, at)
+    t.strictSame(
+      problems.map((problem) => problem.replaceAll(folder, 'FOLDER')),
+      expected,
+      name,
+    )
+  }
+})

@@ -1,0 +1,305 @@
+/** What `run` hands to each of its parts. */
+import t, { type Test } from 'tap'
+import { configMap, pod, secret } from '../../src/api/builtin.ts'
+import { defineKind } from '../../src/api/kind.ts'
+import { Type } from '../../src/api/type.ts'
+import { version } from '../../src/api/version.ts'
+import { defineCacheIndex } from '../../src/cache/cache-index.ts'
+import type { CertificateSource } from '../../src/certs/serving-certificate.ts'
+import type { Connection } from '../../src/client/connection.ts'
+import type { ApiRequest, Transport, TransportOptions } from '../../src/client/transport.ts'
+import type { ControllerDefinition, ControllerEnvironment } from '../../src/controller/builder.ts'
+import { defineConversion } from '../../src/conversion/definition.ts'
+import { defineOperator, type Operator } from '../../src/manager/operator.ts'
+import { runWith, type Endpoints, type Parts, type RunOptions } from '../../src/manager/run.ts'
+import { Metrics } from '../../src/telemetry/metrics.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
+import { recordingLogger } from '../support/certs-recording-logger.ts'
+import { FakeCache } from '../support/controller-fakes.ts'
+import { until } from '../support/process.ts'
+
+const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
+const converted = defineKind({
+  group: 'example.com',
+  kind: 'Converted',
+  versions: [
+    { name: 'v1', storage: true, spec: Type.Object({ size: Type.Integer() }) },
+    { name: 'v2', spec: Type.Object({ replicas: Type.Integer() }) },
+  ],
+})
+const conversion = defineConversion(converted, {
+  converters: {
+    v2: { toHub: ({ spec }) => ({ spec: { size: spec.replicas } }), fromHub: ({ spec }) => ({ spec: { replicas: spec.size } }) },
+  },
+})
+const index = defineCacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)
+const connection: Connection = { server: 'https://127.0.0.1:1', describe: 'a test' }
+
+interface Given {
+  connection?: Connection
+  transport?: TransportOptions
+  permissions?: Parameters<Parts['checkPermissions']>[0]
+  certificates?: Parameters<Parts['openCertificates']>[0]
+  webhooks?: Parameters<Parts['createWebhookServer']>[0]
+  injection?: Parameters<Parts['injectCaBundle']>[0]
+  cache?: Parameters<Parts['createCache']>
+  readonly environments: Map<string, ControllerEnvironment>
+}
+
+interface Life {
+  readonly given: Given
+  readonly options: RunOptions
+  readonly cache: FakeCache
+  readonly source: CertificateSource
+  readonly requests: ApiRequest[]
+  readonly endpoints: Endpoints
+  readonly entries: Record<string, unknown>[]
+  /** What was handed to `onServing`. */
+  readonly serving: Endpoints
+  end(reason?: Error): Promise<void>
+}
+
+const controller = (name: string, given: Given): ControllerDefinition => ({
+  name,
+  type: kind,
+  types: [kind],
+  rbac: [],
+  async start(environment, signal) {
+    given.environments.set(name, environment)
+    await untilAborted(signal)
+  },
+})
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
+}
+
+/** Runs with parts that keep what they are given, until it is started. */
+async function start(t: Test, operators: (given: Given) => readonly Operator[], more: Partial<RunOptions> = {}): Promise<Life> {
+  const given: Given = { environments: new Map() }
+  const clock = new FakeClock()
+  const { logger, entries } = recordingLogger()
+  const stop = new AbortController()
+  const requests: ApiRequest[] = []
+  const transport: Transport = {
+    request: async (request) => {
+      requests.push(request)
+      return { statusCode: 200, headers: {}, body: { metadata: {} } }
+    },
+    stream: () => Promise.reject(new Error('nothing is streamed')),
+    close: async () => undefined,
+  }
+  const source: CertificateSource = {
+    current: () => ({ cert: '', key: '', caBundle: 'the bundle', notAfter: new Date(0) }),
+    onChange: () => () => undefined,
+    start: untilAborted,
+  }
+  const cache = new FakeCache()
+  const parts: Parts = {
+    createTransport: (connection, options) => {
+      Object.assign(given, { connection, transport: options })
+      return transport
+    },
+    checkPermissions: async (options) => void (given.permissions = options),
+    openCertificates: async (options) => {
+      given.certificates = options
+      return source
+    },
+    createWebhookServer: ((options: NonNullable<Given['webhooks']>) => {
+      given.webhooks = options
+      return { start: async () => ({ port: 4, url: 'https://address:4' }), beginDrain: () => undefined, stop: async () => undefined }
+    }) as unknown as Parts['createWebhookServer'],
+    injectCaBundle: async (options, signal) => {
+      given.injection = options
+      await untilAborted(signal)
+    },
+    createCache: (...options) => {
+      given.cache = options
+      return Object.assign(cache, { start: untilAborted, status: () => [] })
+    },
+    elected: async () => undefined,
+  }
+  let serving: Endpoints | undefined
+  const started = Promise.withResolvers<Endpoints>()
+  const options: RunOptions = {
+    connection,
+    signal: stop.signal,
+    probeBindAddress: '0',
+    metricsBindAddress: '0',
+    instance: 'replica-1',
+    logger,
+    clock,
+    metrics: new Metrics(),
+    onServing: (endpoints) => void (serving = endpoints),
+    onStarted: (endpoints) => started.resolve(endpoints),
+    ...more,
+  }
+  const done = runWith(parts, operators(given), options)
+  done.catch((error: unknown) => started.reject(error))
+  const end = async (reason?: Error): Promise<void> => {
+    stop.abort(reason)
+    await done
+  }
+  t.teardown(() => end().catch(() => undefined))
+  const endpoints = await started.promise
+  await clock.advance(0)
+  return { given, options, cache, source, requests, endpoints, entries, serving: serving!, end }
+}
+
+t.test('one operator has the process to itself, and shows its version', async (t) => {
+  const webhook = defineWebhook(kind, { reads: [secret, pod], indexes: [index] })
+  const operator = (given: Given): readonly Operator[] => [
+    defineOperator({ name: 'thing', version: '1.2.3', kinds: [kind], webhooks: [webhook], controllers: [controller('thing', given)] }),
+  ]
+  const { given, options, cache, source, requests, endpoints, entries, serving, end } = await start(t, operator, { namespaces: ['a'] })
+  const { clock, logger, metrics, signal } = options
+  t.equal(given.connection, connection)
+  const userAgent = `thing/1.2.3 (${process.platform}/${process.arch}) proreus/${version}`
+  t.equal(given.transport!.userAgent, userAgent)
+  t.equal(given.transport!.clock, clock)
+  given.transport!.onRequest!({ method: 'GET', verb: 'list', host: 'h', code: 200, seconds: 1 })
+  t.match(await metrics!.registry.metrics(), /rest_client_requests_total\{code="200",method="GET",host="h"\} 1/)
+
+  const { client, operators: checked, ...permissions } = given.permissions!
+  t.equal(checked[0]!.name, 'thing')
+  t.strictSame(permissions, { namespaces: ['a'], connection, logger, signal })
+  const [cacheClient, cacheOptions] = given.cache!
+  t.equal(cacheClient, client)
+  t.strictSame(cacheOptions, { logger, clock, namespaces: ['a'] })
+  t.strictSame([...cache.informers.keys()], ['secrets', 'pods'])
+  t.strictSame(cache.indexes, [index])
+
+  const names = { names: ['localhost'], ips: ['127.0.0.1', '::1'] }
+  const { client: certificateClient, ...certificates } = given.certificates!
+  t.equal(certificateClient, client)
+  t.strictSame(certificates, { certificates: { kind: 'files', directory: 'certs' }, ...names, clock, logger, signal })
+  const { client: webhookClient, memory, webhooks, cache: webhookCache, ...served } = given.webhooks!
+  t.equal(webhookClient, client)
+  t.equal(webhookCache, cache)
+  t.ok(memory)
+  t.strictSame(
+    webhooks.map(({ client: _, ...each }) => each),
+    [webhook],
+  )
+  t.strictSame(served, { conversions: [], certificates: source, logger, metrics, clock }, 'with the defaults of the server')
+  t.strictSame(endpoints, { webhook: { port: 4, url: 'https://address:4', caBundle: 'the bundle' }, probes: undefined, metrics: undefined })
+  t.equal(serving, endpoints)
+  const { client: injectionClient, ...injection } = given.injection!
+  t.equal(injectionClient, client)
+  t.strictSame(injection, { mutating: ['thing-mutating'], validating: ['thing-validating'], definitions: [], source, logger, clock })
+
+  const { client: own, events, cache: controllerCache, ...environment } = given.environments.get('thing')!
+  t.equal(controllerCache, cache)
+  t.strictSame(environment, { logger, metrics, clock, graceMs: 30_000 })
+  const object = { metadata: { namespace: 'a', name: 'b' } }
+  await own.create(configMap, object)
+  await client.create(configMap, object as never)
+  t.match(requests, [
+    { method: 'POST', path: '/api/v1/namespaces/a/configmaps', query: { fieldManager: 'thing' }, userAgent },
+    { method: 'POST', path: '/api/v1/namespaces/a/configmaps', query: { fieldManager: 'thing' }, userAgent: undefined },
+  ])
+  events.event({ apiVersion: 'example.com/v1', kind: 'Thing', ...object } as never, 'Normal', 'Done', 'it is done')
+  await end(new Error('enough'))
+  t.match(JSON.parse(requests.at(-1)!.body!), { reason: 'Done', source: { component: 'thing' }, reportingComponent: 'thing', reportingInstance: 'replica-1' }) // prettier-ignore
+  t.match(
+    entries.filter(({ msg }) => msg !== 'stopped'),
+    [
+      { level: 'info', msg: 'started', operators: ['thing'], webhookPort: 4 },
+      { level: 'info', msg: 'stopping', reason: 'enough' },
+    ],
+  )
+})
+
+t.test('several operators share the process, and each acts under its own name', async (t) => {
+  const operators = (given: Given): readonly Operator[] => [
+    defineOperator({ name: 'one', version: '1', kinds: [kind], controllers: [controller('one', given)] }),
+    defineOperator({
+      name: 'two',
+      kinds: [converted],
+      webhooks: [defineWebhook(converted)],
+      conversions: [conversion],
+      controllers: [controller('two', given)],
+    }),
+  ]
+  const more = {
+    name: 'together',
+    webhook: {
+      host: '127.0.0.1',
+      port: 0,
+      url: 'https://elsewhere:1',
+      reviewLogSampling: 0.5,
+      tlsMinVersion: 'VersionTLS13',
+      tlsCipherSuites: [],
+    },
+    webhookConfigurations: { mutating: ['a'], validating: [], definitions: ['b'] },
+  } as const
+  const { given, requests, endpoints } = await start(t, operators, more)
+  t.equal(given.transport!.userAgent, `together/unknown (${process.platform}/${process.arch}) proreus/${version}`)
+  const { host, port, reviewLogSampling, tlsMinVersion, tlsCipherSuites, conversions, webhooks } = given.webhooks!
+  t.strictSame(
+    { host, port, reviewLogSampling, tlsMinVersion, tlsCipherSuites, conversions },
+    {
+      host: '127.0.0.1',
+      port: 0,
+      reviewLogSampling: 0.5,
+      tlsMinVersion: 'VersionTLS13',
+      tlsCipherSuites: [],
+      conversions: [conversion],
+    },
+  )
+  t.equal(endpoints.webhook!.url, 'https://elsewhere:1', 'which the API server is told')
+  t.strictSame(given.certificates!.names, ['elsewhere', 'localhost'])
+  const { mutating, validating, definitions } = given.injection!
+  t.strictSame({ mutating, validating, definitions }, { mutating: ['a'], validating: [], definitions: ['b'] })
+  t.strictSame(given.cache![1].namespaces, [], 'all of them')
+  t.equal(given.permissions!.namespaces, undefined)
+  const metadata = { namespace: 'a', name: 'b' }
+  const clients = [
+    given.environments.get('one')!.client,
+    given.environments.get('two')!.client,
+    webhooks[0]!.client!,
+    given.permissions!.client,
+  ] as const
+  for (const client of clients) await client.create(configMap, { metadata } as never)
+  t.strictSame(
+    requests.map(({ query }) => query!['fieldManager']),
+    ['one', 'two', 'two', 'together'],
+  )
+})
+
+t.test('operators that neither watch nor admit need neither cache nor webhooks', async (t) => {
+  const { given, endpoints, end } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })])
+  t.strictSame([given.cache, given.certificates, given.webhooks, given.injection], [undefined, undefined, undefined, undefined])
+  t.equal(endpoints.webhook, undefined)
+  await end()
+  const others = { mutating: ['a'], validating: [], definitions: ['b'] }
+  const named = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { webhookConfigurations: others })
+  t.equal(named.given.injection, undefined, 'nor has it a certificate to be trusted')
+})
+
+t.test('what the webhooks read is followed also where nothing is reconciled', async (t) => {
+  const webhooks = [defineWebhook(kind, { reads: [secret] })]
+  const { cache, given } = await start(t, () => [defineOperator({ name: 'reading', kinds: [kind], webhooks })])
+  t.strictSame([...cache.informers.keys()], ['secrets'])
+  t.equal(given.webhooks!.cache, cache)
+  const none = await start(t, () => [defineOperator({ name: 'alone', kinds: [kind], webhooks: [defineWebhook(kind)] })])
+  t.equal(none.given.webhooks!.cache, undefined)
+})
+
+t.test('without a signal it ends when the process is terminated', async (t) => {
+  const listeners = process.listenerCount('SIGTERM')
+  const { entries } = await start(t, () => [defineOperator({ name: 'idle', kinds: [kind] })], { signal: undefined as never })
+  t.equal(process.listenerCount('SIGTERM'), listeners + 1)
+  process.emit('SIGTERM', 'SIGTERM')
+  await until('it has stopped', () => entries.at(-1)?.msg === 'stopped' && process.listenerCount('SIGTERM') === listeners)
+  t.match(entries.at(-2), { msg: 'stopping', reason: 'received SIGTERM' })
+})
+
+t.test('operators that cannot run together are not started', async (t) => {
+  const a = defineOperator({ name: 'a', kinds: [kind] })
+  const other = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v2', spec: Type.Object({}) }] })
+  await t.rejects(start(t, () => [a, a]), { message: 'two operators are called "a"' }) // prettier-ignore
+  await t.rejects(start(t, () => [a, defineOperator({ name: 'b', kinds: [other] })]), { message: 'define Thing.example.com differently' }) // prettier-ignore
+  await t.rejects(start(t, () => [a, defineOperator({ name: 'b', kinds: [] })]), { message: 'has no name' }) // prettier-ignore
+})

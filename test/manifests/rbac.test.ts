@@ -1,0 +1,100 @@
+import t from 'tap'
+import { configMap, secret } from '../../src/api/builtin.ts'
+import { defineKind } from '../../src/api/kind.ts'
+import { Type } from '../../src/api/type.ts'
+import { defineController } from '../../src/controller/builder.ts'
+import { namesOf } from '../../src/manager/names.ts'
+import { defineOperator } from '../../src/manager/operator.ts'
+import { managerRole, mergeRules, userRoles } from '../../src/manifests/rbac.ts'
+import { defineWebhook } from '../../src/webhook/definition.ts'
+
+const kind = defineKind({ group: 'example.com', kind: 'Thing', versions: [{ name: 'v1', spec: Type.Object({}) }] })
+const labels = { 'app.kubernetes.io/name': 'mine', 'app.kubernetes.io/part-of': 'mine' }
+
+t.test('the role of the process has what each part needs, and no more', (t) => {
+  const reconcile = async (): Promise<void> => undefined
+  const operator = defineOperator({
+    name: 'o',
+    kinds: [kind],
+    webhooks: [
+      defineWebhook(kind, {
+        reads: [secret],
+        rbac: [{ apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] }],
+      }),
+    ],
+    controllers: [
+      defineController(kind, { reconcile, rbac: [{ apiGroups: [''], resources: [configMap.plural], verbs: ['patch', 'create'] }] }),
+    ],
+    rbac: [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['delete'] }],
+  })
+  t.strictSame(managerRole([operator], namesOf('mine')), {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'mine-manager', labels },
+    rules: [
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch'] },
+      { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+      ...['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].map((resource) => ({
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: [resource],
+        resourceNames: ['mine-mutating', 'mine-validating'],
+        verbs: ['get', 'patch'],
+      })),
+      { apiGroups: ['apps'], resources: ['deployments'], verbs: ['delete'] },
+      { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+      { apiGroups: ['example.com'], resources: ['things'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['example.com'], resources: ['things/finalizers'], verbs: ['update'] },
+      { apiGroups: ['example.com'], resources: ['things/status'], verbs: ['patch', 'update'] },
+    ],
+  })
+  t.end()
+})
+
+t.test('users get a viewer and an editor role for each kind, by way of those of the cluster', (t) => {
+  const role = (suffix: string, verbs: string[], ...targets: string[]): object => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: {
+      name: `mine-thing-${suffix}`,
+      labels: { ...labels, ...Object.fromEntries(targets.map((target) => [`rbac.authorization.k8s.io/aggregate-to-${target}`, 'true'])) },
+    },
+    rules: [
+      { apiGroups: ['example.com'], resources: ['things'], verbs },
+      { apiGroups: ['example.com'], resources: ['things/status'], verbs: ['get'] },
+    ],
+  })
+  const operators = ['a', 'b'].map((name) => defineOperator({ name, kinds: [kind] }))
+  t.strictSame(userRoles(operators, 'mine'), [
+    role('viewer', ['get', 'list', 'watch'], 'view'),
+    role('editor', ['create', 'delete', 'deletecollection', 'get', 'list', 'watch', 'patch', 'update'], 'edit', 'admin'),
+  ])
+  t.end()
+})
+
+t.test('rules are split by group and resource, and those of the same names are merged', (t) => {
+  const rule = (group: string, resource: string, verbs: string[], resourceNames?: string[]): object => ({
+    apiGroups: [group],
+    resources: [resource],
+    ...(resourceNames && { resourceNames }),
+    verbs,
+  })
+  t.strictSame(
+    mergeRules([
+      { apiGroups: ['b', 'a'], resources: ['y', 'x'], verbs: ['update', 'get'] },
+      { apiGroups: ['a'], resources: ['x'], resourceNames: ['2', '1'], verbs: ['get'] },
+      { apiGroups: ['a'], resources: ['x'], resourceNames: ['1', '2'], verbs: ['delete'] },
+      { apiGroups: ['a'], resources: ['x'], resourceNames: ['1'], verbs: ['patch'] },
+      { apiGroups: ['a'], resources: ['x'], verbs: ['get', 'create'] },
+    ]),
+    [
+      rule('a', 'x', ['create', 'get', 'update']),
+      rule('a', 'x', ['patch'], ['1']),
+      rule('a', 'x', ['delete', 'get'], ['1', '2']),
+      rule('a', 'y', ['get', 'update']),
+      rule('b', 'x', ['get', 'update']),
+      rule('b', 'y', ['get', 'update']),
+    ],
+  )
+  t.end()
+})

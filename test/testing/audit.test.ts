@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { readAuditLog } from '../../src/testing/audit.ts'
+
+t.test('each request is told once, at its first line; a line that is still being written is not', async (t) => {
+  const event = (more: object): object => ({
+    auditID: '1',
+    requestReceivedTimestamp: '2026-01-01T00:00:01.5Z',
+    verb: 'watch',
+    requestURI: '/api/v1/pods?watch=true&continue=a?b',
+    user: { username: 'admin' },
+    responseStatus: { code: 200 },
+    ...more,
+  })
+  const lines = [
+    event({ annotations: { a: 'b' } }),
+    event({ verb: 'get', responseStatus: { code: 410 } }),
+    event({ auditID: '2', requestURI: '/version', impersonatedUser: { username: 'other' } }),
+    event({ auditID: '3', requestURI: '/version', user: {}, impersonatedUser: {}, responseStatus: undefined }),
+  ]
+  const folder = t.testdir({ 'audit.log': `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"auditID":"4"` })
+  const at = Date.parse('2026-01-01T00:00:01.5Z')
+  t.strictSame(await readAuditLog(join(folder, 'audit.log')), [
+    { at, verb: 'watch', user: 'admin', path: '/api/v1/pods', query: 'watch=true&continue=a?b', code: 200, annotations: { a: 'b' } },
+    { at, verb: 'watch', user: 'other', path: '/version', query: '', code: 200 },
+    { at, verb: 'watch', user: '', path: '/version', query: '', code: 0 },
+  ])
+})
