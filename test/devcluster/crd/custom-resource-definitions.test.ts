@@ -60,7 +60,7 @@ t.test('versions in which something was stored are remembered', async (t) => {
   const status = { storedVersions: ['v1'], acceptedNames: { kind: 'Widget' } }
   const old = { ...widgetDefinition(), status }
   const update = (versions: JsonObject[], subresource = ''): unknown =>
-    strategy.prepareForUpdate!({ ...widgetDefinition({ versions }), status: { sent: true } }, old, subresource, context).status
+    strategy.prepareForUpdate!({ ...widgetDefinition({ versions }), status: { sent: true } }, old, subresource).status
   t.strictSame(
     update([
       { ...widgetVersion, storage: false },
@@ -75,7 +75,7 @@ t.test('versions in which something was stored are remembered', async (t) => {
 t.test('formats that mean nothing are warned of, each once', async (t) => {
   const schema = (spec: JsonObject): JsonObject => ({ schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } })
   const warned = (...specs: JsonObject[]): readonly string[] =>
-    strategy.warnings!(widgetDefinition({ versions: specs.map((spec) => schema(spec)) }), undefined as never)
+    strategy.warnings!(widgetDefinition({ versions: specs.map((spec) => schema(spec)) }))
   const known: readonly (readonly [type: string | undefined, format: string])[] = [
     ['integer', 'int32'],
     ['integer', 'int64'],
@@ -110,7 +110,7 @@ t.test('formats that mean nothing are warned of, each once', async (t) => {
     warned({ format: 'b', properties: { a: { format: 'a' } } }, { format: 'c', not: { format: 'b' } }),
     ['b', 'a', 'c'].map((format) => `unrecognized format "${format}"`),
   )
-  t.strictSame(strategy.warnings!({}, undefined as never), [])
+  t.strictSame(strategy.warnings!({}), [])
 })
 
 t.test('a definition that is deleted waits for its custom resources', async (t) => {
