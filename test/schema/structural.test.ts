@@ -1,5 +1,4 @@
 import t from 'tap'
-import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { checkStructural } from '../../src/schema/structural.ts'
 import { toldBelow, toldOfRoot } from '../support/structural-errors.ts'
 
