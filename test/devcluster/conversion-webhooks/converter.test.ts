@@ -87,6 +87,23 @@ t.test('what fails is told with the type of the object', async (t) => {
     (review) => converted(review, { convertedObjects: [object] }),
     `${of} returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)`,
   )
+  const returning = (change: JsonObject) => (review: Review) =>
+    converted(review, { convertedObjects: [{ ...object, apiVersion: 'example.com/v2', ...change }] })
+  await told(returning({ kind: 'Other' }), `${of} returned invalid object at index 0: invalid kind (expected Widget, received Other)`)
+  await told(
+    returning({ kind: '' }),
+    'Object \'Kind\' is missing in \'{"apiVersion":"example.com/v2","kind":"","metadata":{"name":"a","uid":"u"},"spec":{"size":1}}\'',
+  )
+  await told(returning({ metadata: { name: 'b', uid: 'u' } }), `${of} returned invalid object: must have the same name: a != b`)
+  await told(returning({ metadata: { name: 'a', uid: 'v' } }), `${of} returned invalid object: must have the same UID: u != v`)
+  await told(
+    returning({ metadata: { name: 'a', uid: 'u', namespace: 'n' } }),
+    `${of} returned invalid object: must have the same namespace:  != n`,
+  )
+  await told(
+    returning({ metadata: { name: 'a', uid: 'u', labels: 5 } }),
+    `${of} returned invalid metadata: invalid metadata.labels of type int64 in converted object`,
+  )
   const crash = converter(() => {
     throw new TypeError('a defect')
   })
