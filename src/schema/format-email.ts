@@ -1,5 +1,5 @@
 /** Email addresses, as Go's `mail.ParseAddress` accepts them (RFC 5322): `a@b.c`, `Name <a@b.c>`, `"quoted"@b.c`, but not groups. */
-import { isIP } from 'node:net'
+import { isAddress } from './format-network.ts'
 
 const atomCharacter = String.raw`[A-Za-z0-9!#$%&'*+/=?^_\x60{|}~\-\u0080-\uffff]`
 const dotAtom = `${atomCharacter}+(?:\\.${atomCharacter}+)*`
@@ -21,5 +21,5 @@ const maxLength = 1024
 export function isEmail(text: string): boolean {
   if (text.length > maxLength) return false
   const match = plainAddress.exec(text) ?? namedAddress.exec(text)
-  return match !== null && (match[1] === undefined || isIP(match[1]) !== 0)
+  return match !== null && (match[1] === undefined || isAddress(match[1]))
 }

@@ -2,7 +2,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
 /** Reports whether Go's `net.ParseIP` accepts the text: unlike Node.js it accepts no zones. */
-function isAddress(text: string): boolean {
+export function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
@@ -59,7 +59,6 @@ export function isRequestUri(text: string): boolean {
   if (text === '' || hasControlCharacter(text)) return false
   if (text === '*') return true
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(text)?.[0]
-  if (scheme === undefined && text.startsWith(':')) return false
   const [rest = ''] = text.slice(scheme?.length ?? 0).split('?', 1)
   if (!rest.startsWith('/')) return scheme !== undefined
   if (scheme === undefined || !rest.startsWith('//')) return !invalidEscape.test(rest)

@@ -26,6 +26,7 @@ const kind = defineKind({
           }),
         ),
         env: Type.Optional(Type.Array(Type.Builtin('EnvVar'))),
+        template: Type.Optional(Type.Builtin('PodTemplateSpec')),
         byName: Type.Optional(Type.Record(Type.Builtin('ResourceRequirements'))),
         maybe: Type.Optional(Type.Nullable(Type.Builtin('Affinity'))),
         storage: Type.Optional(Type.Builtin('PersistentVolumeClaimSpec', { default: { accessModes: ['ReadWriteOnce'] } })),
@@ -126,6 +127,52 @@ t.test('an update need not mend what it leaves as it is', async (t) => {
   t.match(errorsOf(pod({ image: 6 }), old), [/spec\.pod\.containers\[0\]\.image/])
 })
 
+t.test('an update may move what has a key, and nothing else', async (t) => {
+  const bad = { name: 'bad', image: 5 }
+  const moved = (list: string, old: JsonValue[], now: JsonValue[]): string[] =>
+    errorsOf({ pod: { containers: [main], [list]: now, hostname: 'new' } }, { pod: { containers: [main], [list]: old } }).map(
+      (error) => error.split(': ')[0]!,
+    )
+  t.strictSame(moved('initContainers', [bad, main], [main, bad]), [])
+  t.strictSame(moved('initContainers', [bad, main], [main, { ...bad, name: 'other' }]), ['spec.pod.initContainers[1].image'])
+  t.strictSame(moved('tolerations', [{ key: 5 }, { key: 'a' }], [{ key: 'a' }, { key: 5 }]), ['spec.pod.tolerations[1].key'])
+})
+
+t.test('scalars of every kind', async (t) => {
+  const template = (metadata: JsonObject): string[] => errorsOf({ template: { metadata, spec: { containers: [main] } } })
+  const wrong = (field: string, type: string, value: string): string =>
+    `spec.template.metadata.${field}: Invalid value: ${JSON.stringify(value)}: spec.template.metadata.${field} in body must be of type ${type}: ${JSON.stringify(value)}`
+  t.strictSame(
+    template({ creationTimestamp: '2026-01-01T00:00:00Z', generation: 5, managedFields: [{ fieldsV1: { any: { thing: 1 } } }] }),
+    [],
+  )
+  t.strictSame(template({ creationTimestamp: 'soon' }), [wrong('creationTimestamp', 'date-time', 'soon')])
+  t.strictSame(template({ generation: 'x' }), [wrong('generation', 'integer', 'string')])
+  t.strictSame(template({ managedFields: [{ fieldsV1: 'x' }] }), [wrong('managedFields[0].fieldsV1', 'object', 'string')])
+  t.strictSame(template({ labels: { a: 5 } }), [wrong('labels.a', 'string', 'integer')])
+  t.strictSame(errorsOf(pod({}, { hostNetwork: 'x' })), [
+    'spec.pod.hostNetwork: Invalid value: "string": spec.pod.hostNetwork in body must be of type boolean: "string"',
+  ])
+  const port = `${inContainer}.livenessProbe.httpGet.port`
+  t.strictSame(errorsOf(pod({ livenessProbe: { httpGet: { port: true } } })), [
+    `${port}: Invalid value: "boolean": ${port} in body must be of type integer,string: "boolean"`,
+  ])
+  const period = `${inContainer}.livenessProbe.periodSeconds`
+  t.strictSame(errorsOf(pod({ livenessProbe: { periodSeconds: 2 ** 31, httpGet: { port: 1 } } })), [
+    `<nil>: Invalid value: "": Checked value must be of type integer with format int32 in ${period}`,
+  ])
+})
+
+t.test('quantities', async (t) => {
+  const limit = `${inContainer}.resources.limits.memory`
+  for (const good of ['1', '+1', '-1', '1.', '.5', '1.5Gi', '1e3', '1E-3', '5m', '5n', '5u', '5k', '5M', '5Ki', '5Ei', 5, 1.5])
+    t.strictSame(errorsOf(pod({ resources: { limits: { memory: good } } })), [], String(good))
+  for (const bad of ['.', '1 Gi', '1gi', '1K', '1mi', 'e3', '1e', '--1', 'x', ' 1'])
+    t.strictSame(errorsOf(pod({ resources: { limits: { memory: bad } } })), [
+      `${limit}: Invalid value: ${JSON.stringify(bad)}: ${limit} in body should match '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+    ])
+})
+
 t.test('values stay as they are written', async (t) => {
   const object = holder({
     ...pod({ ports: [{ containerPort: 80 }], args: null }, { noSuchField: { a: null } }),
@@ -149,6 +196,19 @@ t.test('fields that the types do not have', async (t) => {
     [{ pod: JSON.parse('{"containers":[],"__proto__":1,"constructor":2}') as JsonValue }, ['spec.pod.__proto__', 'spec.pod.constructor']],
   ]
   for (const [spec, unknown] of cases) t.strictSame(schema.unknownFields(holder(spec)), unknown)
+  t.strictSame(
+    schema.unknownFields(
+      holder({
+        env: [null, 5, { name: 'A', val: 1 }],
+        byName: null,
+        pod: { containers: [{ env: [{ x: 1 }] }, { y: 2 }] },
+      } as unknown as JsonObject),
+    ),
+    ['spec.env[2].val', 'spec.pod.containers[0].env[0].x', 'spec.pod.containers[1].y'],
+  )
+  const three = holder({ env: [{ a: 1 }, { b: 1 }, { c: 1 }] })
+  for (const limit of [0, 1, 2, 3]) t.equal(schema.unknownFields(three, limit).length, limit)
+  t.equal(schema.unknownFields(three, 4).length, 3)
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field${index}`, index]))
   t.equal(schema.unknownFields(holder(pod({}, many)), 32).length, 32)
 })

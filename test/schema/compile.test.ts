@@ -1,4 +1,6 @@
 import t from 'tap'
+import type { FieldError } from '../../src/api/field-error.ts'
+import { formatFieldError } from '../../src/api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import { deepFreeze } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
@@ -19,6 +21,16 @@ t.test('a schema that the API server would refuse is an error that says where', 
     code: 'PRO_SCHEMA_INVALID',
     message:
       /^The schema is invalid for a CustomResourceDefinition: properties\[a\]\.type: Required value: must not be empty for specified object fields\.$/,
+  })
+})
+
+t.test('it tells everything that is wrong, and which schema it is', async (t) => {
+  t.throws(() => compileSchema({ type: 'object', properties: { a: {}, b: { type: 'array' } } }, 'of version v1 of Crate'), {
+    code: 'PRO_SCHEMA_INVALID',
+    message:
+      'The schema of version v1 of Crate is not one that a CustomResourceDefinition may have: ' +
+      'properties[a].type: Required value: must not be empty for specified object fields; ' +
+      'properties[b].items: Required value: must be specified.',
   })
 })
 
@@ -51,6 +63,120 @@ t.test('an update may leave a list as wrong as it was', async (t) => {
     ['spec'],
     'but nothing else',
   )
+})
+
+const told = (errors: readonly FieldError[]): string[] => errors.map(formatFieldError)
+
+t.test('the status is validated alone, with its place in the object', async (t) => {
+  const status: StructuralSchema = {
+    type: 'object',
+    properties: {
+      size: { type: 'integer', minimum: 1 },
+      names: { type: 'array', items: text, 'x-kubernetes-list-type': 'set', maxItems: 9 },
+      pod: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
+    },
+  }
+  const { validateStatus } = compileSchema({ type: 'object', required: ['spec'], properties: { status, spec: text } })
+  t.strictSame(validateStatus({ status: { size: 1 } }), [])
+  t.strictSame(validateStatus({ spec: 5 }), [], 'there is none')
+  const broken = { status: { size: 0, names: ['a', 'a'], pod: { kind: 'Pod' } } }
+  const errors = [
+    'status.size: Invalid value: 0: size in body should be greater than or equal to 1',
+    'status.pod.apiVersion: Required value',
+    'status.names[1]: Duplicate value: "a"',
+  ]
+  t.strictSame(told(validateStatus(broken)), errors)
+  t.strictSame(told(validateStatus(broken, {})), errors, 'there was none before')
+  t.strictSame(told(validateStatus(broken, broken)), ['status.pod.apiVersion: Required value'], 'resources are not tolerated')
+  t.strictSame(told(validateStatus({ status: 'x' })), ['status: Invalid value: "string":  in body must be of type object: "string"'])
+  t.strictSame(compileSchema({ type: 'object' }).validateStatus(broken), [], 'no schema says what it must be')
+})
+
+t.test('rules are evaluated after the structure, unless what is wrong with it makes them meaningless', async (t) => {
+  const rule = { rule: 'self.a != "x"', message: 'a must not be x' }
+  const schema: StructuralSchema = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        'x-kubernetes-validations': [rule],
+        properties: {
+          a: { ...text, maxLength: 3, enum: ['x', 'y', 'long!'] },
+          b: { type: 'integer', minimum: 1 },
+          c: { type: 'array', items: text, maxItems: 1 },
+          d: { type: 'object', required: ['e'], properties: { e: text } },
+        },
+      },
+    },
+  }
+  const compiled = compileSchema(schema)
+  const broken = 'spec: Invalid value: a must not be x'
+  const skipped =
+    '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+  const small = 'spec.b: Invalid value: 0: spec.b in body should be greater than or equal to 1'
+  const cases: readonly (readonly [JsonObject, readonly string[]])[] = [
+    [{ a: 'y' }, []],
+    [{ a: 'x' }, [broken]],
+    [{ a: 'x', b: 0 }, [small, broken]],
+    [{ a: 'z' }, ['spec.a: Unsupported value: "z": supported values: "x", "y", "long!"', skipped]],
+    [{ a: 'long!' }, ['spec.a: Too long: may not be more than 3 bytes', skipped]],
+    [{ a: 'x', c: ['a', 'b'] }, ['spec.c: Too many: 2: must have at most 1 item', skipped]],
+    [{ a: 'x', d: {} }, ['spec.d.e: Required value', skipped]],
+    [{ a: 'x', b: 'y' }, ['spec.b: Invalid value: "string": spec.b in body must be of type integer: "string"', skipped]],
+  ]
+  for (const [spec, errors] of cases) {
+    t.strictSame(told(compiled.validate({ spec })), errors)
+    t.strictSame(
+      told(compiled.validateStructure({ spec })),
+      errors.filter((error) => error !== broken && error !== skipped),
+    )
+  }
+  t.strictSame(told(compiled.validateRules({ spec: { a: 'x' } }, undefined, [])), [broken])
+  const noRules = compileSchema({ type: 'object' })
+  t.strictSame(noRules.validateRules({}, undefined, compiled.validate({ spec: 5 })), [], 'without rules none is skipped')
+})
+
+t.test('what an update left as it was is a warning of a rule', async (t) => {
+  const compiled = compileSchema({
+    type: 'object',
+    properties: {
+      a: { ...text, 'x-kubernetes-validations': [{ rule: 'self != "x"', message: 'not x' }] },
+      b: text,
+    },
+  })
+  const warned: FieldError[] = []
+  t.strictSame(
+    compiled.validateRules({ a: 'x', b: 'new' }, { a: 'x' }, [], (warning) => warned.push(warning)),
+    [],
+  )
+  t.strictSame(told(warned), ['a: Invalid value: "x": not x'])
+  t.strictSame(told(compiled.validate({ a: 'x' }, { a: 'y' })), ['a: Invalid value: "x": not x'])
+  t.strictSame(told(compiled.validate({ a: 'x' }, { a: 'x' })), [])
+})
+
+t.test('what is left of an object of another version: pruned, without nulls, not defaulted', async (t) => {
+  const compiled = compileSchema({
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { a: text, b: { ...text, default: 'x' }, c: { ...text, nullable: true } } } },
+  })
+  const dropped: (readonly string[])[] = []
+  const object = { spec: { a: null, b: null, c: null, z: 1, y: 2 }, other: 1 }
+  t.strictSame(
+    compiled.convert(object, (paths) => dropped.push(paths)),
+    { spec: { b: null, c: null } },
+  )
+  t.strictSame(dropped, [['other', 'spec.y', 'spec.z']])
+  t.strictSame(compiled.convert(object), { spec: { b: null, c: null } })
+  const kept = deepFreeze({ spec: { a: 'x' } })
+  t.equal(
+    compiled.convert(kept, () => t.fail('nothing was dropped')),
+    kept,
+  )
+  t.strictSame(
+    compiled.convert({ spec: { z: 1 } }, (paths) => dropped.push(paths)),
+    { spec: {} },
+  )
+  t.strictSame(dropped[1], ['spec.z'])
 })
 
 t.test('the metadata of the object itself is left to validateObjectMeta', async (t) => {

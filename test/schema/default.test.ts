@@ -40,6 +40,66 @@ t.test('keeps the nulls of a default until the object is read again', async (t) 
   t.strictSame(schema.default(object), { spec: {} })
 })
 
+t.test('so it keeps those in lists and maps', async (t) => {
+  const item: StructuralSchema = { type: 'object', additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true } }
+  const spec: StructuralSchema = {
+    type: 'object',
+    properties: {
+      l: { type: 'array', items: item, default: [{ a: null }] },
+      m: { type: 'object', additionalProperties: item, default: { x: { y: null } } },
+    },
+  }
+  const schema = compileSchema({ type: 'object', properties: { spec } })
+  const completed = { spec: { l: [{ a: null }], m: { x: { y: null } } } }
+  t.strictSame(schema.default({ spec: {} }), completed)
+  t.strictSame(schema.default(completed), { spec: { l: [{}], m: { x: {} } } })
+})
+
+t.test('items that may be null stay null, whatever their default', async (t) => {
+  const nullable: StructuralSchema = { ...text, nullable: true, default: 'x' }
+  t.strictSame(defaulted({ type: 'array', items: nullable }, [null, 'a']), [null, 'a'])
+  t.strictSame(defaulted({ type: 'object', additionalProperties: nullable }, { k: null }), { k: null })
+  const lists: StructuralSchema = {
+    type: 'array',
+    items: { type: 'array', items: { type: 'object', properties: { a: { ...text, default: 'x' } } } },
+  }
+  t.strictSame(defaulted(lists, [[{}, { a: 'y' }], []]), [[{ a: 'x' }, { a: 'y' }], []])
+  t.strictSame(defaulted({ 'x-kubernetes-preserve-unknown-fields': true }, [{ a: null }]), [{ a: null }])
+})
+
+t.test('a field that a program left undefined is missing', async (t) => {
+  t.strictSame(defaulted({ type: 'object', properties: { a: { ...text, default: 'x' } } }, { a: undefined } as unknown as JsonObject), {
+    a: 'x',
+  })
+})
+
+t.test('an object of another version loses nulls in lists and maps as well', async (t) => {
+  const item: StructuralSchema = { type: 'object', properties: { a: text, b: { ...text, default: 'x' } } }
+  const schema = compileSchema({
+    type: 'object',
+    properties: {
+      list: { type: 'array', items: item },
+      map: { type: 'object', additionalProperties: item },
+      free: { 'x-kubernetes-preserve-unknown-fields': true },
+      texts: { type: 'array', items: text },
+    },
+  })
+  const kept = deepFreeze({ a: 'y' })
+  const object = deepFreeze({
+    list: [{ a: null, b: null }, kept],
+    map: { k: { a: null }, l: null, m: kept },
+    free: [{ a: null }],
+    texts: [null],
+  })
+  const result = schema.convert(object as unknown as JsonObject) as unknown as typeof object
+  t.strictSame(result, { list: [{ b: null }, { a: 'y' }], map: { k: {}, m: { a: 'y' } }, free: [{ a: null }], texts: [null] })
+  t.equal(result.list[1], kept)
+  t.equal(result.texts, object.texts)
+  t.equal(result.free, object.free)
+  const proto = JSON.parse('{"map":{"__proto__":{"a":null}}}') as JsonObject
+  t.equal(JSON.stringify(schema.convert(proto)), '{"map":{"__proto__":{}}}')
+})
+
 t.test('makes an object of metadata that are null in a default', async (t) => {
   const spec: StructuralSchema = {
     type: 'object',

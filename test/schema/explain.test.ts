@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { FieldErrorReason } from '../../src/api/field-error.ts'
+import { formatFieldError, type FieldErrorReason } from '../../src/api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { compileSchema } from '../../src/schema/compile.ts'
@@ -18,6 +18,7 @@ function table(t: Test, cases: readonly Case[]): void {
 
 const text = { type: 'string' } as const
 const count = { type: 'integer' } as const
+const free = { 'x-kubernetes-preserve-unknown-fields': true } as const
 const none: readonly Expected[] = []
 const noField = '<nil>'
 
@@ -60,6 +61,20 @@ t.test('types of values that have a format are told by the format', async (t) =>
     ['null for date', date, null, wrong('null', 'string')],
     ['string for int32', { type: 'integer', format: 'int32' }, 'x', wrong('string', 'integer')],
     ['object for int32', { type: 'integer', format: 'int32' }, {}, wrong('', 'int32')],
+    ['a format without a type', { ...free, format: 'ipv4' }, '1.2.3.4', none],
+    ['a list for a format without a type', { ...free, format: 'ipv4' }, [1], none],
+    ['null for a format without a type', { ...free, format: 'ipv4' }, null, none],
+    ['integer for a format without a type', { ...free, format: 'ipv4' }, 5, wrong('int64', 'ipv4')],
+    ['object for a format without a type', { ...free, format: 'ipv4' }, {}, wrong('', 'ipv4')],
+    ['number for int64', { type: 'integer', format: 'int64' }, true, wrong('', 'int64')],
+    ['array for int32', { type: 'integer', format: 'int32' }, [], wrong('array', 'integer')],
+    [
+      'a format of numbers for an int-or-string',
+      { 'x-kubernetes-int-or-string': true, format: 'int32' },
+      true,
+      wrong('boolean', 'integer,string'),
+    ],
+    ['a format of texts for an int-or-string', { 'x-kubernetes-int-or-string': true, format: 'ipv4' }, true, wrong('', 'ipv4')],
     ['an unknown format is ignored', { type: 'string', format: 'no-such' }, 5, wrong('integer', 'string')],
   ])
 })
@@ -68,6 +83,39 @@ t.test('strings', async (t) => {
   table(t, [
     ['maxLength', { ...text, maxLength: 2 }, 'abc', [['spec', 'FieldValueTooLong', 'Too long: may not be more than 2 bytes']]],
     ['maxLength 1', { ...text, maxLength: 1 }, 'abc', [['spec', 'FieldValueTooLong', 'Too long: may not be more than 1 byte']]],
+    ['no longer than maxLength', { ...text, maxLength: 3 }, 'abc', none],
+    ['no shorter than minLength', { ...text, minLength: 3 }, 'abc', none],
+    [
+      'no text at all',
+      { ...text, minLength: 1 },
+      '',
+      [['spec', 'FieldValueInvalid', 'Invalid value: "": spec in body should be at least 1 chars long']],
+    ],
+    [
+      'one code point is not two',
+      { ...text, minLength: 2 },
+      '👍',
+      [['spec', 'FieldValueInvalid', 'Invalid value: "👍": spec in body should be at least 2 chars long']],
+    ],
+    [
+      'three code points are too many',
+      { ...text, maxLength: 2 },
+      '👍👍👍',
+      [['spec', 'FieldValueTooLong', 'Too long: may not be more than 2 bytes']],
+    ],
+    ['an empty pattern is none', { ...text, pattern: '' }, 'x', none],
+    [
+      'minLength before pattern',
+      { ...text, minLength: 5, pattern: 'z' },
+      'ab',
+      [['spec', 'FieldValueInvalid', 'Invalid value: "ab": spec in body should be at least 5 chars long']],
+    ],
+    [
+      'three restrictions, of which one alone fails',
+      { ...text, minLength: 1, maxLength: 9, pattern: '^a', format: 'ipv4' },
+      'ab',
+      [['spec', 'FieldValueTypeInvalid', 'Invalid value: "ab": spec in body must be of type ipv4: "ab"']],
+    ],
     ['lengths count code points', { ...text, maxLength: 2, minLength: 2 }, '👍👍', none],
     [
       'minLength',
@@ -122,6 +170,13 @@ t.test('enums', async (t) => {
     ],
     ['null is never supported', { ...text, nullable: true, enum: ['a', null] }, null, supported('null', '"a", "null"')],
     ['nothing but null', { ...text, nullable: true, enum: [null] }, 'a', supported('"a"', '"null"')],
+    [
+      'values that are no texts',
+      { ...free, enum: [{ a: 1 }, [2], true, null] },
+      5,
+      supported('5', String.raw`"{\"a\":1}", "[2]", "true", "null"`),
+    ],
+    ['a list', { ...free, enum: [[1, 2]] }, [1, 2], none],
     ['nothing at all means no enum', { ...text, enum: [] }, 'a', none],
   ])
 })
@@ -129,6 +184,9 @@ t.test('enums', async (t) => {
 t.test('numbers', async (t) => {
   const wrong = (value: string, detail: string): Expected[] => [
     ['spec', 'FieldValueInvalid', `Invalid value: ${value}: spec in body should be ${detail}`],
+  ]
+  const notPositive = (factor: string): Expected[] => [
+    ['spec', 'FieldValueInvalid', `Invalid value: ${factor}: factor MultipleOf declared for spec must be positive: ${factor}`],
   ]
   const outOfRange = (format: string, what = 'Checked', type = 'integer'): Expected => [
     noField,
@@ -181,6 +239,53 @@ t.test('numbers', async (t) => {
     ],
     ['float overflow', { type: 'number', format: 'float' }, 1e39, [outOfRange('with format float', 'Checked', 'number')]],
     ['a bound that does not fit the type', { ...count, maximum: 2.5 }, 1, [outOfRange('(default format)', 'Maximum boundary')]],
+    ['the maximum itself', { ...count, maximum: 3 }, 3, none],
+    ['the minimum itself', { ...count, minimum: 3 }, 3, none],
+    ['a float below an exclusive maximum', { type: 'number', maximum: 3, exclusiveMaximum: true }, 2.5, none],
+    ['a float above an exclusive minimum', { type: 'number', minimum: 3, exclusiveMinimum: true }, 3.5, none],
+    [
+      'everything that is wrong with a number',
+      { ...count, minimum: 5, maximum: 3, multipleOf: 3 },
+      4,
+      [...wrong('4', 'a multiple of 3'), ...wrong('4', 'greater than or equal to 5'), ...wrong('4', 'less than or equal to 3')],
+    ],
+    ['a factor of nothing, for a float', { type: 'number', multipleOf: 0 }, 1.5, notPositive('0')],
+    ['a negative factor', { ...count, multipleOf: -2 }, 4, notPositive('-2')],
+    ['a negative fraction, for a float', { type: 'number', multipleOf: -0.5 }, 1.5, notPositive('-0.5')],
+    ['a large float is a multiple', { type: 'number', multipleOf: 0.001 }, 1e-3, none],
+    ['nearly a multiple', { type: 'number', multipleOf: 0.01 }, 1.0000000001, none],
+    ['not nearly', { type: 'number', multipleOf: 0.01 }, 1.00001, wrong('1.00001', 'a multiple of 0.01')],
+    ['nearly, but from below', { type: 'number', multipleOf: 1.5 }, 2.9999999999, wrong('2.9999999999', 'a multiple of 1.5')],
+    ['nearly, but negative', { type: 'number', multipleOf: 0.01 }, -1.0000000001, wrong('-1.0000000001', 'a multiple of 0.01')],
+    ['a multiple of more than 1', { type: 'number', multipleOf: 2.5 }, 7.5, none],
+    ['of so much that nobody can tell', { type: 'number', multipleOf: 1e-10 }, 1e6 + 0.5, wrong('1.0000005e+06', 'a multiple of 1e-10')],
+    ['a float of six digits', { type: 'number', maximum: 1 }, 999999.5, wrong('999999.5', 'less than or equal to 1')],
+    ['a small float', { type: 'number', minimum: 1 }, 0.0001, wrong('0.0001', 'greater than or equal to 1')],
+    ['a smaller one has an exponent', { type: 'number', minimum: 1 }, 0.000025, wrong('2.5e-05', 'greater than or equal to 1')],
+    ['one with a long exponent', { type: 'number', minimum: 1 }, 1e-100, wrong('1e-100', 'greater than or equal to 1')],
+    ['the least int32', { ...count, format: 'int32' }, -(2 ** 31), none],
+    ['a float of 64 bits', { type: 'number', format: 'double' }, 1e300, none],
+    ['the greatest float', { type: 'number', format: 'float' }, 3.4028234e38, none],
+    [
+      'what rounds to no float',
+      { type: 'number', format: 'float' },
+      2 ** 128 - 2 ** 103,
+      [outOfRange('with format float', 'Checked', 'number')],
+    ],
+    ['what just does not', { type: 'number', format: 'float' }, -(2 ** 128 - 2 ** 104), none],
+    ['a format of another type', { type: 'number', format: 'int32' }, 2 ** 40, none],
+    ['another one', { ...count, format: 'float' }, 2 ** 40, none],
+    [
+      'bounds that do not fit the type',
+      { ...count, format: 'int32', minimum: 2 ** 31, multipleOf: 2 ** 31 },
+      0,
+      [
+        outOfRange('with format int32', 'Minimum boundary'),
+        outOfRange('with format int32', 'MultipleOf'),
+        ...wrong('0', 'greater than or equal to 2.147483648e+09'),
+      ],
+    ],
+    ['integers of 19 digits have them all', { ...count, maximum: 1 }, 2 ** 60, wrong('1152921504606846976', 'less than or equal to 1')],
     ['bounds hold for strings alone of int-or-string', { 'x-kubernetes-int-or-string': true, maximum: 3 }, '9', none],
     ['bounds of int-or-string', { 'x-kubernetes-int-or-string': true, maximum: 3 }, 9, wrong('9', 'less than or equal to 3')],
   ])
@@ -202,6 +307,17 @@ t.test('lists', async (t) => {
       [['spec[1]', 'FieldValueTypeInvalid', 'Invalid value: "integer": spec[1] in body must be of type string: "integer"']],
     ],
     ['maxItems', { ...list, maxItems: 2 }, ['a', 'b', 'c'], [['spec', 'FieldValueTooMany', 'Too many: 3: must have at most 2 items']]],
+    ['as many as maxItems', { ...list, maxItems: 2 }, ['a', 'b'], none],
+    ['as many as minItems', { ...list, minItems: 2 }, ['a', 'b'], none],
+    [
+      'several items',
+      list,
+      [5, 'a', true],
+      [
+        ['spec[0]', 'FieldValueTypeInvalid', 'Invalid value: "integer": spec[0] in body must be of type string: "integer"'],
+        ['spec[2]', 'FieldValueTypeInvalid', 'Invalid value: "boolean": spec[2] in body must be of type string: "boolean"'],
+      ],
+    ],
     ['maxItems 1', { ...list, maxItems: 1 }, ['a', 'b'], [['spec', 'FieldValueTooMany', 'Too many: 2: must have at most 1 item']]],
     [
       'minItems',
@@ -245,6 +361,28 @@ t.test('objects', async (t) => {
       { ...map, minProperties: 2 },
       { a: 'x' },
       [['spec', 'FieldValueInvalid', 'Invalid value: 1: spec in body should have at least 2 properties']],
+    ],
+    ['as many as maxProperties', { ...map, maxProperties: 2 }, { a: 'x', b: 'y' }, none],
+    ['as many as minProperties', { ...map, minProperties: 2 }, { a: 'x', b: 'y' }, none],
+    ['no fields where none may be', { type: 'object', additionalProperties: false }, {}, none],
+    [
+      'a field where none may be',
+      { type: 'object', additionalProperties: false },
+      { a: 1 },
+      [['spec', 'FieldValueInvalid', 'Invalid value: "a": spec.a in body is a forbidden property']],
+    ],
+    [
+      'a field without a name',
+      { type: 'object', required: [''], properties: { '': { type: 'array', items: text, 'x-kubernetes-list-type': 'set' } } },
+      { '': ['a', 'a'] },
+      [['spec[][1]', 'FieldValueDuplicate', 'Duplicate value: "a"']],
+    ],
+    ['no field without a name', { ...object, required: [''] }, { a: 'x' }, [['spec.', 'FieldValueRequired', 'Required value']]],
+    [
+      'an embedded resource among the values of a map',
+      { type: 'object', additionalProperties: { type: 'object', 'x-kubernetes-embedded-resource': true, ...free } },
+      { k: { kind: 'Pod' } },
+      [['spec[k].apiVersion', 'FieldValueRequired', 'Required value']],
     ],
     [
       'map values',
@@ -318,6 +456,24 @@ t.test('junctors', async (t) => {
       ],
     ],
     [
+      'the branch with the most in it that can be right, the first of several',
+      { ...text, anyOf: [a, { anyOf: [{ pattern: '^y' }, { pattern: '^w' }] }, { anyOf: [{ pattern: '^v' }] }] },
+      'x',
+      // Its own message is the same, and told once.
+      [
+        message('must validate at least one schema (anyOf)'),
+        ['spec', 'FieldValueInvalid', `Invalid value: "x": spec in body should match '^y'`],
+      ],
+    ],
+    ['not, and anyOf', { ...text, not: a, anyOf: [a] }, 'x', [message('must validate at least one schema (anyOf)'), notA]],
+    ['allOf of what is valid', { ...text, allOf: [a, long] }, 'ab', none],
+    [
+      'oneOf, three',
+      { ...text, oneOf: [a, {}, {}] },
+      'ab',
+      [message('must validate one and only one schema (oneOf). Found 3 valid alternatives')],
+    ],
+    [
       'the branch with the most that is right',
       {
         type: 'object',
@@ -344,4 +500,29 @@ t.test('everything that is wrong is told, each once', async (t) => {
     compiled.validate({}).map(({ path, message }) => `${path}: ${message}`),
     ['spec: Required value'],
   )
+})
+
+t.test('the type of the whole object is not what an update left as it was', async (t) => {
+  const compiled = compileSchema({
+    type: 'object',
+    properties: {
+      apiVersion: { ...text, enum: ['v1'] },
+      kind: { ...text, enum: ['A'] },
+      spec: { type: 'object', properties: { kind: { ...text, enum: ['A'] }, a: text } },
+    },
+  })
+  const old = { apiVersion: 'v2', kind: 'B', spec: { kind: 'B' } }
+  const errors = ['apiVersion: Unsupported value: "v2": supported values: "v1"', 'kind: Unsupported value: "B": supported values: "A"']
+  t.strictSame(compiled.validate({ ...old, spec: { kind: 'B', a: 'x' } }, old).map(formatFieldError), errors)
+})
+
+t.test('after a thousand errors no more items and fields are looked at', async (t) => {
+  const limit = 1000
+  const list = Array.from({ length: limit + 1 }, (_, index) => index)
+  const wrong = (schema: StructuralSchema, value: JsonValue): number => errorsOf(schema, value).length
+  t.equal(wrong({ type: 'array', items: text }, list.slice(0, limit)), limit)
+  t.equal(wrong({ type: 'array', items: text }, list), limit)
+  const fields = Object.fromEntries(list.map((index) => [`f${index}`, index]))
+  t.equal(wrong({ type: 'object', additionalProperties: text }, fields), limit)
+  t.equal(wrong({ type: 'array', items: count, 'x-kubernetes-list-type': 'set' }, [...list, ...list]), limit)
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { JsonObject } from '../../src/api/json.ts'
+import { formatFieldError } from '../../src/api/field-error.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { Type } from '../../src/api/type.ts'
 import { schemaOf, validateObject } from '../../src/schema/kind-schema.ts'
@@ -63,4 +64,58 @@ t.test('what an update may leave as it was', async (t) => {
   const small = crate({ spec: { size: 0 }, metadata: { name: 'A', namespace: 'default' } })
   t.strictSame(told(small, { oldObject: small }), [], 'nor is the name judged again')
   t.match(told(small, { oldObject: crate() }), [/^spec.size/])
+})
+
+t.test('rules are evaluated unless metadata or structure keep them from it', async (t) => {
+  const ruled = defineKind({
+    group: 'example.com',
+    kind: 'Crate',
+    scope: 'Cluster',
+    versions: [
+      {
+        name: 'v1',
+        spec: Type.Object({ size: Type.Integer({ minimum: 1 }) }, { rules: [{ rule: 'self.size < 9', message: 'too large' }] }),
+      },
+    ],
+  })
+  const object = (metadata: JsonObject, size: number): JsonObject => ({
+    apiVersion: 'example.com/v1',
+    kind: 'Crate',
+    metadata,
+    spec: { size },
+  })
+  const toldOf = (value: JsonObject, oldObject?: JsonObject): string[] =>
+    validateObject(ruled, value, oldObject === undefined ? {} : { oldObject }).map(formatFieldError)
+  t.strictSame(toldOf(object({ name: 'a' }, 9)), ['spec: Invalid value: too large'])
+  t.strictSame(toldOf(object({ name: 'a' }, 9), object({ name: 'a' }, 9)), [], 'it was so before')
+  t.strictSame(toldOf(object({ name: 'a', namespace: 'b' }, 9)), [
+    'metadata.namespace: Forbidden: not allowed on this type',
+    'spec: Invalid value: too large',
+  ])
+  t.strictSame(toldOf(object({}, 9)), [
+    'metadata.name: Required value: name or generateName is required',
+    '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  ])
+})
+
+t.test('an object that is new has a name by the rules, one that is there any that a path can have', async (t) => {
+  const named = (name: string): JsonObject => crate({ metadata: { name, namespace: 'default' } })
+  t.match(told(named('A')), [/^metadata\.name: Invalid value: "A": a lowercase RFC 1123 subdomain/])
+  t.strictSame(told(named('A'), { oldObject: named('A') }), [])
+  t.strictSame(told(named('a/b'), { oldObject: named('a/b') }), [`metadata.name: Invalid value: "a/b": may not contain '/'`])
+  t.strictSame(told(crate({ metadata: 'x' })), [
+    'metadata: Required value',
+    'metadata: Invalid value: "string": metadata in body must be of type object: "string"',
+  ])
+})
+
+t.test('a schema that no server would take is told with its kind and version', async (t) => {
+  const [version] = kind.versions
+  const broken = { ...kind, versions: [{ ...version!, schema: { type: 'object' as const, properties: { spec: {} } } }] }
+  t.throws(() => schemaOf(broken), {
+    code: 'PRO_SCHEMA_INVALID',
+    message:
+      'The schema of version v1 of Crate.example.com is not one that a CustomResourceDefinition may have: ' +
+      'properties[spec].type: Required value: must not be empty for specified object fields.',
+  })
 })

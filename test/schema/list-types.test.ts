@@ -2,7 +2,7 @@ import t from 'tap'
 import type { JsonValue } from '../../src/api/json.ts'
 import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { isProperList, listErrors } from '../../src/schema/list-types.ts'
-import { buildNode } from '../../src/schema/node.ts'
+import { buildNode, type SchemaNode } from '../../src/schema/node.ts'
 import { processorTimeMs } from '../support/turns.ts'
 
 function told(schema: StructuralSchema, list: JsonValue[]): string[] {
@@ -70,6 +70,60 @@ t.test('strings are told apart however many there are, and however much they loo
       for (const twice of [0, (length - 1) >> 1])
         t.notOk(isProperList(map, [...list, { a: name(twice) }]), `${length} of ${name.name}, one of them twice`)
     }
+})
+
+t.test('a list that is no proper one is none, whatever makes it so', async (t) => {
+  const map = buildNode({ type: 'array', ...mapBy('a') })
+  const two = buildNode({ type: 'array', ...mapBy('a', 'b') })
+  const inherited = buildNode({ type: 'array', ...mapBy('constructor') })
+  const cases: readonly (readonly [SchemaNode, JsonValue[], boolean])[] = [
+    [buildNode({ type: 'array', ...set }), ['', 'a', 'b', 'ab', 'ba'], true],
+    [buildNode({ type: 'array', ...set }), ['a', ''], true],
+    [buildNode({ type: 'array', ...set }), ['', ''], false],
+    [buildNode({ type: 'array', ...set }), [1, 1], false],
+    [buildNode({ type: 'array', ...set }), [1, '1'], true],
+    [map, [{ a: 1 }, { a: 1 }], false],
+    [map, [{ a: 'x' }, {}, {}], false],
+    [map, [{ a: 'x' }, 'x'], false],
+    [
+      two,
+      [
+        { a: 'x', b: 'y' },
+        { a: 'x', b: 'z' },
+      ],
+      true,
+    ],
+    [
+      two,
+      [
+        { a: 'x', b: 'y' },
+        { a: 'x', b: 'y' },
+      ],
+      false,
+    ],
+    [inherited, [{}, {}], false],
+    [inherited, [{ constructor: 'x' }, {}] as unknown as JsonValue[], true],
+    [buildNode({ type: 'array', items: free }), ['a', 'a'], true],
+  ]
+  for (const [node, list, proper] of cases) t.equal(isProperList(node, list), proper, JSON.stringify(list))
+})
+
+t.test('no more errors are told than are asked for', async (t) => {
+  const lists: readonly (readonly [StructuralSchema, JsonValue[]])[] = [
+    [set, ['a', 'b', 'c', 'a', 'b', 'c']],
+    [mapBy('a'), ['a', 'b', 'c', 'a', 'b', 'c'].map((a) => ({ a }))],
+  ]
+  for (const [schema, list] of lists) {
+    const node = buildNode({ type: 'array', ...schema })
+    for (const most of [0, 1, 2, 3]) t.equal(listErrors(node, list, 'l', most).length, most)
+    t.equal(listErrors(node, list, 'l', 4).length, 3)
+  }
+})
+
+t.test('what is nested too deep to be compared is refused', async (t) => {
+  const nested = (levels: number): JsonValue => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as JsonValue
+  t.strictSame(told(set, [nested(999)]), [])
+  t.strictSame(told(set, [nested(1000)]), ['l: Invalid value: "array": must not be nested deeper than 1000 levels'])
 })
 
 t.test('other lists may repeat', async (t) => {

@@ -23,10 +23,13 @@ t.test('patterns have the meaning of RE2', async (t) => {
   ]
   for (const [pattern, text, matches] of cases)
     t.equal(compilePattern(pattern).test(text), matches, `${pattern} on ${JSON.stringify(text)}`)
+  t.equal(compilePattern('^a$').source, '^a$')
+  t.throws(() => compilePattern('(?=a)'), /error parsing regexp/)
 })
 
 t.test('what RE2 does not know is no pattern', async (t) => {
-  for (const pattern of ['(?=a)', '(?<!a)', '(a)\\1', '[', 'a**', '(', 'a{1001}']) t.type(patternProblem(pattern), 'string', pattern)
+  for (const pattern of ['(?=a)', '(?<!a)', '(a)\\1', '[', 'a**', '(', 'a{1001}'])
+    t.match(patternProblem(pattern), /^error parsing regexp: /, pattern)
   t.equal(patternProblem('^a+$'), undefined)
 })
 
@@ -63,6 +66,59 @@ t.test('only what cannot backtrack without end goes to the native engine', async
   ]
   for (const pattern of simple) t.ok(isSimple(pattern), pattern)
   for (const pattern of others) t.notOk(isSimple(pattern), pattern)
+})
+
+t.test('how much a native engine may have to try is limited', async (t) => {
+  const cases: readonly (readonly [pattern: string, simple: boolean])[] = [
+    // Where each place of the text is tried: steps for all ways through the pattern.
+    ['a{256}', true],
+    ['a{257}', false],
+    ['a{128}b{128}', true],
+    ['a{128}b{129}', false],
+    ['a?b?c?d?e?', true],
+    ['a?b?c?d?e?f?', false],
+    ['a{0,15}', true],
+    ['a{0,16}', false],
+    ['(?:a|b|c){0}', false],
+    ['(aa|b)?', true],
+    ['(a{16}|b){3}', false],
+    // An anchor in front leaves one place.
+    ['^a{257}', true],
+    [`^${'a{999}'.repeat(16)}a{400}`, true],
+    [`^${'a{999}'.repeat(16)}a{401}`, false],
+    // One repetition without end, behind an anchor.
+    ['^a*b{255}', true],
+    ['^a*b{256}', false],
+    ['^a+b{255}', true],
+    ['^a{255,}', true],
+    ['^a{256,}', false],
+    ['a+', false],
+    ['a{1,}', false],
+    ['^(a*|b)', true],
+    ['^(a*|b+)', false],
+    ['^(a+)?b?', true],
+    ['^a{2,1}', false],
+    ['^a{2,2}', true],
+    ['^(a){2}', false],
+    ['^(a)*', false],
+    // What is no pattern, or would mean something else.
+    ['^(a', false],
+    ['^a)', false],
+    ['^(a|)', false],
+    ['^(|a)', false],
+    ['^a++', false],
+    ['^a{1}{2}', false],
+    ['^a|b', false],
+    ['a$$', false],
+    ['a\\$', true],
+    ['^a\\$$', true],
+    ['^(?:a$)', false],
+    ['', true],
+    ['^$', true],
+    ['^[a-z', false],
+    ['^\\n', false],
+  ]
+  for (const [source, simple] of cases) t.equal(isSimple(source), simple, source)
 })
 
 const piece = fc.constantFrom(

@@ -19,6 +19,28 @@ t.test('removes what the schema does not name', async (t) => {
   ])[] = [
     ['fields', { type: 'object', properties: { a: text } }, { x: 1, a: 'a', y: 2 }, { a: 'a' }, ['spec.x', 'spec.y']],
     [
+      'lists in lists where all is kept',
+      { ...preserve, items: { ...preserve, items: { type: 'object', properties: { a: text } } } },
+      [[{ x: 1, a: 'a' }], 5, null],
+      [[{ x: 1, a: 'a' }], 5, null],
+      [],
+    ],
+    [
+      'nothing of a map of anything but what is in it',
+      { type: 'object', additionalProperties: true },
+      { k: [{ b: 1 }], l: null },
+      { k: [{}], l: null },
+      ['spec.k[0].b'],
+    ],
+    [
+      'fields that a program left undefined, silently',
+      { type: 'object', properties: { a: text } },
+      { a: 'a', b: undefined } as unknown as JsonValue,
+      { a: 'a' },
+      [],
+    ],
+    ['what is unknown in order', { type: 'object' }, { b: 1, a: 2, 'a.b': 3 }, {}, ['spec.a', 'spec.a.b', 'spec.b']],
+    [
       'in lists',
       { type: 'array', items: { type: 'object', properties: { a: text } } },
       [{ a: 'a' }, { b: 1 }],
@@ -71,6 +93,21 @@ t.test('keeps apiVersion, kind and metadata of the object itself', async (t) => 
     object: { apiVersion: 'v1', kind: 'A', metadata: { any: 'thing' } },
     unknown: ['spec'],
   })
+})
+
+t.test('what is kept is shared, and so is each part that nothing was removed from', async (t) => {
+  const schema = compileSchema({
+    type: 'object',
+    properties: {
+      spec: { type: 'array', items: { type: 'object', properties: { a: text } } },
+      status: { type: 'object', properties: { b: text } },
+    },
+  })
+  const object = deepFreeze({ spec: [{ a: 'x' }, { z: 1 }], status: { b: 'y' } })
+  const pruned = schema.prune(object as unknown as JsonObject).object as unknown as typeof object
+  t.strictSame(pruned, { spec: [{ a: 'x' }, {}], status: { b: 'y' } })
+  t.equal(pruned.spec[0], object.spec[0])
+  t.equal(pruned.status, object.status)
 })
 
 t.test('treats __proto__ as any other name', async (t) => {

@@ -21,6 +21,27 @@ t.test("when the renderer finds nothing, ajv's refusal still stands", async (t) 
   )
 })
 
+t.test('but not where ajv alone could not know that it must pass', async (t) => {
+  const root = buildRootNode(schema)
+  const refusal = { instancePath: '/spec/a', message: 'must be string' }
+  const old = { spec: { a: 5 } }
+  t.strictSame(explainRefusal(root, refusal, { spec: { a: 5 } }, old), [], 'it is as it was')
+  t.equal(explainRefusal(root, refusal, { spec: { a: 'x' } }, old).length, 1, 'nothing is wrong that could be as it was')
+  t.strictSame(explainRefusal(root, refusal, { spec: { n: 2n ** 60n } }, undefined), [], 'there is an integer beyond 2^53')
+})
+
+t.test('the place of a value in its object is put in front', async (t) => {
+  const root = buildRootNode(schema)
+  const told = (instancePath: string, message?: string): unknown =>
+    explainRefusal(root, { instancePath, ...(message !== undefined && { message }) }, {}, undefined, 'status').map(
+      ({ path, message: text }) => `${path}: ${text}`,
+    )
+  t.strictSame(told('/a~01/7x/0', 'must be so'), [
+    'status.a~1.7x[0]: Invalid value: "": a~1.7x[0] in body does not match its schema: must be so',
+  ])
+  t.strictSame(told(''), ['status: Invalid value: "":  in body does not match its schema: refused'])
+})
+
 t.test('what the renderer finds is told instead', async (t) => {
   const errors = explainRefusal(buildRootNode(schema), { instancePath: '/spec', message: 'something' }, { spec: { a: 5 } }, undefined)
   t.strictSame(

@@ -1,20 +1,6 @@
 import t from 'tap'
-import type { StructuralSchema } from '../../src/api/structural-schema.ts'
 import { checkStructural } from '../../src/schema/structural.ts'
-
-/** The errors of a schema that stands under `spec`, their paths shortened to what is below it. */
-function told(spec: object): string[] {
-  const schema = { type: 'object', properties: { spec } } as StructuralSchema
-  const start = 'properties[spec]'
-  return checkStructural(schema)
-    .map(({ path, message }) => `${path.startsWith(start) ? path.slice(start.length).replace(/^\./, '') : path}: ${message}`)
-    .sort()
-}
-function toldOfRoot(schema: object): string[] {
-  return checkStructural(schema as StructuralSchema)
-    .map(({ path, message }) => `${path}: ${message}`)
-    .sort()
-}
+import { toldBelow, toldOfRoot } from '../support/structural-errors.ts'
 
 const text = { type: 'string' }
 
@@ -85,8 +71,8 @@ t.test('structure', async (t) => {
     ],
     ['rules are accepted', { ...text, 'x-kubernetes-validations': [{ rule: 'self != ""', message: 'must be set' }] }, []],
   ]
-  for (const [name, schema, errors] of cases) t.strictSame(told(schema), errors, name)
-  t.match(told({ ...text, pattern: '(?=a)' }), [
+  for (const [name, schema, errors] of cases) t.strictSame(toldBelow(schema), errors, name)
+  t.match(toldBelow({ ...text, pattern: '(?=a)' }), [
     /^pattern: Invalid value: "\(\?=a\)": must be a valid regular expression, but isn't: error parsing regexp/,
   ])
 })
@@ -112,11 +98,11 @@ t.test('the whole object', async (t) => {
 
 t.test('embedded resources', async (t) => {
   const resource = { 'x-kubernetes-embedded-resource': true }
-  t.strictSame(told({ type: 'object', ...resource, 'x-kubernetes-preserve-unknown-fields': true }), [])
-  t.strictSame(told({ ...resource, 'x-kubernetes-preserve-unknown-fields': true }), [
+  t.strictSame(toldBelow({ type: 'object', ...resource, 'x-kubernetes-preserve-unknown-fields': true }), [])
+  t.strictSame(toldBelow({ ...resource, 'x-kubernetes-preserve-unknown-fields': true }), [
     'type: Required value: must be object if x-kubernetes-embedded-resource is true',
   ])
-  t.strictSame(told({ type: 'object', ...resource }), [
+  t.strictSame(toldBelow({ type: 'object', ...resource }), [
     'properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
   ])
 })
@@ -125,71 +111,71 @@ t.test('lists that are sets or maps', async (t) => {
   const set = { type: 'array', 'x-kubernetes-list-type': 'set' }
   const map = { type: 'array', 'x-kubernetes-list-type': 'map' }
   const item = { type: 'object', required: ['a'], properties: { a: text, b: text } }
-  t.strictSame(told({ ...map, items: item, 'x-kubernetes-list-map-keys': ['a'] }), [])
-  t.strictSame(told({ ...map, items: item }), [
+  t.strictSame(toldBelow({ ...map, items: item, 'x-kubernetes-list-map-keys': ['a'] }), [])
+  t.strictSame(toldBelow({ ...map, items: item }), [
     'x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map',
   ])
-  t.strictSame(told({ ...map, items: item, 'x-kubernetes-list-map-keys': ['c'] }), [
+  t.strictSame(toldBelow({ ...map, items: item, 'x-kubernetes-list-map-keys': ['c'] }), [
     'x-kubernetes-list-map-keys: Invalid value: ["c"]: entries must all be names of item properties',
   ])
-  t.strictSame(told({ ...map, items: item, 'x-kubernetes-list-map-keys': ['b'] }), [
+  t.strictSame(toldBelow({ ...map, items: item, 'x-kubernetes-list-map-keys': ['b'] }), [
     'items.properties[b].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
   ])
   const nullableKey = { ...item, properties: { ...item.properties, a: { ...text, nullable: true } } }
-  t.strictSame(told({ ...map, items: nullableKey, 'x-kubernetes-list-map-keys': ['a'] }), [
+  t.strictSame(toldBelow({ ...map, items: nullableKey, 'x-kubernetes-list-map-keys': ['a'] }), [
     'items.properties[a].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable',
   ])
-  t.strictSame(told({ type: 'array', items: item, 'x-kubernetes-list-map-keys': ['a'] }), [
+  t.strictSame(toldBelow({ type: 'array', items: item, 'x-kubernetes-list-map-keys': ['a'] }), [
     'x-kubernetes-list-type: Required value: must be map if x-kubernetes-list-map-keys is non-empty',
   ])
-  t.strictSame(told({ ...map, items: text, 'x-kubernetes-list-map-keys': ['a'] }), [
+  t.strictSame(toldBelow({ ...map, items: text, 'x-kubernetes-list-map-keys': ['a'] }), [
     `items.type: Invalid value: "string": must be object if parent array's x-kubernetes-list-type is map`,
   ])
-  t.strictSame(told({ ...set, items: { ...text, nullable: true } }), [
+  t.strictSame(toldBelow({ ...set, items: { ...text, nullable: true } }), [
     'items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is set',
   ])
-  t.strictSame(told({ ...set, items: { type: 'object' } }), [
+  t.strictSame(toldBelow({ ...set, items: { type: 'object' } }), [
     'items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set',
   ])
-  t.strictSame(told({ ...set, items: { type: 'object', 'x-kubernetes-map-type': 'atomic' } }), [])
-  t.strictSame(told({ ...text, 'x-kubernetes-list-type': 'set' }), [
+  t.strictSame(toldBelow({ ...set, items: { type: 'object', 'x-kubernetes-map-type': 'atomic' } }), [])
+  t.strictSame(toldBelow({ ...text, 'x-kubernetes-list-type': 'set' }), [
     'type: Invalid value: "string": must be array if x-kubernetes-list-type is specified',
   ])
-  t.strictSame(told({ type: 'array', items: text, 'x-kubernetes-list-type': 'bag' }), [
+  t.strictSame(toldBelow({ type: 'array', items: text, 'x-kubernetes-list-type': 'bag' }), [
     'x-kubernetes-list-type: Unsupported value: "bag": supported values: "atomic", "set", "map"',
   ])
 })
 
 t.test('junctors say nothing about structure', async (t) => {
   const intOrString = [{ type: 'integer' }, { type: 'string' }]
-  t.strictSame(told({ 'x-kubernetes-int-or-string': true, anyOf: intOrString }), [])
+  t.strictSame(toldBelow({ 'x-kubernetes-int-or-string': true, anyOf: intOrString }), [])
   for (const keyword of ['required', 'x-kubernetes-list-map-keys', 'x-kubernetes-validations'])
     t.strictSame(
-      told({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer', [keyword]: [] }, { type: 'string' }] }),
+      toldBelow({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer', [keyword]: [] }, { type: 'string' }] }),
       [0, 1].map((branch) => `anyOf[${branch}].type: Forbidden: must be empty to be structural`),
       `an empty list is not nothing: ${keyword}`,
     )
-  t.strictSame(told({ 'x-kubernetes-int-or-string': true, allOf: [{ anyOf: intOrString }, { pattern: 'a' }] }), [])
-  t.strictSame(told({ ...text, oneOf: intOrString }), [
+  t.strictSame(toldBelow({ 'x-kubernetes-int-or-string': true, allOf: [{ anyOf: intOrString }, { pattern: 'a' }] }), [])
+  t.strictSame(toldBelow({ ...text, oneOf: intOrString }), [
     'oneOf[0].type: Forbidden: must be empty to be structural',
     'oneOf[1].type: Forbidden: must be empty to be structural',
   ])
-  t.strictSame(told({ ...text, not: { default: 'a', nullable: true, description: 'x' } }), [
+  t.strictSame(toldBelow({ ...text, not: { default: 'a', nullable: true, description: 'x' } }), [
     'not.default: Forbidden: must be undefined to be structural',
     'not.description: Forbidden: must be empty to be structural',
     'not.nullable: Forbidden: must be false to be structural',
   ])
-  t.strictSame(told({ type: 'object', properties: { a: text }, anyOf: [{ properties: { a: { allOf: [{ title: 'x' }] } } }] }), [
+  t.strictSame(toldBelow({ type: 'object', properties: { a: text }, anyOf: [{ properties: { a: { allOf: [{ title: 'x' }] } } }] }), [
     'anyOf[0].properties[a].allOf[0].title: Forbidden: must be empty to be structural',
   ])
-  t.match(told({ ...text, anyOf: [{ pattern: '(' }] }), [/^anyOf\[0\].pattern: Invalid value/])
-  t.strictSame(told({ ...text, not: { uniqueItems: true, type: 'null', $ref: 'x' } }), [
+  t.match(toldBelow({ ...text, anyOf: [{ pattern: '(' }] }), [/^anyOf\[0\].pattern: Invalid value/])
+  t.strictSame(toldBelow({ ...text, not: { uniqueItems: true, type: 'null', $ref: 'x' } }), [
     'not.$ref: Forbidden: $ref is not supported',
     'not.type: Forbidden: type cannot be set to null, use nullable as an alternative',
     'not.type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", "string"',
     'not.uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
   ])
-  t.strictSame(told({ ...text, anyOf: [{ default: null, multipleOf: 0 }, { additionalProperties: false }] }), [])
+  t.strictSame(toldBelow({ ...text, anyOf: [{ default: null, multipleOf: 0 }, { additionalProperties: false }] }), [])
 })
 
 t.test('a branch of the root speaks of fields of the root; below, nobody looks', async (t) => {
@@ -197,20 +183,20 @@ t.test('a branch of the root speaks of fields of the root; below, nobody looks',
   t.strictSame(toldOfRoot({ type: 'object', properties: { a: text }, anyOf }), [
     'properties[b]: Required value: because it is defined in anyOf[0].properties[b]',
   ])
-  t.strictSame(told({ type: 'object', properties: { a: text }, anyOf }), [])
+  t.strictSame(toldBelow({ type: 'object', properties: { a: text }, anyOf }), [])
 })
 
 t.test('int-or-string may be written with what says nothing, but not with more', async (t) => {
   const written = (more: object): string[] =>
-    told({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string', ...more }] })
+    toldBelow({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string', ...more }] })
   t.strictSame(written({ default: null, uniqueItems: false, enum: [] }), [])
   t.strictSame(written({ required: [] }).length, 2)
 })
 
 t.test('what is not supported hides what is not structural', async (t) => {
-  t.strictSame(told({ id: 'x' }), ['id: Forbidden: id is not supported'])
+  t.strictSame(toldBelow({ id: 'x' }), ['id: Forbidden: id is not supported'])
   t.strictSame(toldOfRoot({ properties: { spec: { $schema: 'x' } } }), [': Invalid value: "": OpenAPIV3Schema \'schema\' is not supported'])
-  t.strictSame(told({ definitions: { a: { type: 'null' } }, 'x-kubernetes-preserve-unknown-fields': false }), [
+  t.strictSame(toldBelow({ definitions: { a: { type: 'null' } }, 'x-kubernetes-preserve-unknown-fields': false }), [
     'definitions: Forbidden: definitions is not supported',
     'definitions[a].type: Forbidden: type cannot be set to null, use nullable as an alternative',
     'definitions[a].type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", "string"',
@@ -234,34 +220,34 @@ t.test('what is said of metadata, in whatever words', async (t) => {
 })
 
 t.test('defaults must be valid', async (t) => {
-  t.strictSame(told({ ...text, default: 5 }), ['default: Invalid value: "integer":  in body must be of type string: "integer"'])
-  t.strictSame(told({ type: 'object', properties: { a: text }, default: { a: 5 } }), [
+  t.strictSame(toldBelow({ ...text, default: 5 }), ['default: Invalid value: "integer":  in body must be of type string: "integer"'])
+  t.strictSame(toldBelow({ type: 'object', properties: { a: text }, default: { a: 5 } }), [
     'default.a: Invalid value: "integer": a in body must be of type string: "integer"',
   ])
-  t.strictSame(told({ type: 'array', items: text, default: [5] }), [
+  t.strictSame(toldBelow({ type: 'array', items: text, default: [5] }), [
     'default.[0]: Invalid value: "integer": [0] in body must be of type string: "integer"',
   ])
-  t.strictSame(told({ type: 'object', properties: { a: text }, default: { b: 5 } }), [
+  t.strictSame(toldBelow({ type: 'object', properties: { a: text }, default: { b: 5 } }), [
     'default: Invalid value: {"b":5}: must not have unknown fields',
   ])
-  t.strictSame(told({ ...text, nullable: true, default: null }), [])
+  t.strictSame(toldBelow({ ...text, nullable: true, default: null }), [])
 })
 
 t.test('some defaults are not looked at closely', async (t) => {
-  t.strictSame(told({ 'x-kubernetes-int-or-string': true, default: {} }), [], 'here int-or-string has no type')
-  t.strictSame(told({ type: 'object', additionalProperties: { ...text, default: 5 } }), [], "a map's values")
-  t.strictSame(told({ type: 'array', items: text, 'x-kubernetes-list-type': 'set', default: ['a', 'a'] }), [], 'what makes a set')
-  t.strictSame(told({ 'x-kubernetes-int-or-string': true, format: 'no-format', default: 2 }), [
+  t.strictSame(toldBelow({ 'x-kubernetes-int-or-string': true, default: {} }), [], 'here int-or-string has no type')
+  t.strictSame(toldBelow({ type: 'object', additionalProperties: { ...text, default: 5 } }), [], "a map's values")
+  t.strictSame(toldBelow({ type: 'array', items: text, 'x-kubernetes-list-type': 'set', default: ['a', 'a'] }), [], 'what makes a set')
+  t.strictSame(toldBelow({ 'x-kubernetes-int-or-string': true, format: 'no-format', default: 2 }), [
     'default: Invalid value: "int64":  in body must be of type no-format: "int64"',
   ])
-  t.strictSame(told({ type: 'object', additionalProperties: text, default: { a: 5 } }), [
+  t.strictSame(toldBelow({ type: 'object', additionalProperties: text, default: { a: 5 } }), [
     'default.a: Invalid value: "integer": .a in body must be of type string: "integer"',
   ])
 })
 
 t.test('the default of a kind is judged by the object that it makes', async (t) => {
   const kindOf = (value: unknown): string[] =>
-    told({ type: 'object', 'x-kubernetes-embedded-resource': true, properties: { kind: { type: 'string', default: value } } })
+    toldBelow({ type: 'object', 'x-kubernetes-embedded-resource': true, properties: { kind: { type: 'string', default: value } } })
   t.strictSame(kindOf('Pod'), [])
   t.strictSame(kindOf([]), [
     'properties[kind].default: Invalid value: []: must result in valid metadata: kind: Invalid value: []: must be a string',
@@ -280,5 +266,5 @@ t.test('a path in front', async (t) => {
 
 t.test('no schema can exhaust the stack', async (t) => {
   const deep = JSON.parse(`${'{"type":"array","items":'.repeat(50_000)}{}${'}'.repeat(50_000)}`) as object
-  t.strictSame(told(deep), [': Forbidden: must not be nested deeper than 300 levels'])
+  t.strictSame(toldBelow(deep), [': Forbidden: must not be nested deeper than 300 levels'])
 })

@@ -104,7 +104,6 @@ export async function runDefinitionController(options: DefinitionControllerOptio
         }
         if (signal.aborted) break
       }
-      if (waiting.size > 0) continue
       await wake.promise
       wake = Promise.withResolvers()
     }

@@ -5,6 +5,9 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, jsonEqual, stringifyJson } from '../../api/json.ts'
 import { dns1035Label, dns1123Subdomain } from '../../api/names.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
+import { formatOf } from '../../schema/formats.ts'
+import { keywords } from '../../schema/structural-junctors.ts'
+import { isSchema, subschemas } from '../../schema/structural-parts.ts'
 import { checkStructural } from '../../schema/structural.ts'
 import { validateClient } from '../resources/builtin/webhook-validation.ts'
 import type { Definition, DefinitionColumn, DefinitionNames, DefinitionScale, DefinitionVersion } from './definition.ts'
@@ -29,10 +32,20 @@ export function validateDefinition(definition: Definition, old?: Definition): Fi
   if (spec.preserveUnknownFields === true) {
     const detail = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
     errors.push(invalid('spec.preserveUnknownFields', true, detail))
+    if ((spec.versions ?? []).some(({ schema }) => hasDefault(schema?.openAPIV3Schema))) {
+      errors.push(invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema'))
+    }
+    if (spec.conversion !== undefined && spec.conversion.strategy !== 'None') {
+      errors.push(invalid('spec.conversion.strategy', spec.conversion.strategy, 'must be None if spec.preserveUnknownFields is true'))
+    }
   }
   if (old !== undefined) errors.push(...validateChange(definition, old))
   errors.push(...validateStoredVersions(definition))
   return errors
+}
+
+function hasDefault(schema: StructuralSchema | undefined): boolean {
+  return isSchema(schema) && ((schema.default ?? undefined) !== undefined || subschemas(schema).some(hasDefault))
 }
 
 function validateName({ metadata, spec }: Definition): FieldError[] {
@@ -50,10 +63,10 @@ function validateGroup({ metadata, spec }: Definition): FieldError[] {
   if (!group.includes('.')) return [invalid('spec.group', group, 'should be a domain with at least one dot')]
   const isProtected = /(^|\.)(k8s\.io|kubernetes\.io)$/.test(group)
   const approval = metadata?.annotations?.[approvalAnnotation]
-  if (!isProtected || /^https?:\/\/|^unapproved/.test(approval ?? '')) return []
+  if (!isProtected || (approval && isApproval(approval))) return []
   const path = `metadata.annotations[${approvalAnnotation}]`
   const see = 'see https://github.com/kubernetes/enhancements/pull/1111'
-  return approval === undefined
+  return !approval
     ? [required(path, `protected groups must have approval annotation "${approvalAnnotation}", ${see}`)]
     : [
         invalid(
@@ -64,6 +77,11 @@ function validateGroup({ metadata, spec }: Definition): FieldError[] {
       ]
 }
 
+/** A URL with a host, or why there is none. */
+function isApproval(text: string): boolean {
+  return text.startsWith('unapproved') || (formatOf('uri')!.test(text) && /^[a-z][a-z0-9+.-]*:\/\/[^/?]*[^/?@](?=[/?]|$)/i.test(text))
+}
+
 function validateNames(names: Partial<DefinitionNames>, path: string): FieldError[] {
   const mixed = 'may have mixed case, but should otherwise match: '
   const errors = [
@@ -71,8 +89,8 @@ function validateNames(names: Partial<DefinitionNames>, path: string): FieldErro
     ...named(`${path}.singular`, names.singular),
     ...named(`${path}.kind`, names.kind, mixed),
     ...named(`${path}.listKind`, names.listKind, mixed),
-    ...(names.shortNames ?? []).flatMap((name, index) => named(`${path}.shortNames[${index}]`, name)),
-    ...(names.categories ?? []).flatMap((name, index) => named(`${path}.categories[${index}]`, name)),
+    ...(names.shortNames ?? []).flatMap((name, index) => labelled(`${path}.shortNames[${index}]`, name)),
+    ...(names.categories ?? []).flatMap((name, index) => labelled(`${path}.categories[${index}]`, name)),
   ]
   if (names.kind && names.kind === names.listKind)
     errors.push(invalid(`${path}.listKind`, names.listKind, 'kind and listKind may not be the same'))
@@ -80,7 +98,10 @@ function validateNames(names: Partial<DefinitionNames>, path: string): FieldErro
 }
 
 function named(path: string, name: string | undefined, mixedCase?: string): FieldError[] {
-  if (!name) return [required(path)]
+  return name ? labelled(path, name, mixedCase) : [required(path)]
+}
+
+function labelled(path: string, name: string, mixedCase?: string): FieldError[] {
   const problems = dns1035Label(mixedCase === undefined ? name : name.toLowerCase())
   return problems.length === 0 ? [] : [invalid(path, name, `${mixedCase ?? ''}${problems.join(',')}`)]
 }
@@ -96,7 +117,11 @@ type Shared = ReadonlySet<(typeof shareable)[number]>
 function validateVersions(given: readonly DefinitionVersion[] | null | undefined): FieldError[] {
   const versions = given ?? []
   const shared: Shared = new Set(shareable.filter((part) => versions.every((version) => jsonEqual(version[part], versions[0]?.[part]))))
-  const errors = versions.flatMap((version, index) => validateVersion(version, index, shared))
+  const hasStatus = ({ subresources }: DefinitionVersion): boolean => isObject(subresources?.status)
+  const anyStatus = versions.some(hasStatus)
+  const errors = versions.flatMap((version, index) =>
+    validateVersion(version, index, shared, shared.has('schema') ? anyStatus : hasStatus(version)),
+  )
   const names = versions.map(({ name }) => name)
   const shown = given === undefined || given === null ? 'null' : stringifyJson(versions.map((version) => internalVersion(version, shared)))
   const refused = (detail: string): FieldError => ({
@@ -127,14 +152,14 @@ function internalVersion(version: DefinitionVersion, shared: Shared): JsonObject
   }
 }
 
-function validateVersion(version: DefinitionVersion, index: number, shared: Shared): FieldError[] {
+function validateVersion(version: DefinitionVersion, index: number, shared: Shared, hasStatus: boolean): FieldError[] {
   const path = `spec.versions[${index}]`
   /** The path for errors of a part. Errors of a shared part are reported once. */
   const partPath = (part: (typeof shareable)[number], field: string = part): string | undefined =>
     shared.has(part) ? (index === 0 ? `spec.${field}` : undefined) : `${path}.${part}`
   return [
     ...validateVersionName(version.name ?? '', index),
-    ...validateSchema(version, path, shared.has('schema'), index),
+    ...validateSchema(version, path, shared.has('schema'), index, hasStatus),
     ...validateDeprecation(version, `${path}.deprecationWarning`),
     ...validateScale(version.subresources?.scale, partPath('subresources')),
     ...validateColumns(version.additionalPrinterColumns ?? [], partPath('additionalPrinterColumns')),
@@ -150,25 +175,53 @@ function validateVersionName(name: string, index: number): FieldError[] {
   return index === 0 && name !== '' ? [{ ...error, path: 'spec.version' }, error] : [error]
 }
 
-function validateSchema({ schema }: DefinitionVersion, path: string, shared: boolean, index: number): FieldError[] {
+function validateSchema({ schema }: DefinitionVersion, path: string, shared: boolean, index: number, hasStatus: boolean): FieldError[] {
   const openAPIV3Schema = schema?.openAPIV3Schema
-  if (openAPIV3Schema === undefined) return [required(`${path}.schema.openAPIV3Schema`, shared ? '' : 'schemas are required')]
+  if (openAPIV3Schema === undefined) return [required(`${path}.schema.openAPIV3Schema`)]
   if (shared && index > 0) return []
-  return checkStructural(openAPIV3Schema, shared ? 'spec.validation.openAPIV3Schema' : `${path}.schema.openAPIV3Schema`)
+  const place = shared ? 'spec.validation.openAPIV3Schema' : `${path}.schema.openAPIV3Schema`
+  return [...(hasStatus ? rootErrors(openAPIV3Schema, place) : []), ...checkStructural(openAPIV3Schema, place)]
+}
+
+/** What a schema may say of a whole object with a status, so that nothing is lost where the status is looked at alone. */
+const atRoot = {
+  ...{ description: 'Description', type: 'Type', format: 'Format', title: 'Title' },
+  ...{ maximum: 'Maximum', exclusiveMaximum: 'ExclusiveMaximum', minimum: 'Minimum', exclusiveMinimum: 'ExclusiveMinimum' },
+  ...{ maxLength: 'MaxLength', minLength: 'MinLength', pattern: 'Pattern', maxItems: 'MaxItems', minItems: 'MinItems' },
+  ...{ uniqueItems: 'UniqueItems', multipleOf: 'MultipleOf', required: 'Required', items: 'Items', properties: 'Properties' },
+  ...{ externalDocs: 'ExternalDocs', example: 'Example', 'x-kubernetes-preserve-unknown-fields': 'XPreserveUnknownFields' },
+  'x-kubernetes-validations': 'XValidations',
+}
+
+function rootErrors(schema: StructuralSchema, path: string): FieldError[] {
+  if (schema.type && schema.type !== 'object') {
+    const detail = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
+    return [invalid(`${path}.type`, schema.type, detail)]
+  }
+  const refused = Object.entries(schema).some(
+    ([keyword, value]) => keywords.has(keyword) && !(keyword in atRoot) && value !== null && value !== false,
+  )
+  const allowed = `[${Object.values(atRoot).join(' ')}]`
+  return refused
+    ? [invalid(path, schema, `only ${allowed} fields are allowed at the root of the schema if the status subresource is enabled`)]
+    : []
 }
 
 const maxDeprecationWarning = 256
 
 function validateDeprecation({ deprecated, deprecationWarning }: DefinitionVersion, path: string): FieldError[] {
   if (deprecationWarning === undefined) return []
-  const errors = deprecated === true ? [] : [invalid(path, deprecationWarning, 'can only be set for deprecated versions')]
-  if (deprecationWarning.length > maxDeprecationWarning) {
-    errors.push(invalid(path, deprecationWarning, `must be <= ${maxDeprecationWarning} characters long`))
-  }
-  const unprintable = deprecationWarning.search(/[\p{C}\p{Zl}\p{Zp}]/u)
+  const wrong = (detail: string): FieldError => invalid(path, deprecationWarning, detail)
+  if (deprecated !== true) return [wrong('can only be set for deprecated versions')]
+  const errors: FieldError[] = []
+  // Go counts bytes here, for all that it says of characters.
+  if (Buffer.byteLength(deprecationWarning) > maxDeprecationWarning)
+    errors.push(wrong(`must be <= ${maxDeprecationWarning} characters long`))
+  if (deprecationWarning === '') errors.push(wrong('must not be an empty string'))
+  const unprintable = deprecationWarning.search(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u)
   if (unprintable >= 0) {
-    const detail = `must only contain printable UTF-8 characters; non-printable character found at index ${unprintable}`
-    errors.push(invalid(path, deprecationWarning, detail))
+    const index = Buffer.byteLength(deprecationWarning.slice(0, unprintable))
+    errors.push(wrong(`must only contain printable UTF-8 characters; non-printable character found at index ${index}`))
   }
   return errors
 }

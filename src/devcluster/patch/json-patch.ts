@@ -186,7 +186,11 @@ function tokensOf(path: string): string[] {
 function pointer(operation: JsonObject, field: 'path' | 'from'): string {
   const text = operation[field]
   if (typeof text === 'string') return text
-  throw failed(`${String(operation.op)} operation failed to decode ${field}: missing value`)
+  const { op } = operation
+  // The library says what is missing for some of the operations alone.
+  const isSilent = op === 'add' || op === 'remove' || (op === 'copy' && field === 'path')
+  const what = isSilent ? '' : field === 'path' ? 'operation missing path field: ' : 'operation, missing from field: '
+  throw failed(`${String(op)} operation failed to decode ${field}: ${what}missing value`)
 }
 
 function malformed(message: string): PatchError {

@@ -13,11 +13,10 @@ export function parseFieldSelector(text: string): FieldRequirement[] {
   return splitTerms(text)
     .filter((term) => term !== '')
     .map((term) => {
-      const match = /^([^=!\\]*)(!=|==|=)((?:[^\\=,]|\\.)*)$/s.exec(term)
+      const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term)
       if (match === null) throw new SyntaxError(`invalid selector: '${text}'; can't understand '${term}'`)
       const [, field = '', operator = '', value = ''] = match
-      if (/\\[^\\,=]/.test(value)) throw new SyntaxError(`invalid field selector: invalid escape sequence in ${JSON.stringify(value)}`)
-      return { field, operator: operator === '!=' ? '!=' : '=', value: value.replace(/\\(.)/gs, '$1') }
+      return { field, operator: operator === '!=' ? '!=' : '=', value: unescapeValue(value) }
     })
 }
 
@@ -25,6 +24,15 @@ export function matchesFields(requirements: readonly FieldRequirement[], fields:
   return requirements.every(({ field, operator, value }) => {
     const actual = Object.hasOwn(fields, field) ? fields[field] : ''
     return operator === '=' ? actual === value : actual !== value
+  })
+}
+
+/** Unescapes a value: backslashes, commas and equals signs must be escaped with a backslash (k8s.io/apimachinery `pkg/fields`: `UnescapeValue`). */
+function unescapeValue(text: string): string {
+  return text.replace(/\\(.?)|[,=]/gsu, (found, escaped: string | undefined) => {
+    if (escaped === undefined) throw new SyntaxError(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`)
+    if (escaped === '' || !'\\,='.includes(escaped)) throw new SyntaxError(`invalid field selector: invalid escape sequence: ${found}`)
+    return escaped
   })
 }
 

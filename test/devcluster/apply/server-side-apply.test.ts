@@ -176,3 +176,51 @@ t.test('refuses what is no configuration', async (t) => {
   })
   t.match(await refusal(() => patch(foo('a', {}, { uid: 'x' }))), { code: 409, message: /uid mismatch/ })
 })
+
+t.test('the time of an applier is that of its last apply that changed something', async (t) => {
+  const clock = manualClock()
+  const f = await fixture({ clock })
+  const timeAfter = async (spec: JsonObject): Promise<unknown> => {
+    clock.advance(60_000)
+    const { object } = await apply(f, 'm1', foo('a', spec))
+    return ((object.metadata as JsonObject).managedFields as JsonObject[])[0]!.time
+  }
+  t.equal(await timeAfter({ size: 1, note: 'n' }), '2026-01-01T00:01:00Z')
+  t.equal(await timeAfter({ size: 1, note: 'n' }), '2026-01-01T00:01:00Z', 'the same again')
+  t.equal(await timeAfter({ size: 1 }), '2026-01-01T00:03:00Z', 'less')
+  t.equal(await timeAfter({ size: 2 }), '2026-01-01T00:04:00Z', 'other')
+})
+
+t.test('kubectl may take over what it applied on its own side, and nobody else', async (t) => {
+  const f = await fixture()
+  const note = 'kubectl.kubernetes.io/last-applied-configuration'
+  const annotations = { [note]: JSON.stringify(foo('a', { size: 1, note: 'old' })) }
+  await f.create('foos', foo('a', { size: 1, note: 'n' }, { annotations }))
+  t.match(await refusal(() => apply(f, 'other', foo('a', { size: 2 }))), { code: 409 })
+  t.match(await refusal(() => apply(f, 'kubectl', foo('a', { size: 2, note: 'o' }))), {
+    code: 409,
+    message: 'Apply failed with 1 conflict: conflict with "curl" using ex.com/v1: .spec.note',
+  })
+  const { object } = await apply(f, 'kubectl', foo('a', { size: 2 }))
+  const { annotations: after } = object.metadata as { annotations: JsonObject }
+  t.match(JSON.parse(String(after[note])), { spec: { size: 2 } })
+})
+
+t.test('conflicts name the manager, its version and its subresource', async (t) => {
+  const f = await fixture()
+  await apply(f, 'm1', foo('a', { size: 1 }))
+  await apply(f, 'm2', { ...foo('a'), status: { phase: 'Up', replicas: 1 } }, { subresource: 'status' })
+  t.match(await refusal(() => apply(f, 'm3', { ...foo('a'), status: { phase: 'Down' } }, { subresource: 'status' })), {
+    message: 'Apply failed with 1 conflict: conflict with "m2" with subresource "status": .status.phase',
+  })
+})
+
+t.test('an item that comes twice is refused', async (t) => {
+  const f = await fixture()
+  const containers = ['x', 'y'].map((image) => ({ name: 'a', image }))
+  const config = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers } }
+  t.match(await refusal(() => apply(f, 'm', config, { plural: 'pods' })), {
+    code: 500,
+    message: /\.spec\.containers: duplicate entries for key \[name="a"\]$/,
+  })
+})

@@ -8,9 +8,11 @@ import type { WebhookCaller } from '../../../src/devcluster/admission/caller.ts'
 import { runDefinitionController } from '../../../src/devcluster/crd/definition-controller.ts'
 import { systemContext } from '../../../src/devcluster/crd/system-context.ts'
 import { Registry } from '../../../src/devcluster/registry/registry.ts'
+import { conflict } from '../../../src/devcluster/registry/status-error.ts'
 import { namespaces } from '../../../src/devcluster/resources/builtin/namespaces.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
 import { ObjectStore } from '../../../src/devcluster/storage/object-store.ts'
+import type { Logger } from '../../../src/telemetry/logger.ts'
 import { silentLogger } from '../../../src/telemetry/logger.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { widget, widgetDefinition, widgetVersion } from '../../support/devcluster-definitions.ts'
@@ -24,23 +26,39 @@ interface Server {
   readonly catalog: Catalog
   readonly registry: Registry
   readonly definitions: ResourceInfo
+  /** Ends the controller. */
+  stop(): Promise<void>
   create(definition: JsonObject): Promise<JsonObject>
   get(name?: string): JsonObject
   /** The versions of widgets that are served. */
   served(): string[]
 }
 
+interface StartOptions {
+  readonly logger?: Logger
+  readonly clock?: FakeClock
+  readonly beforeUpdate?: () => void
+}
+
 /** No type of these tests has a conversion webhook. */
 const noCaller: WebhookCaller = { call: () => Promise.reject(new Error('nobody is to be called')), close: () => Promise.resolve() }
 
-function start(t: Test): Server {
-  const clock = new FakeClock()
+/** `update` of the registry, before it is called: what is thrown there comes instead. */
+function start(
+  t: Test,
+  { logger = silentLogger(), clock = new FakeClock(), beforeUpdate = (): void => undefined }: StartOptions = {},
+): Server {
   const definitions = customResourceDefinitions(clock)
   const catalog = new Catalog([definitions, namespaces])
   const store = new ObjectStore()
   const registry = new Registry({ store, catalog, admission: admitAll, clock })
   const stop = new AbortController()
-  const running = runDefinitionController({ store, registry, catalog, caller: noCaller, clock, logger: silentLogger() }, stop.signal)
+  const own = {
+    delete: (...request: Parameters<Registry['delete']>) => registry.delete(...request),
+    update: (...request: Parameters<Registry['update']>) =>
+      Promise.resolve(request).then((given) => (beforeUpdate(), registry.update(...given))),
+  } as unknown as Registry
+  const running = runDefinitionController({ store, registry: own, catalog, caller: noCaller, clock, logger }, stop.signal)
   t.teardown(() => {
     stop.abort()
     return running
@@ -49,6 +67,10 @@ function start(t: Test): Server {
     catalog,
     registry,
     definitions,
+    async stop() {
+      stop.abort()
+      await running
+    },
     create: (definition) => registry.create(definitions, undefined, body(definition), context),
     get: (name = 'widgets.example.com') => registry.get(definitions, { name }),
     served: () =>
@@ -229,4 +251,73 @@ t.test('a deleted definition takes its custom resources with it, and waits for t
   t.throws(() => server.get(), { message: 'customresourcedefinitions.apiextensions.k8s.io "widgets.example.com" not found' })
   await server.create(widgetDefinition())
   await until('served again', () => server.served().length > 0)
+})
+
+t.test('what fails is tried again after half a second, and said once', async (t) => {
+  const clock = new FakeClock()
+  const said: unknown[] = []
+  const logger = { error: (fields: { err: Error }, text: string) => said.push([fields.err.message, text]) } as unknown as Logger
+  const failures = ['no room', 'no room', 'no power']
+  let tries = 0
+  const server = start(t, {
+    clock,
+    logger,
+    beforeUpdate: () => {
+      const message = failures[tries]
+      tries += 1
+      if (message !== undefined) throw new Error(message)
+    },
+  })
+  await server.create(widgetDefinition())
+  for (const [index] of failures.entries()) {
+    await until('it is waited for', () => tries === index + 1 && clock.pending === 1)
+    await clock.advance(499)
+    t.equal(tries, index + 1)
+    await clock.advance(1)
+  }
+  await until('served', () => server.served().length > 0)
+  t.strictSame(said, [
+    ['no room', 'the definition widgets.example.com is not served as it should be: no room'],
+    ['no power', 'the definition widgets.example.com is not served as it should be: no power'],
+  ])
+})
+
+t.test('a write that came too late is no failure: the newer state comes by itself', async (t) => {
+  const clock = new FakeClock()
+  const logger = { error: () => t.fail('nothing is said') } as unknown as Logger
+  let tries = 0
+  const server = start(t, {
+    clock,
+    logger,
+    beforeUpdate: () => {
+      tries += 1
+      if (tries === 1)
+        throw conflict(
+          { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', plural: 'customresourcedefinitions' },
+          'a',
+          'too late',
+        )
+    },
+  })
+  await server.create(widgetDefinition())
+  await until('it was tried', () => tries === 1)
+  t.equal(clock.pending, 0, 'no second try is waited for')
+  const definition = server.get()
+  await server.registry.update(
+    server.definitions,
+    { name: 'widgets.example.com' },
+    body({ ...definition, metadata: { ...(definition.metadata as JsonObject), labels: { a: 'b' } } }),
+    context,
+  )
+  await until('served', () => server.served().length > 0)
+})
+
+t.test('a controller that has ended serves nothing more', async (t) => {
+  const server = start(t)
+  await server.create(widgetDefinition())
+  await until('served', () => server.served().length > 0)
+  await server.stop()
+  await server.create(widgetDefinition({ names: { plural: 'gadgets', kind: 'Gadget' } }, { name: 'gadgets.example.com' }))
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(conditionsOf(server.get('gadgets.example.com')), [])
 })

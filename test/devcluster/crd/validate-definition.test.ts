@@ -18,6 +18,11 @@ function errorsOf(spec: JsonObject, metadata: JsonObject = {}): string[] {
 const versions = (...changes: JsonObject[]): JsonObject => ({ versions: changes.map((change) => ({ ...widgetVersion, ...change })) })
 const names = (change: JsonObject): JsonObject => ({ names: { plural: 'widgets', kind: 'Widget', ...change } })
 
+const eight = {
+  type: 'object',
+  properties: Object.fromEntries([...'abcdefghi'].map((name, index) => [name, { type: ['string', 'boolean', 'integer'][index % 3]! }])),
+}
+
 t.test('a sound definition has no errors, and gets its defaults', async (t) => {
   t.strictSame(errorsOf({}), [])
   const { spec } = asDefinition(defaulted(widgetDefinition()))
@@ -114,6 +119,7 @@ const table: [string, JsonObject, JsonObject, ...RegExp[]][] = [
     { preserveUnknownFields: true },
     {},
     /^spec.preserveUnknownFields: Invalid value: true: cannot set to true/,
+    /^spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema$/,
   ],
   [
     'a protected group',
@@ -130,6 +136,364 @@ for (const [name, spec, metadata, ...expected] of table) {
   })
 }
 
+const label =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+const badLabel = (path: string, value: string, mixed = ''): string => `${path}: Invalid value: ${JSON.stringify(value)}: ${mixed}${label}`
+const mixedCase = 'may have mixed case, but should otherwise match: '
+const simple = (path: string, value: string): string =>
+  `${path}: Invalid value: ${JSON.stringify(value)}: must be a simple json path starting with .`
+const scaled = (scale: JsonObject): JsonObject =>
+  versions({ subresources: { scale: { specReplicasPath: '.spec.r', statusReplicasPath: '.status.r', ...scale } } })
+const column = (change: JsonObject): JsonObject =>
+  versions({ additionalPrinterColumns: [{ name: 'A', type: 'string', jsonPath: '.a', ...change }] })
+const rooted = (schema: JsonObject): JsonObject =>
+  versions({ schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } }, ...schema } }, selectableFields: [] })
+const approval = 'metadata.annotations[api-approved.kubernetes.io]'
+const inGroup = (group: string, approved?: string): readonly [JsonObject, JsonObject] => [
+  { group },
+  { name: `widgets.${group}`, ...(approved === undefined ? {} : { annotations: { 'api-approved.kubernetes.io': approved } }) },
+]
+const unapproved = `${approval}: Required value: protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111`
+const wrongApproval = (value: string): string =>
+  `${approval}: Invalid value: "${value}": protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111`
+const v2: JsonObject = { name: 'v2', storage: false }
+const warned = (deprecationWarning: string): JsonObject => versions({ deprecated: true, deprecationWarning })
+
+/** Each with everything that is wrong with it. */
+const exact: [string, JsonObject, JsonObject, ...string[]][] = [
+  [
+    'no plural',
+    names({ plural: '' }),
+    {},
+    'metadata.name: Invalid value: "widgets.example.com": must be spec.names.plural+"."+spec.group',
+    'spec.names.plural: Required value',
+  ],
+  ['an upper case plural', names({ plural: 'Widgets' }), { name: 'Widgets.example.com' }, badLabel('spec.names.plural', 'Widgets')],
+  ['an upper case singular', names({ singular: 'Widget' }), {}, badLabel('spec.names.singular', 'Widget')],
+  [
+    'a kind with a dot',
+    names({ kind: 'Wid.Get', singular: 'widget' }),
+    {},
+    badLabel('spec.names.kind', 'Wid.Get', mixedCase),
+    badLabel('spec.names.listKind', 'Wid.GetList', mixedCase),
+  ],
+  [
+    'short names and categories',
+    names({ shortNames: ['ok', 'Not', ''], categories: ['all', 'a.b'] }),
+    {},
+    badLabel('spec.names.shortNames[1]', 'Not'),
+    badLabel('spec.names.shortNames[2]', ''),
+    badLabel('spec.names.categories[1]', 'a.b'),
+  ],
+  ['no group', { group: '' }, { name: 'widgets.' }, 'spec.group: Required value'],
+  [
+    'a group in upper case',
+    { group: 'Example.com' },
+    { name: 'widgets.Example.com' },
+    "spec.group: Invalid value: \"Example.com\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+  ],
+  ['the group of Kubernetes itself', ...inGroup('k8s.io'), unapproved],
+  ['another of its groups', ...inGroup('a.kubernetes.io'), unapproved],
+  ['an approval by word', ...inGroup('a.k8s.io', 'approved'), wrongApproval('approved')],
+  ['an empty approval', ...inGroup('a.k8s.io', ''), unapproved],
+  ['an approval by another protocol', ...inGroup('a.k8s.io', 'ftp://a')],
+  ['an approval without a host', ...inGroup('a.k8s.io', 'https:///a'), wrongApproval('https:///a')],
+  ['an approval by a path', ...inGroup('a.k8s.io', '/a'), wrongApproval('/a')],
+  ['an approval by somebody without a host', ...inGroup('a.k8s.io', 'https://a@/'), wrongApproval('https://a@/')],
+  ['an approval with a port of letters', ...inGroup('a.k8s.io', 'https://a:b/'), wrongApproval('https://a:b/')],
+  ['a group that looks like one', ...inGroup('ak8s.io')],
+  ['a group below', ...inGroup('k8s.io.example.com')],
+  ['an approval by address', ...inGroup('a.k8s.io', 'https://example.com/1')],
+  ['an approval by an old address', ...inGroup('a.k8s.io', 'http://example.com/1')],
+  ['no approval, and why', ...inGroup('a.k8s.io', 'unapproved, a test')],
+  [
+    'a bad name of the first version',
+    versions({ name: 'V1' }),
+    {},
+    badLabel('spec.version', 'V1'),
+    badLabel('spec.versions[0].name', 'V1'),
+  ],
+  ['a bad name of another version', versions({}, { ...v2, name: 'V2' }), {}, badLabel('spec.versions[1].name', 'V2')],
+  [
+    'another schema in each version, and one is wrong',
+    versions({}, { ...v2, schema: { openAPIV3Schema: { type: 'string' } }, selectableFields: [] }),
+    {},
+    'spec.versions[1].schema.openAPIV3Schema.type: Invalid value: "string": only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
+    'spec.versions[1].schema.openAPIV3Schema.type: Invalid value: "string": must be object at the root',
+  ],
+  [
+    'a version without a schema',
+    versions({}, { ...v2, schema: {}, selectableFields: [] }),
+    {},
+    'spec.versions[1].schema.openAPIV3Schema: Required value',
+  ],
+  [
+    'the same wrong schema in all versions',
+    versions(
+      { schema: { openAPIV3Schema: { type: 'string' } }, selectableFields: [] },
+      { ...v2, schema: { openAPIV3Schema: { type: 'string' } }, selectableFields: [] },
+    ),
+    {},
+    'spec.validation.openAPIV3Schema.type: Invalid value: "string": only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
+    'spec.validation.openAPIV3Schema.type: Invalid value: "string": must be object at the root',
+  ],
+  [
+    'a warning of a version that is not deprecated',
+    versions({ deprecationWarning: 'x' }),
+    {},
+    'spec.versions[0].deprecationWarning: Invalid value: "x": can only be set for deprecated versions',
+  ],
+  ['a warning of 256 characters', warned('x'.repeat(256)), {}],
+  [
+    'a warning of 257 characters',
+    warned('x'.repeat(257)),
+    {},
+    `spec.versions[0].deprecationWarning: Invalid value: "${'x'.repeat(257)}": must be <= 256 characters long`,
+  ],
+  [
+    'a warning of two lines',
+    warned('a\nb'),
+    {},
+    String.raw`spec.versions[0].deprecationWarning: Invalid value: "a\nb": must only contain printable UTF-8 characters; non-printable character found at index 1`,
+  ],
+  [
+    'a long warning of a version that is not deprecated',
+    versions({ deprecationWarning: 'x'.repeat(257) }),
+    {},
+    `spec.versions[0].deprecationWarning: Invalid value: "${'x'.repeat(257)}": can only be set for deprecated versions`,
+  ],
+  ['a warning of 256 bytes', warned('é'.repeat(128)), {}],
+  [
+    'a warning of 258 bytes',
+    warned('é'.repeat(129)),
+    {},
+    `spec.versions[0].deprecationWarning: Invalid value: "${'é'.repeat(129)}": must be <= 256 characters long`,
+  ],
+  ['an empty warning', warned(''), {}, 'spec.versions[0].deprecationWarning: Invalid value: "": must not be an empty string'],
+  [
+    'all that a root with a status may say',
+    rooted({
+      description: 'x',
+      title: 'x',
+      required: ['spec'],
+      nullable: false,
+      'x-kubernetes-preserve-unknown-fields': true,
+      'x-kubernetes-validations': [{ rule: 'true' }],
+    }),
+    {},
+  ],
+  [
+    'a branch of a root without a status',
+    { versions: [{ ...(rooted({ anyOf: [{ required: ['spec'] }] }).versions as JsonObject[])[0]!, subresources: {} }] },
+    {},
+  ],
+  [
+    'webhook conversion with unknown fields kept',
+    {
+      ...rooted({}),
+      preserveUnknownFields: true,
+      conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://example.com/' } } },
+    },
+    {},
+    'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+    'spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true',
+  ],
+  ['a selector in the spec', scaled({ labelSelectorPath: '.spec.s' }), {}],
+  ['a selector in the status', scaled({ labelSelectorPath: '.status.s' }), {}],
+  [
+    'a selector elsewhere',
+    scaled({ labelSelectorPath: '.metadata.s' }),
+    {},
+    'spec.subresources.scale.labelSelectorPath: Invalid value: ".metadata.s": should be a json path under either .spec or .status',
+  ],
+  ['a selector without a dot', scaled({ labelSelectorPath: 'spec' }), {}, simple('spec.subresources.scale.labelSelectorPath', 'spec')],
+  [
+    'a status path in the spec',
+    scaled({ statusReplicasPath: '.spec.r' }),
+    {},
+    'spec.subresources.scale.statusReplicasPath: Invalid value: ".spec.r": should be a json path under .status',
+  ],
+  [
+    'a path to the whole spec',
+    scaled({ specReplicasPath: '.spec' }),
+    {},
+    'spec.subresources.scale.specReplicasPath: Invalid value: ".spec": should be a json path under .spec',
+  ],
+  [
+    'no paths of a scale',
+    scaled({ specReplicasPath: '', statusReplicasPath: '' }),
+    {},
+    'spec.subresources.scale.specReplicasPath: Required value',
+    'spec.subresources.scale.statusReplicasPath: Required value',
+  ],
+  [
+    'a bad scale in one of the versions',
+    versions({}, { ...v2, subresources: { scale: { specReplicasPath: 'x', statusReplicasPath: '.status.r' } } }),
+    {},
+    simple('spec.versions[1].subresources.scale.specReplicasPath', 'x'),
+  ],
+  ['a column without a name', column({ name: '' }), {}, 'spec.additionalPrinterColumns[0].name: Required value'],
+  [
+    'a column of another type',
+    column({ type: 'text' }),
+    {},
+    'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
+  ],
+  [
+    'a column of another format',
+    column({ format: 'uuid' }),
+    {},
+    'spec.additionalPrinterColumns[0].format: Invalid value: "uuid": must be one of byte,date,date-time,double,float,int32,int64,password',
+  ],
+  ['a column without a path', column({ jsonPath: '' }), {}, 'spec.additionalPrinterColumns[0].JSONPath: Required value'],
+  [
+    'columns of every type and format',
+    versions({
+      additionalPrinterColumns: [
+        ...['boolean', 'date', 'integer', 'number', 'string'].map((type) => ({ name: 'A', type, jsonPath: '.a' })),
+        ...['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'].map((format) => ({
+          name: 'A',
+          type: 'string',
+          format,
+          jsonPath: '.a',
+        })),
+      ],
+    }),
+    {},
+  ],
+  [
+    'a bad column in one of the versions',
+    versions(
+      {},
+      {
+        ...v2,
+        additionalPrinterColumns: [
+          { name: 'A', type: 'string', jsonPath: '.a' },
+          { name: '', type: 'string', jsonPath: '.a' },
+        ],
+      },
+    ),
+    {},
+    'spec.versions[1].additionalPrinterColumns[1].name: Required value',
+  ],
+  [
+    'what is no selectable field',
+    versions({
+      selectableFields: ['.spec.color', '', '.spec.color', 'spec.color', '.spec', '.spec.none', '.metadata.name', '.spec.since'].map(
+        (jsonPath) => ({ jsonPath }),
+      ),
+    }),
+    {},
+    'spec.selectableFields[1].jsonPath: Required value',
+    'spec.selectableFields[2].jsonPath: Duplicate value: ".spec.color"',
+    'spec.selectableFields[3].jsonPath: Invalid value: "spec.color": is an invalid path: expected [ or . but got: spec',
+    'spec.selectableFields[4].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+    'spec.selectableFields[5].jsonPath: Invalid value: ".spec.none": is an invalid path: does not refer to a valid field',
+    'spec.selectableFields[6].jsonPath: Invalid value: ".metadata.name": is an invalid path: does not refer to a valid field',
+  ],
+  [
+    'eight selectable fields',
+    versions({
+      schema: { openAPIV3Schema: eight },
+      selectableFields: Object.keys(eight.properties)
+        .slice(0, 8)
+        .map((name) => ({ jsonPath: `.${name}` })),
+    }),
+    {},
+  ],
+  [
+    'nine selectable fields',
+    versions({
+      schema: { openAPIV3Schema: eight },
+      selectableFields: Object.keys(eight.properties).map((name) => ({ jsonPath: `.${name}` })),
+    }),
+    {},
+    'spec.selectableFields: Too many: 9: must have at most 8 items',
+  ],
+  [
+    'a selectable field that one of the versions does not have',
+    versions(
+      {},
+      { ...v2, schema: { openAPIV3Schema: { type: 'object' } }, selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.x' }] },
+    ),
+    {},
+    'spec.versions[1].selectableFields[0].jsonPath: Invalid value: ".spec.color": is an invalid path: does not refer to a valid field',
+    'spec.versions[1].selectableFields[1].jsonPath: Invalid value: ".x": is an invalid path: does not refer to a valid field',
+  ],
+  ['no conversion strategy', { conversion: { strategy: '' } }, {}, 'spec.conversion.strategy: Required value'],
+  [
+    'another conversion strategy',
+    { conversion: { strategy: 'Magic' } },
+    {},
+    'spec.conversion.strategy: Unsupported value: "Magic": supported values: "None", "Webhook"',
+  ],
+  [
+    'a webhook that nobody calls',
+    { conversion: { strategy: 'None', webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://example.com/' } } } },
+    {},
+    'spec.conversion.webhookClientConfig: Forbidden: should not be set when strategy is not set to Webhook',
+    'spec.conversion.conversionReviewVersions: Forbidden: should not be set when strategy is not set to Webhook',
+  ],
+  [
+    'a webhook that speaks no known version',
+    { conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v2'], clientConfig: { url: 'https://example.com/' } } } },
+    {},
+    'spec.conversion.conversionReviewVersions: Invalid value: ["v2"]: must include at least one of v1, v1beta1',
+  ],
+  [
+    'a webhook of which little is known',
+    { conversion: { strategy: 'Webhook' } },
+    {},
+    'spec.conversion.conversionReviewVersions: Required value',
+    'spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook',
+  ],
+  [
+    'a webhook of an old version',
+    {
+      conversion: {
+        strategy: 'Webhook',
+        webhook: { conversionReviewVersions: ['v2', 'v1beta1'], clientConfig: { url: 'https://example.com/' } },
+      },
+    },
+    {},
+  ],
+  [
+    'a webhook without an address',
+    { conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: {} } } },
+    {},
+    'spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required',
+  ],
+]
+t.test('everything that is wrong is told, and where', async (t) => {
+  for (const [name, spec, metadata, ...errors] of exact) t.strictSame(errorsOf(spec, metadata), errors, name)
+})
+
+t.test('a character that is not printable is found at its byte', async (t) => {
+  const [told] = errorsOf(warned('é\u00a0'))
+  t.match(told, /: must only contain printable UTF-8 characters; non-printable character found at index 2$/)
+})
+
+t.test('at the root of an object with a status, a schema says nothing that the status alone would not show', async (t) => {
+  for (const more of [
+    { anyOf: [{ required: ['spec'] }] },
+    { not: { required: ['x'] } },
+    { maxProperties: 9 },
+    { enum: [{}] },
+  ] as JsonObject[])
+    t.match(errorsOf(rooted(more)), [
+      /^spec\.validation\.openAPIV3Schema: Invalid value: \{.*\}: only \[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations\] fields are allowed at the root of the schema if the status subresource is enabled$/,
+    ])
+})
+
+t.test('versions are quoted in the internal form of the API server', async (t) => {
+  const bare = { ...widgetVersion, selectableFields: [], storage: false }
+  t.equal(
+    errorsOf({ versions: [bare, { ...bare, name: 'v2', deprecated: true, deprecationWarning: 'old' }] })[0],
+    'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":false,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},' +
+      '{"Name":"v2","Served":true,"Storage":false,"Deprecated":true,"DeprecationWarning":"old","Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must have exactly one version marked as storage version',
+  )
+})
+
 t.test('what custom resources are stored under may not change', async (t) => {
   const established = (spec: JsonObject): ReturnType<typeof asDefinition> =>
     asDefinition({
@@ -140,6 +504,17 @@ t.test('what custom resources are stored under may not change', async (t) => {
   t.strictSame(errors, [
     'spec.scope: Invalid value: "Cluster": field is immutable',
     'spec.names.kind: Invalid value: "Other": field is immutable',
+  ])
+  const fresh = (spec: JsonObject): ReturnType<typeof asDefinition> =>
+    asDefinition({ ...defaulted(widgetDefinition(spec)), status: { storedVersions: ['v1'] } as unknown as JsonObject })
+  t.strictSame(
+    validateDefinition(fresh({ scope: 'Cluster', ...names({ kind: 'Other' }) }), fresh({})),
+    [],
+    'before it serves, what is not in paths may',
+  )
+  t.strictSame(validateDefinition(fresh({ group: 'other.com', ...names({ plural: 'others' }) }), fresh({})).map(formatFieldError), [
+    'spec.group: Invalid value: "other.com": field is immutable',
+    'spec.names.plural: Invalid value: "others": field is immutable',
   ])
   const renamed = validateDefinition(established(versions({ name: 'v2' })), established({})).map(formatFieldError)
   t.equal(renamed.length, 2)

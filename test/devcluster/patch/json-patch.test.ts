@@ -138,6 +138,17 @@ const merges: readonly (readonly [JsonValue, JsonValue, JsonValue])[] = [
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
 ]
 
+t.test('merge patch: what a program left undefined is not said, and what is not touched is shared', async (t) => {
+  const target = deepFreeze({ a: { b: 1 }, c: { d: 2 } })
+  const merged = mergePatch(target, { a: undefined, c: { e: 3 } } as unknown as JsonValue) as { a: JsonValue; c: JsonValue }
+  t.strictSame(merged, { a: { b: 1 }, c: { d: 2, e: 3 } })
+  t.equal(merged.a, target.a)
+  t.equal(
+    JSON.stringify(mergePatch({}, JSON.parse('{"__proto__":{"a":1},"constructor":{"b":2}}') as JsonValue)),
+    '{"__proto__":{"a":1},"constructor":{"b":2}}',
+  )
+})
+
 t.test('merge patch: the examples of RFC 7386', async (t) => {
   for (const [target, patch, result] of merges) t.strictSame(mergePatch(target, patch), result, JSON.stringify(patch))
 })

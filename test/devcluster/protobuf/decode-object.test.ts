@@ -100,6 +100,22 @@ t.test('values with a JSON of their own', (t) => {
   t.end()
 })
 
+t.test('times at the ends of what there is', (t) => {
+  const first = (...fields: Buffer[]): unknown => fieldsOf('v1', 'Event', bytes(6, ...fields))['firstTimestamp']
+  const event = (...fields: Buffer[]): unknown => fieldsOf('v1', 'Event', bytes(10, ...fields))['eventTime']
+  t.equal(first(whole(1, -62_135_596_799)), '0001-01-01T00:00:01Z')
+  t.equal(first(whole(1, 253_402_300_799)), '9999-12-31T23:59:59Z')
+  const range = { message: 'Time.MarshalJSON: year outside of range [0,9999]' }
+  t.throws(() => first(whole(1, 253_402_300_800)), range)
+  t.throws(() => first(whole(1, -62_135_596_801)), range)
+  t.equal(first(whole(2, 999_999_999)), '1970-01-01T00:00:00Z', 'a Time has whole seconds')
+  t.equal(event(whole(2, 1999)), '1970-01-01T00:00:00.000001Z')
+  t.equal(event(whole(1, -62_135_596_800), whole(2, 1000)), '0001-01-01T00:00:00.000001Z')
+  t.equal(event(whole(1, 5)), '1970-01-01T00:00:05.000000Z')
+  t.equal(event(), null)
+  t.end()
+})
+
 t.test('numbers in lists may be packed', (t) => {
   const groups = (...sent: Buffer[]): unknown => {
     const { spec } = fieldsOf('v1', 'Pod', bytes(2, bytes(14, ...sent))) as { spec: JsonObject }

@@ -52,6 +52,12 @@ t.test('a field is what its line of the data says', (t) => {
   t.end()
 })
 
+t.test('a message is read once', (t) => {
+  t.equal(messageDescriptor('core.v1.Pod'), messageOfKind('v1', 'Pod'))
+  t.equal(messageDescriptor('core.v1.Pod').name, 'core.v1.Pod')
+  t.end()
+})
+
 t.test('types that are known and not served', (t) => {
   t.ok(isRegistered('apps/v1beta1', 'Deployment'))
   t.ok(isRegistered('v1', 'PodList'))

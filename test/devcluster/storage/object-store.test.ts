@@ -110,3 +110,87 @@ t.test('begins with the revision that it is told', (t) => {
   t.equal(store.changesSince(100).length, 1)
   t.end()
 })
+
+t.test('a write tells what was there before', async (t) => {
+  const store = new ObjectStore()
+  const x = store.put(type, { namespace: 'a', name: 'x' }, object('x'), undefined)!
+  const y = store.put(type, { namespace: 'a', name: 'x' }, object('x', 1), x)!
+  const gone = store.delete(type, { namespace: 'a', name: 'x' }, y)!
+  t.strictSame(store.changesSince(1), [
+    { type: 'ADDED', storageKey: type, key: 'a/x', object: x, previous: undefined, revision: 2 },
+    { type: 'MODIFIED', storageKey: type, key: 'a/x', object: y, previous: x, revision: 3 },
+    { type: 'DELETED', storageKey: type, key: 'a/x', object: gone, previous: y, revision: 4 },
+  ])
+  t.strictSame(
+    store.changesSince(3).map(({ revision }) => revision),
+    [4],
+  )
+  t.strictSame(gone, { metadata: { name: 'x', resourceVersion: '4' }, value: 1 })
+  t.ok(Object.isFrozen(gone))
+  t.equal(store.delete(type, { name: 'none' }, gone), undefined)
+  t.equal(store.revision, 4, 'what is refused has no revision')
+})
+
+t.test('an earlier state has what was deleted since, in its place, and nothing of other types or namespaces', async (t) => {
+  const store = new ObjectStore()
+  const put = (namespace: string, name: string, of = type): void => void store.put(of, { namespace, name }, object(name), undefined)
+  for (const name of ['a', 'c', 'e']) put('n', name)
+  put('m', 'z')
+  const { revision } = store
+  put('n', 'b')
+  put('n', 'a', '/pods')
+  store.delete(type, { namespace: 'n', name: 'c' }, store.get(type, { namespace: 'n', name: 'c' })!)
+  t.strictSame(store.snapshot(type, undefined, revision).keys, ['m/z', 'n/a', 'n/c', 'n/e'])
+  t.strictSame(store.snapshot(type, 'n', revision).keys, ['n/a', 'n/c', 'n/e'])
+  t.equal(store.snapshot(type, 'n', revision).revision, revision)
+  t.equal(store.snapshot(type, 'n', revision).get('n/b'), undefined)
+  t.strictSame(store.snapshot(type, 'n', revision + 1).keys, ['n/a', 'n/b', 'n/c', 'n/e'])
+  t.strictSame(store.snapshot(type, '').keys, ['m/z', 'n/a', 'n/b', 'n/e'], 'no namespace: all of them')
+  const now = store.snapshot(type, 'n', store.revision + 5)
+  t.strictSame([now.revision, now.keys], [store.revision, ['n/a', 'n/b', 'n/e']])
+  put('n', 'd')
+  t.strictSame(now.keys, ['n/a', 'n/b', 'n/e'], 'a list stays what it was')
+  t.strictSame(store.snapshot('/none').keys, [])
+})
+
+t.test('forgets states up to a revision, and none twice', async (t) => {
+  const store = new ObjectStore()
+  for (const name of ['a', 'b', 'c', 'd']) store.put(type, { name }, object(name), undefined)
+  const revisions = (): number[] => store.changesSince(store.compactedRevision).map(({ revision }) => revision)
+  store.compact(3)
+  t.strictSame([store.compactedRevision, revisions()], [3, [4, 5]])
+  store.compact(2)
+  t.strictSame([store.compactedRevision, revisions()], [3, [4, 5]])
+  t.strictSame(
+    store.changesSince(1).map(({ revision }) => revision),
+    [4, 5],
+    'what is left',
+  )
+  store.compact(100)
+  t.strictSame([store.compactedRevision, revisions()], [5, []])
+})
+
+t.test('the log is as long as it is told, and up to a tenth longer', async (t) => {
+  const store = new ObjectStore({ historyLimit: 20 })
+  const lengths = Array.from({ length: 30 }, (_, index) => {
+    store.put(type, { name: `x${index}` }, object('x'), undefined)
+    return store.revision - store.compactedRevision
+  })
+  t.strictSame(lengths.slice(18, 26), [19, 20, 21, 20, 21, 20, 21, 20])
+})
+
+t.test('a subscriber that leaves while others are told is told no more, nor is one that comes', async (t) => {
+  const store = new ObjectStore()
+  const seen: string[] = []
+  const ends: string[] = []
+  const leave = store.subscribe(type, { change: () => void seen.push('a'), end: () => void (ends.push('a'), leave()) })
+  store.subscribe(type, { change: () => void seen.push('b'), end: () => void ends.push('b') })
+  store.subscribe('/pods', { change: () => void seen.push('c'), end: () => void ends.push('c') })
+  store.put(type, { name: 'x' }, object('x'), undefined)
+  t.strictSame(seen, ['a', 'b'])
+  store.endSubscriptions()
+  t.strictSame(ends, ['a', 'b', 'c'])
+  store.put('/pods', { name: 'x' }, object('x'), undefined)
+  store.put(type, { name: 'y' }, object('y'), undefined)
+  t.strictSame(seen, ['a', 'b', 'c', 'b'])
+})

@@ -13,6 +13,27 @@ t.test('parses field selectors', async (t) => {
   t.throws(() => parseFieldSelector('abc'), { message: "invalid selector: 'abc'; can't understand 'abc'" })
 })
 
+t.test('a selector has escapes for what divides it, and no others', async (t) => {
+  const value = (text: string): unknown => parseFieldSelector(`a=${text}`)
+  t.strictSame(value('b\\\\c'), [{ field: 'a', operator: '=', value: 'b\\c' }])
+  t.strictSame(value(''), [{ field: 'a', operator: '=', value: '' }])
+  t.strictSame(parseFieldSelector('a!='), [{ field: 'a', operator: '!=', value: '' }])
+  t.strictSame(parseFieldSelector('=b'), [{ field: '', operator: '=', value: 'b' }])
+  t.strictSame(parseFieldSelector(',a=b,,c=d,'), [
+    { field: 'a', operator: '=', value: 'b' },
+    { field: 'c', operator: '=', value: 'd' },
+  ])
+  t.strictSame(value('\\\\'), [{ field: 'a', operator: '=', value: '\\' }])
+  t.strictSame(parseFieldSelector('a!b=c'), [{ field: 'a!b', operator: '=', value: 'c' }])
+  t.strictSame(parseFieldSelector('a==b'), [{ field: 'a', operator: '=', value: 'b' }])
+  const wrong = (text: string, message: string): void => void t.throws(() => parseFieldSelector(text), { name: 'SyntaxError', message })
+  wrong('a=b\\n', 'invalid field selector: invalid escape sequence: \\n')
+  wrong('a=b\\', 'invalid field selector: invalid escape sequence: \\')
+  wrong('a=b\\\\\\', 'invalid field selector: invalid escape sequence: \\')
+  wrong('a=b=c', 'invalid field selector: unescaped character in value: 61')
+  wrong('x=y,a!b', "invalid selector: 'x=y,a!b'; can't understand 'a!b'")
+})
+
 t.test('matches fields, one that is not there being empty', async (t) => {
   t.ok(matchesFields(parseFieldSelector('a=1,b!=2'), { a: '1' }))
   t.notOk(matchesFields(parseFieldSelector('a!=1'), { a: '1' }))
@@ -23,5 +44,29 @@ t.test("reads the continue tokens that it writes, in the API server's form", asy
   const text = encodeContinueToken({ revision: 216, start: 'a\0' })
   t.equal(Buffer.from(text, 'base64url').toString(), '{"v":"meta.k8s.io/v1","rv":216,"start":"a\\u0000"}')
   t.strictSame(decodeContinueToken(text), { revision: 216, start: 'a\0' })
+  t.strictSame(decodeContinueToken(encodeContinueToken({ revision: -1, start: 'n/a' })), { revision: -1, start: 'n/a' })
   for (const bad of ['', 'abc', Buffer.from('{}').toString('base64url')]) t.throws(() => decodeContinueToken(bad), { name: 'SyntaxError' })
+})
+
+t.test('says what is wrong with a continue token', async (t) => {
+  const token = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+  const v = 'meta.k8s.io/v1'
+  const cases: readonly (readonly [text: string, problem: string])[] = [
+    ['ab!c', 'illegal base64 data at input byte 2'],
+    ['YQ==', 'illegal base64 data at input byte 2'],
+    [token('[]'), 'server does not recognize this encoded version '],
+    [token({ rv: 1, start: 'a' }), 'server does not recognize this encoded version '],
+    [token({ v: 'v2', rv: 1, start: 'a' }), 'server does not recognize this encoded version v2'],
+    [token({ v, start: 'a' }), 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
+    [token({ v, rv: 0, start: 'a' }), 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
+    [token({ v, rv: 1.5, start: 'a' }), 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
+    [token({ v, rv: '1', start: 'a' }), 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
+    [token({ v, rv: 1 }), 'encoded start key empty (version meta.k8s.io/v1)'],
+    [token({ v, rv: 1, start: '' }), 'encoded start key empty (version meta.k8s.io/v1)'],
+    [token({ v, rv: 1, start: '../a' }), '../a'],
+    [token({ v, rv: 1, start: 'a/../b' }), 'a/../b'],
+  ]
+  for (const [text, problem] of cases)
+    t.throws(() => decodeContinueToken(text), { name: 'SyntaxError', message: `continue key is not valid: ${problem}` })
+  t.equal(decodeContinueToken(token({ v, rv: 1, start: 'a..b/c' })).start, 'a..b/c')
 })

@@ -228,3 +228,114 @@ t.test('a watch ends when what it shows cannot be prepared any more', async (t) 
   put(store, 'a')
   t.strictSame(await watcher.next(), { done: true, value: undefined })
 })
+
+t.test('a watch that is over leaves nothing behind', async (t) => {
+  const bookmark = (revision: number): JsonObject => ({ metadata: { resourceVersion: String(revision) } })
+  const endings: readonly ((watcher: Watcher, abort: AbortController, store: ObjectStore) => unknown)[] = [
+    (watcher) => watcher.return(),
+    (watcher) => watcher.end(),
+    (_watcher, abort) => abort.abort(),
+    (_watcher, _abort, store) => store.endSubscriptions(),
+  ]
+  for (const end of endings) {
+    const store = new ObjectStore()
+    const abort = new AbortController()
+    const timers = new Set<object>()
+    const clock = {
+      ...manualClock(),
+      now: () => 0,
+      after: () => {
+        const timer = { cancel: () => void timers.delete(timer) }
+        timers.add(timer)
+        return timer
+      },
+    }
+    const watcher = watch(store, { clock, bookmark, timeoutMs: 60_000 }, abort.signal)
+    t.equal(timers.size, 3, 'its end, the next bookmark and the last one')
+    let ended = 0
+    watcher.onEnd(() => (ended += 1))
+    await watcher.next()
+    end(watcher, abort, store)
+    end(watcher, abort, store)
+    put(store, 'late')
+    t.strictSame([timers.size, ended], [0, 1])
+    t.strictSame(await watcher.next(), { done: true, value: undefined })
+    watcher.onEnd(() => (ended += 1))
+    t.equal(ended, 2, 'who asks later is told at once')
+  }
+})
+
+t.test('a watch that was given up before it began says nothing', async (t) => {
+  const store = new ObjectStore()
+  put(store, 'a')
+  const watcher = watch(store, {}, AbortSignal.abort())
+  put(store, 'b')
+  t.strictSame(await watcher.next(), { done: true, value: undefined })
+})
+
+t.test('a reader may be behind by as many events as the queue takes', async (t) => {
+  const store = new ObjectStore()
+  const watcher = watch(store, { queueLimit: 2 })
+  put(store, 'a')
+  put(store, 'b')
+  t.strictSame((await drain(watcher, 1)).map(brief), ['ADDED a 2'])
+  put(store, 'c')
+  t.strictSame((await drain(watcher, 2)).map(brief), ['ADDED b 3', 'ADDED c 4'])
+  for (const name of ['d', 'e', 'f']) put(store, name)
+  t.equal((await watcher.next()).done, true)
+})
+
+t.test('what happened until its timeout can still be read, and a short watch has no last bookmark', async (t) => {
+  const store = new ObjectStore()
+  const clock = manualClock()
+  const bookmark = (revision: number): JsonObject => ({ metadata: { resourceVersion: String(revision) } })
+  const watcher = watch(store, { clock, bookmark, since: store.revision, timeoutMs: 2000 })
+  put(store, 'a')
+  clock.advance(1999)
+  put(store, 'b')
+  clock.advance(1)
+  put(store, 'c')
+  t.strictSame((await drain(watcher, 5)).map(brief), ['ADDED a 2', 'ADDED b 3'])
+  const longer = watch(store, { clock, bookmark, since: store.revision, timeoutMs: 2001 })
+  clock.advance(1)
+  clock.advance(2000)
+  t.strictSame((await drain(longer, 5)).map(brief), ['BOOKMARK 4'])
+})
+
+t.test('objects are shown as the version of the watch has them, and what left the view as it was last seen', async (t) => {
+  const store = new ObjectStore()
+  put(store, 'a', { color: 'red' })
+  const present = (object: JsonObject): JsonObject => ({ ...object, shown: true })
+  const watcher = watch(store, { present, matches: ({ color }) => color === 'red' })
+  put(store, 'a', { color: 'red', size: 1 })
+  put(store, 'a', { color: 'blue', size: 2 })
+  put(store, 'b', { color: 'red' })
+  remove(store, 'b')
+  const meta = (name: string, resourceVersion: string): JsonObject => ({ namespace: 'n', name, resourceVersion })
+  t.strictSame(await drain(watcher, 5), [
+    { type: 'ADDED', object: { metadata: meta('a', '2'), color: 'red', shown: true } },
+    { type: 'MODIFIED', object: { metadata: meta('a', '3'), color: 'red', size: 1, shown: true } },
+    { type: 'DELETED', object: { metadata: meta('a', '4'), color: 'red', size: 1, shown: true } },
+    { type: 'ADDED', object: { metadata: meta('b', '5'), color: 'red', shown: true } },
+    { type: 'DELETED', object: { metadata: meta('b', '6'), color: 'red', shown: true } },
+  ])
+})
+
+t.test('the bookmark that ends the initial events says so, and has the revision of what was shown', async (t) => {
+  const store = new ObjectStore()
+  put(store, 'a')
+  const told: unknown[] = []
+  const bookmark = (revision: number, end: boolean): JsonObject => (told.push([revision, end]), {})
+  const clock = manualClock()
+  const watcher = watch(store, { clock, bookmark })
+  put(store, 'b')
+  clock.advance(60_000)
+  t.strictSame(
+    (await drain(watcher, 4)).map(({ type: what }) => what),
+    ['ADDED', 'BOOKMARK', 'ADDED', 'BOOKMARK'],
+  )
+  t.strictSame(told, [
+    [2, true],
+    [3, false],
+  ])
+})
