@@ -19,10 +19,23 @@ const foos = '/apis/a.example.com/v1/namespaces/default/foos'
 t.test('version and health are open to everybody', async (t) => {
   const { ask } = await startTestServer(t)
   t.match(await ask('/version', { token: null }), { code: 200, json: { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' } })
+  t.strictSame((await ask('/version/')).json, {
+    major: '1',
+    minor: '36',
+    gitVersion: 'v1.36.3+proreus',
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: `node ${process.version}`,
+    compiler: 'v8',
+    platform: `${process.platform}/${{ x64: 'amd64' }[process.arch as 'x64'] ?? process.arch}`,
+  })
   for (const path of ['/healthz', '/livez', '/readyz']) t.match(await ask(path, { token: null }), { code: 200, text: 'ok' }, path)
   t.match(await ask('/readyz/ping'), { code: 200, text: 'ok' })
   t.match(await ask('/readyz?verbose', { token: null }), { code: 200, text: '[+]ping ok\nreadyz check passed\n' })
-  t.match(await ask('/readyz/other'), { code: 404 })
+  t.match(await ask('/livez?verbose=0'), { text: '[+]ping ok\nlivez check passed\n' })
+  t.match(await ask('/readyz/other'), { code: 404, text: '404 page not found\n' })
+  t.match(await ask('/readyz/ping/more'), { code: 404 })
 })
 
 t.test('a token that nobody knows is refused; without one the request is anonymous', async (t) => {
