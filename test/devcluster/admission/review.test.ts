@@ -190,6 +190,30 @@ t.test('what is wrong with a response', (t) => {
     of({ allowed: 'yes' }),
     'failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
   )
+  const wrong: [field: string, response: JsonObject][] = [
+    ['AdmissionResponse.response.uid', { uid: 1 }],
+    ['AdmissionResponse.response.patchType', { patchType: 1 }],
+    ['AdmissionResponse.response.warnings', { warnings: 'x' }],
+    ['AdmissionResponse.response.warnings', { warnings: [1] }],
+    ['AdmissionResponse.response.auditAnnotations', { auditAnnotations: { a: 1 } }],
+    ['AdmissionResponse.response.status', { status: 'x' }],
+    ['Status.response.status.code', { status: { code: 'x' } }],
+    ['Status.response.status.message', { status: { message: 1 } }],
+    ['Status.response.status.reason', { status: { reason: 1 } }],
+    ['Status.response.status.status', { status: { status: 1 } }],
+    ['ListMeta.response.status.metadata.remainingItemCount', { status: { metadata: { remainingItemCount: 'x' } } }],
+    ['ListMeta.response.status.metadata.continue', { status: { metadata: { continue: 1 } } }],
+    ['StatusDetails.response.status.details.retryAfterSeconds', { status: { details: { retryAfterSeconds: 'x' } } }],
+    ['StatusDetails.response.status.details.name', { status: { details: { name: 1 } } }],
+    ['StatusDetails.response.status.details.causes', { status: { details: { causes: 'x' } } }],
+    ['StatusCause.response.status.details.causes.field', { status: { details: { causes: [{ field: 1 }] } } }],
+    ['StatusCause.response.status.details.causes.message', { status: { details: { causes: [{ message: 1 }] } } }],
+  ]
+  for (const [field, response] of wrong) {
+    const text = of({ ...response })
+    t.ok(text.startsWith('failed to call webhook: json: cannot unmarshal '), text)
+    t.ok(text.includes(` into Go struct field ${field} of type `), `${field}: ${text}`)
+  }
   t.equal(of({ patch: 'a', patchType: 'JSONPatch' }), 'failed to call webhook: illegal base64 data at input byte 0')
   t.equal(of({ patch, patchType: '' }), `${invalid} webhook returned invalid response.patchType of ""`)
   t.equal(of({ patch }), `${invalid} webhook returned response.patch but not response.patchType`)
