@@ -52,7 +52,7 @@ t.test('an error of the store is a rejection, whatever the operation', async (t)
     f.registry.readList({ ...foos, verbs: [] }, {}),
     f.registry.read(foos, key),
   ])
-    await t.rejects(running, { name: 'StatusError' })
+    await t.rejects(running as Promise<unknown>, { name: 'StatusError' })
 })
 
 t.test('a POST to a subresource', async (t) => {

@@ -245,7 +245,7 @@ t.test('a PUT creates what is not there, of the types that know that', async (t)
   }
   const metadata = { name: 'a' }
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'x' }
-  for (const [plural, object, namespaced] of [
+  const created: [plural: string, object: JsonObject, namespaced?: boolean][] = [
     ['endpoints', {}],
     ['limitranges', { spec: { limits: [] } }],
     ['services', { spec: { ports: [{ port: 80 }] } }],
@@ -254,9 +254,10 @@ t.test('a PUT creates what is not there, of the types that know that', async (t)
     ['clusterroles', {}, false],
     ['rolebindings', { roleRef }],
     ['roles', {}],
-  ] as const) {
-    const { created, object: made } = await create(plural, { metadata, ...object }, namespaced !== false)
-    t.equal(created, true, plural)
+  ]
+  for (const [plural, object, namespaced] of created) {
+    const { created: isNew, object: made } = await create(plural, { metadata, ...object }, namespaced !== false)
+    t.equal(isNew, true, plural)
     t.match(made.metadata, { name: 'a', uid: /./ }, plural)
     if (plural === 'services') t.match(made.metadata, { managedFields: [{ manager: 'me', operation: 'Update' }] })
   }
