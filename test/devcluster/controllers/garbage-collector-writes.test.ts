@@ -78,6 +78,7 @@ interface Options {
 }
 
 function collect(t: Test, { objects = [], types = [owners, parts, nodes], failing = () => undefined }: Options = {}): World {
+  const stop = new AbortController()
   const stored = new Map<string, KubernetesObject>()
   const keyOf = (type: ResourceType, { name, namespace = '' }: { name: string; namespace?: string | undefined }): string =>
     `${type.plural} ${namespace}/${name}`
@@ -104,21 +105,24 @@ function collect(t: Test, { objects = [], types = [owners, parts, nodes], failin
       options.onOpen?.()
       yield* watch.events()
     },
-    get: async (type: ResourceType, key: { name: string }) => {
+    get: async (type: ResourceType, key: { name: string }, { signal }: { signal?: AbortSignal }) => {
+      t.equal(signal, stop.signal)
       const object = stored.get(keyOf(type, key))
       if (object === undefined) throw notFound
       return object
     },
-    patch: async (type: ResourceType, key: { name: string }, body: object) => {
+    patch: async (type: ResourceType, key: { name: string }, body: object, { signal }: { signal?: AbortSignal }) => {
+      t.equal(signal, stop.signal)
       write('patch', type, key.name, body)
       return stored.get(keyOf(type, key))
     },
-    delete: async (type: ResourceType, key: { name: string }, { signal: _signal, ...options }: { signal?: AbortSignal }) =>
-      write('delete', type, key.name, options),
+    delete: async (type: ResourceType, key: { name: string }, { signal, ...options }: { signal?: AbortSignal }) => {
+      t.equal(signal, stop.signal)
+      write('delete', type, key.name, options)
+    },
   } as unknown as Client
   const clock = new FakeClock()
   const { logger, lines } = recordingLogger('debug')
-  const stop = new AbortController()
   const ended = runGarbageCollector(
     {
       client,
@@ -434,6 +438,21 @@ t.test('a type that is no longer served is followed a second longer, unless it c
   for (const type of [owners, parts, nodes]) t.equal(world.watches(type).at(-1)!.ended, true)
   t.equal(world.clock.pending, 0)
   t.equal(world.listeners(), 0)
+})
+
+t.test('what fails because the cluster stops is not told', async (t) => {
+  const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'gone')] })
+  let world: World | undefined = undefined
+  world = collect(t, {
+    objects: [[parts, part]],
+    failing: (method) => {
+      if (method !== 'delete') return undefined
+      world!.stop.abort()
+      return new Error('aborted')
+    },
+  })
+  await world.ended
+  t.strictSame(world.log, [])
 })
 
 t.test('a collector that is stopped before it began ends', async (t) => {
