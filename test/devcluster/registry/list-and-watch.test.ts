@@ -2,6 +2,8 @@ import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { WatchOptions } from '../../../src/devcluster/registry/registry.ts'
 import type { ListOptions } from '../../../src/devcluster/registry/list.ts'
+import { badRequest } from '../../../src/devcluster/registry/status-error.ts'
+import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import type { Fixture } from '../../support/devcluster-registry.ts'
 import { fixture, foo, manualClock, foos, pod, refusal } from '../../support/devcluster-registry.ts'
 
@@ -297,4 +299,64 @@ t.test('a watch that has ended is told of no more types', async (t) => {
   controller.abort()
   await watches[1]!.return?.()
   t.equal(listeners, 0)
+})
+
+t.test('a watch waits for a conversion that fails, and leaves nothing out', async (t) => {
+  const clock = new FakeClock()
+  const f = await fixture({ clock })
+  await f.create('foos', foo('a'))
+  const answers: (Error | 'fine')[] = [badRequest('no'), badRequest('no'), 'fine', new TypeError('boom')]
+  let asked = 0
+  const converter = {
+    convert: (object: JsonObject, apiVersion: string) => {
+      const answer = answers[asked++]
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve({ ...object, apiVersion })
+    },
+  }
+  const v2 = { ...foos, version: 'v2', converter } as unknown as typeof foos
+  f.catalog.add(v2)
+  const events = f.registry.watch(v2, {}, signal)
+  const first = events.next()
+  await clock.untilPending()
+  await clock.advance(499)
+  t.equal(asked, 1)
+  await clock.advance(1)
+  t.equal(asked, 2)
+  await clock.advance(500)
+  t.match((await first).value, { type: 'ADDED', object: { apiVersion: 'ex.com/v2', metadata: { name: 'a' } } })
+  await f.registry.create(foos, 'default', { object: foo('b'), duplicates: [] }, f.context)
+  await t.rejects(events.next(), new TypeError('boom'))
+  t.equal(clock.pending, 0)
+})
+
+t.test('a type that is converted in another way has its watches begin anew, and any other change leaves them', async (t) => {
+  const f = await withFoos()
+  const converter = { convert: (object: JsonObject) => Promise.resolve(object) }
+  const row = { ...foos, version: 'v2', converter } as unknown as typeof foos
+  f.catalog.add(row)
+  const events = f.registry.watch(row, {}, signal)
+  const next = events.next()
+  let ended = false
+  void next.then(() => (ended = true))
+  f.catalog.add({ ...row, shortNames: ['f'] })
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(ended, false)
+  f.catalog.add({ ...row, converter: { ...converter } } as unknown as typeof foos)
+  t.equal((await next).done, true)
+})
+
+t.test('a converted list is one of the moment at which it was asked for', async (t) => {
+  const f = await withFoos('a', 'b')
+  const gate = Promise.withResolvers<void>()
+  const converter = { convert: (object: JsonObject, apiVersion: string) => gate.promise.then(() => ({ ...object, apiVersion })) }
+  const v2 = { ...foos, version: 'v2', converter } as unknown as typeof foos
+  f.catalog.add(v2)
+  const revision = String(f.store.revision)
+  const listing = f.registry.readList(v2, { limit: 1 })
+  await f.registry.delete(foos, { namespace: 'default', name: 'a' }, {}, f.context)
+  gate.resolve()
+  const { items, metadata } = await listing
+  t.match(items, [{ apiVersion: 'ex.com/v2', metadata: { name: 'a' } }])
+  t.match(metadata, { resourceVersion: revision, remainingItemCount: 1 })
+  t.match(await refusal(() => f.registry.readList(v2, { labelSelector: 'a in' })), { code: 400 })
 })
