@@ -282,6 +282,38 @@ t.test('in the foreground, dependents go first, and those that block are waited 
   t.ok((await world.written(1)).includes(patched(owners, owner, { finalizers: ['x.io/a'] })))
 })
 
+t.test('an owner that begins to wait has its dependents looked at again', async (t) => {
+  const owner = objectOf(owners, 'owner')
+  const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner')] })
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, part],
+    ],
+  })
+  await until('it watches', () => [owners, parts, nodes].every((type) => world.watches(type).length === 1))
+  t.ok(await world.isQuiet())
+  const waiting = { ...owner, metadata: { ...newer(owner).metadata, ...deleted('foregroundDeletion') } } as KubernetesObject
+  world.send('MODIFIED', owners, waiting)
+  t.strictSame(await world.written(2), [removed(parts, part, 'Background'), patched(owners, waiting, { finalizers: null })])
+})
+
+t.test('a dependent that lets its owner go has that looked at again', async (t) => {
+  const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
+  const reference = by(owners, 'owner', { blockOwnerDeletion: true })
+  const part = objectOf(parts, 'part', { ...deleted('x.io/a'), ownerReferences: [reference] })
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, part],
+    ],
+  })
+  await world.clock.advance(5)
+  t.ok(await world.isQuiet())
+  world.send('MODIFIED', parts, { ...part, metadata: { ...newer(part).metadata, ownerReferences: [by(nodes, 'other') as never] } })
+  t.strictSame(await world.written(1), [patched(owners, owner, { finalizers: null })])
+})
+
 t.test('an owner that waits for nobody goes', async (t) => {
   const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
   const part = objectOf(parts, 'part', {
