@@ -322,3 +322,64 @@ t.test('the status of a built-in type may change its metadata, but not the label
     status: { phase: 'Running' },
   })
 })
+
+t.test('webhooks see the Scale that is written, and may change it', async (t) => {
+  const seen: unknown[] = []
+  const f = await fixture({
+    admission: {
+      mutate: ({ object, oldObject, subresource, operation }) => {
+        if (subresource !== 'scale') return Promise.resolve(object)
+        seen.push(['mutate', operation, object!.kind, object!.spec, 'managedFields' in meta(object!), oldObject?.kind, oldObject?.spec])
+        return Promise.resolve({ ...object!, spec: { replicas: 7 } })
+      },
+      validate: ({ object, oldObject, subresource }) => {
+        if (subresource === 'scale') seen.push(['validate', object!.kind, object!.spec, oldObject?.spec])
+        return Promise.resolve()
+      },
+    },
+  })
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'x' }] } }
+  await f.create('deployments', { metadata: { name: 'a' }, spec: { replicas: 1, selector: { matchLabels: { a: 'b' } }, template } })
+  const scale = f.registry.get(f.info('deployments'), key, 'scale')
+  const write = (changes: object) =>
+    f.registry.update(f.info('deployments'), key, { object: { ...scale, spec: { replicas: 3 } }, duplicates: [] }, f.as(changes), 'scale')
+  const before = f.store.revision
+  t.match(await write({ dryRun: true }), { kind: 'Scale', spec: { replicas: 7 } })
+  t.equal(f.store.revision, before)
+  t.match(await write({ fieldManager: 'me' }), { kind: 'Scale', spec: { replicas: 7 } })
+  const once = [
+    ['mutate', 'UPDATE', 'Scale', { replicas: 3 }, false, 'Scale', { replicas: 1 }],
+    ['validate', 'Scale', { replicas: 7 }, { replicas: 1 }],
+  ]
+  t.strictSame(seen, [...once, ...once])
+  const deployment = f.registry.get(f.info('deployments'), key)
+  t.match(deployment, { spec: { replicas: 7 }, metadata: { generation: 2 } })
+  t.match(
+    (meta(deployment).managedFields as JsonObject[]).filter(({ subresource }) => subresource === 'scale'),
+    [{ manager: 'me', operation: 'Update', apiVersion: 'apps/v1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } }],
+  )
+  t.match(await refusal(() => write({})), { code: 409 }, 'a Scale is locked as its object is')
+  t.match(
+    await refusal(() =>
+      f.registry.update(f.info('deployments'), key, { object: { ...scale, metadata: { name: 'b' } }, duplicates: [] }, f.context, 'scale'),
+    ),
+    { code: 400, message: 'the name of the object (b) does not match the name on the URL (a)' },
+  )
+})
+
+t.test('an object goes when the last that held it is taken away', async (t) => {
+  const f = await fixture()
+  const object = await f.create('foos', foo('a', { size: 1 }, { finalizers: ['x.io/a'] }))
+  await f.registry.delete(f.info('foos'), key, {}, f.context)
+  const marked = f.registry.get(f.info('foos'), key)
+  const without = withMeta(marked, { finalizers: undefined })
+  const dry = await f.registry.update(f.info('foos'), key, { object: without, duplicates: [] }, f.as({ dryRun: true }))
+  t.equal(meta(dry).finalizers, undefined)
+  t.ok(f.registry.get(f.info('foos'), key), 'a dry run leaves it')
+  const last = await put(f, { ...without, spec: { size: 2 } })
+  t.match(last, { spec: { size: 2 }, metadata: { uid: meta(object).uid } })
+  t.match(await refusal(() => f.registry.get(f.info('foos'), key)), { code: 404 })
+  const plain = await f.create('foos', foo('a'))
+  t.match(await put(f, withMeta(plain, { finalizers: [] })), { kind: 'Foo' })
+  t.ok(f.registry.get(f.info('foos'), key), 'what is not being deleted stays')
+})
