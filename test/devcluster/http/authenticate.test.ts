@@ -188,8 +188,7 @@ t.test('a token stands for its user, in the group of all who are known', (t) => 
 t.test('the credentials of a request', async (t) => {
   const tokens = tokenAuthenticator(new Map([['secret', { username: 'eve', groups: [] }]]))
   const eve = { username: 'eve', groups: ['system:authenticated'] }
-  for (const authorization of ['Bearer secret', 'bearer secret'])
-    t.strictSame(authenticate({ authorization }, tokens), eve, authorization)
+  for (const authorization of ['Bearer secret', 'bearer secret']) t.strictSame(authenticate({ authorization }, tokens), eve, authorization)
   const anonymous = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
   for (const authorization of [undefined, '', 'Basic secret', 'Bearer ', 'x Bearer secret'])
     t.strictSame(authenticate(authorization === undefined ? {} : { authorization }, tokens), anonymous, String(authorization))
