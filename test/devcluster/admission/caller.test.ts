@@ -262,7 +262,8 @@ t.test('a redirect to another host is a call of that one', async (t) => {
 t.test('an answer that says when to try again is asked for ten times more', async (t) => {
   const server = await answering(t, {
     '/busy': [429, { 'retry-after': '2' }],
-    '/down': [503, { 'retry-after': '1' }],
+    '/down': [500, { 'retry-after': '5' }],
+    '/almost': [499, { 'retry-after': '1' }],
     '/soon': [500, { 'retry-after': 'soon' }, 'boom'],
     '/now': [404, { 'retry-after': '1' }],
   })
@@ -289,7 +290,8 @@ t.test('an answer that says when to try again is asked for ten times more', asyn
   server.asked.length = 0
   await t.rejects(call('/soon'), { message: /an error on the server \("boom"\)/ })
   await t.rejects(call('/now'), { message: /could not find/ })
-  t.equal(server.asked.length, 2)
+  await t.rejects(call('/almost'), { message: /responded with the status code 499/ })
+  t.equal(server.asked.length, 3)
 })
 
 t.test('a call has as much time as it may take and as the request has left', async (t) => {

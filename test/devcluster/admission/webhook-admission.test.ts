@@ -490,3 +490,23 @@ t.test('hooks are made once for each state of the configurations', async (t) => 
   await admission.validate(labelled)
   t.strictSame(called, ['w', 'w', 'w', 'x'])
 })
+
+t.test('a webhook is matched with what those before it made of the object', async (t) => {
+  const handlers = { a: () => patch(label('wanted')), b: () => ({ allowed: true }), c: () => ({ allowed: true }) }
+  const objectSelector = { matchLabels: { wanted: 'x' } }
+  const admission = admissionOf({ mutating: [webhook('c', { objectSelector }), webhook('a'), webhook('b', { objectSelector })], handlers })
+  await admission.mutate(labelled, keep)
+  t.strictSame(admission.called, ['a', 'b'])
+})
+
+t.test('what a patch makes of an object is still of its type, and of a subresource what it is', async (t) => {
+  const admission = admissionOf({
+    mutating: [webhook('w')],
+    handlers: { w: () => patch({ op: 'replace', path: '/kind', value: 'Other' }) },
+  })
+  t.match(await refusal(admission.mutate(labelled, keep)), {
+    code: 500,
+    message: 'Internal error occurred: no kind "Other" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
+  })
+  t.match(await admission.mutate({ ...labelled, subresource: 'binding' }, keep), { kind: 'Other' })
+})
