@@ -10,7 +10,9 @@ import { issueAuthority, issueLeaf } from '../../../src/certs/issue.ts'
 import type { WebhookCaller } from '../../../src/devcluster/admission/caller.ts'
 import { createWebhookCaller } from '../../../src/devcluster/admission/caller.ts'
 import { mappedServices } from '../../../src/devcluster/admission/service-resolver.ts'
+import type { StatusError } from '../../../src/devcluster/registry/status-error.ts'
 import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { until } from '../../support/process.ts'
 import { trustShapes } from '../../support/trust-shapes.ts'
 
 const now = Date.now()
@@ -189,4 +191,165 @@ t.test('a request that has no time left is not told about webhooks', async (t) =
   const caller = callerFor(t)
   const timedOut = { name: 'StatusError', message: 'Timeout: request did not complete within the allotted timeout' }
   await t.rejects(caller.call({ url: 'https://127.0.0.1:1', caBundle }, {}, { ...options, deadline: Date.now() - 1 }), timedOut)
+})
+
+/** A server that answers by path, and what it was asked: `METHOD PATH BODY`. */
+async function answering(t: Test, answers: Record<string, [code: number, headers: Record<string, string>, text?: string]>) {
+  const asked: string[] = []
+  const headers: (string | undefined)[][] = []
+  const server = await serve(t, (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const path = request.url!.split('?')[0]!
+      asked.push(`${request.method} ${request.url} ${Buffer.concat(chunks).toString()}`)
+      headers.push([request.headers.host, request.headers['user-agent'], request.headers.accept, request.headers['content-type']])
+      const [code, more, text = '{}'] = answers[path] ?? [404, {}]
+      response.writeHead(code, more).end(text)
+    })
+  })
+  return { ...server, asked, headers }
+}
+
+t.test('redirects are followed as Go follows them', async (t) => {
+  const answers: Record<string, [number, Record<string, string>, string?]> = { '/end': [200, {}, '{"end":true}'] }
+  for (const code of [301, 302, 303, 307, 308]) answers[`/${code}`] = [code, { location: '/end?x=y' }]
+  answers['/nowhere'] = [307, {}, '{}']
+  answers['/loop'] = [307, { location: '/loop' }]
+  answers['/get-loop'] = [302, { location: '/get-loop' }]
+  const server = await answering(t, answers)
+  const caller = callerFor(t, { 'system/hooks': server.url })
+  const call = (path: string) => caller.call({ service: { namespace: 'system', name: 'hooks', path }, caBundle }, { a: 1 }, options)
+  for (const code of [301, 302, 303]) {
+    t.strictSame(await call(`/${code}`), { end: true })
+    t.strictSame(server.asked.splice(0), [`POST /${code}?timeout=10s {"a":1}`, 'GET /end?x=y '])
+  }
+  for (const code of [307, 308]) {
+    t.strictSame(await call(`/${code}`), { end: true })
+    t.strictSame(server.asked.splice(0), [`POST /${code}?timeout=10s {"a":1}`, 'POST /end?x=y {"a":1}'])
+  }
+  const host = 'hooks.system.svc:443'
+  const [agent, accept] = ['kube-apiserver-admission', 'application/json, */*']
+  t.strictSame(server.headers.slice(0, 2), [
+    [host, agent, accept, 'application/json'],
+    [host, agent, accept, undefined],
+  ])
+  await t.rejects(call('/nowhere'), {
+    message: 'failed to call webhook: the server responded with the status code 307 but did not return more information',
+  })
+  server.asked.length = 0
+  await t.rejects(call('/loop'), { message: 'failed to call webhook: Post "/loop": stopped after 10 redirects' })
+  t.equal(server.asked.splice(0).length, 10)
+  await t.rejects(call('/get-loop'), { message: 'failed to call webhook: Get "/get-loop": stopped after 10 redirects' })
+  t.equal(server.asked.length, 10)
+})
+
+t.test('a redirect to another host is a call of that one', async (t) => {
+  const target = await answering(t, { '/end': [200, {}, '{"end":true}'] })
+  const server = await answering(t, {
+    '/away': [307, { location: `${target.url}/end` }],
+    '/refused': [302, { location: 'https://127.0.0.1:1/x' }],
+  })
+  const caller = callerFor(t, { 'system/hooks': server.url })
+  const call = (path: string) => caller.call({ service: { namespace: 'system', name: 'hooks', path }, caBundle }, {}, options)
+  t.strictSame(await call('/away'), { end: true })
+  t.equal(target.headers[0]?.[0], `127.0.0.1:${target.port}`)
+  await t.rejects(call('/refused'), {
+    message: 'failed to call webhook: Get "https://127.0.0.1:1/x": dial tcp 127.0.0.1:1: connect: connection refused',
+  })
+})
+
+t.test('an answer that says when to try again is asked for ten times more', async (t) => {
+  const server = await answering(t, {
+    '/busy': [429, { 'retry-after': '2' }],
+    '/down': [500, { 'retry-after': '5' }],
+    '/almost': [499, { 'retry-after': '1' }],
+    '/soon': [500, { 'retry-after': 'soon' }, 'boom'],
+    '/now': [404, { 'retry-after': '1' }],
+  })
+  const clock = new FakeClock()
+  const caller = createWebhookCaller({ services: mappedServices(() => ({})), clock })
+  t.teardown(() => caller.close())
+  const call = (path: string, timeoutSeconds = 30) => caller.call({ url: server.url + path, caBundle }, {}, { ...options, timeoutSeconds })
+  const busy = t.rejects(call('/busy'), { message: /^failed to call webhook: the server has received too many requests/ })
+  for (let attempt = 1; attempt <= 10; attempt += 1) {
+    await until('it waits', () => server.asked.length === attempt && clock.pending === 2)
+    await clock.advance(1_999)
+    t.equal(clock.pending, 2)
+    await clock.advance(1)
+  }
+  await busy
+  t.equal(server.asked.splice(0).length, 11)
+  t.equal(clock.pending, 0)
+  const down = t.rejects(call('/down', 1), {
+    message: `failed to call webhook: Post "${server.url}/down?timeout=1s": context deadline exceeded`,
+  })
+  await until('it waits', () => clock.pending === 2)
+  await clock.advance(1_000)
+  await down
+  server.asked.length = 0
+  await t.rejects(call('/soon'), { message: /an error on the server \("boom"\)/ })
+  await t.rejects(call('/now'), { message: /could not find/ })
+  await t.rejects(call('/almost'), { message: /responded with the status code 499/ })
+  t.equal(server.asked.length, 3)
+})
+
+t.test('a call has as much time as it may take and as the request has left', async (t) => {
+  const server = await answering(t, { '/': [200, {}] })
+  const clock = new FakeClock()
+  const caller = createWebhookCaller({ services: mappedServices(() => ({})), clock })
+  t.teardown(() => caller.close())
+  const asked = async (timeoutSeconds: number, left?: number): Promise<string> => {
+    const deadline = left === undefined ? {} : { deadline: clock.now() + left }
+    await caller.call({ url: `${server.url}/`, caBundle }, {}, { ...options, timeoutSeconds, ...deadline })
+    return server.asked.at(-1)!
+  }
+  t.equal(await asked(7), 'POST /?timeout=7s {}')
+  t.equal(await asked(7, 8_000), 'POST /?timeout=7s {}')
+  t.equal(await asked(7, 2_500), 'POST /?timeout=3s {}')
+  t.equal(clock.pending, 0, 'no timer is left behind')
+  const timedOut = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'Timeout: request did not complete within the allotted timeout',
+    reason: 'Timeout',
+    details: {},
+    code: 504,
+  }
+  const refusalOf = async (running: Promise<unknown>): Promise<unknown> => running.catch((error: unknown) => (error as StatusError).status)
+  t.strictSame(await refusalOf(asked(7, 0)), timedOut)
+  const arrived = Promise.withResolvers<void>()
+  const silent = await serve(t, () => arrived.resolve())
+  const late = refusalOf(caller.call({ url: `${silent.url}/`, caBundle }, {}, { ...options, deadline: clock.now() + 2_000 }))
+  await arrived.promise
+  await clock.advance(2_000)
+  t.strictSame(await late, timedOut)
+})
+
+t.test('a body that breaks off', async (t) => {
+  const server = await serve(t, (request, response) => {
+    response.writeHead(200, { 'content-length': '100' }).write('{"a":', () => request.socket.destroy())
+  })
+  await t.rejects(callerFor(t).call({ url: `${server.url}/x`, caBundle }, {}, options), {
+    message: 'failed to call webhook: unexpected error when reading response body. Please retry. Original error: unexpected EOF',
+  })
+})
+
+t.test('addresses that are none, and Services by path and port', async (t) => {
+  const server = await serve(t, echo)
+  const caller = callerFor(t, { 'system/hooks': `${server.url}/` })
+  const call = (service: object) => caller.call({ service: { namespace: 'system', name: 'hooks', ...service }, caBundle }, {}, options)
+  t.match(await call({}), { url: '/?timeout=10s', host: 'hooks.system.svc:443' })
+  t.match(await call({ path: 'x' }), { url: '/x?timeout=10s' })
+  await t.rejects(caller.call({ url: 'nonsense', caBundle }, {}, options), {
+    message: 'could not get REST client: unable to parse "nonsense"',
+  })
+  await t.rejects(caller.call({}, {}, options), { message: 'could not get REST client: unable to parse ""' })
+  await caller.close()
+  const again = callerFor(t, { 'system/hooks': server.url })
+  t.match(await again.call({ service: { namespace: 'system', name: 'hooks', path: '/y' }, caBundle }, {}, options), {
+    url: '/y?timeout=10s',
+  })
 })

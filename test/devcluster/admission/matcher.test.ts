@@ -35,6 +35,53 @@ const table: [string, JsonObject, AdmissionAttributes, boolean][] = [
   ['scope Namespaced', rule(['*'], { scope: 'Namespaced' }), attributesOf(nodes), false],
   ['scope Cluster', rule(['*'], { scope: 'Cluster' }), attributesOf(nodes), true],
   ['scope Cluster includes namespaces', rule(['*'], { scope: 'Cluster' }), attributesOf(namespaces), true],
+  ['scope Namespaced and a Pod', rule(['*'], { scope: 'Namespaced' }), attributesOf(pods), true],
+  ['scope Cluster and a Pod', rule(['*'], { scope: 'Cluster' }), attributesOf(pods), false],
+  ['any scope', rule(['*'], { scope: '*' }), attributesOf(nodes), true],
+  ['another type', rule(['services']), attributesOf(pods), false],
+  ['the second of several types', rule(['services', 'pods']), attributesOf(pods), true],
+  ['a subresource of another type', rule(['services/*']), attributesOf(pods, { subresource: 'status' }), false],
+  ['another subresource', rule(['pods/log']), attributesOf(pods, { subresource: 'status' }), false],
+  ['*/status does not mean the object', rule(['*/status']), attributesOf(pods), false],
+  ['the operation', rule(['pods'], { operations: ['UPDATE', 'DELETE'] }), attributesOf(pods, { operation: 'DELETE' }), true],
+  ['the group', rule(['*'], { apiGroups: ['example.com'] }), attributesOf(custom.v1), true],
+  ['the version', rule(['*'], { apiVersions: ['v2', 'v1'] }), attributesOf(pods), true],
+  [
+    'the second rule',
+    { rules: [...(rule(['nodes']).rules as JsonObject[]), ...(rule(['pods']).rules as JsonObject[])] },
+    attributesOf(pods),
+    true,
+  ],
+  [
+    'namespaceSelector and a namespace that is deleted: its own labels',
+    { ...rule(['namespaces']), namespaceSelector: { matchLabels: { env: 'prod' } } },
+    (({ object: _object, ...rest }) => rest)(attributesOf(namespaces, { name: 'prod', operation: 'DELETE' })),
+    true,
+  ],
+  [
+    'namespaceSelector and a namespace that is not there',
+    { ...rule(['namespaces']), namespaceSelector: { matchLabels: { env: 'prod' } } },
+    (({ object: _object, ...rest }) => rest)(attributesOf(namespaces, { name: 'gone', operation: 'DELETE' })),
+    false,
+  ],
+  [
+    'namespaceSelector and a namespace: not its old labels',
+    { ...rule(['namespaces']), namespaceSelector: { matchLabels: { env: 'prod' } } },
+    attributesOf(namespaces, { name: 'prod', object: { metadata: { name: 'prod' } } }),
+    false,
+  ],
+  [
+    'both selectors',
+    { ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'prod' } }, objectSelector: { matchLabels: { a: 'b' } } },
+    attributesOf(pods, { object: { metadata: { labels: { a: 'b' } } } }),
+    false,
+  ],
+  [
+    'objectSelector on what has no labels',
+    { ...rule(['pods']), objectSelector: { matchExpressions: [{ key: 'a', operator: 'DoesNotExist' }] } },
+    attributesOf(pods, { object: {} }),
+    true,
+  ],
   ['no rules', {}, attributesOf(pods), false],
   ['namespaceSelector that fits', { ...rule(['pods']), namespaceSelector: { matchLabels: { env: 'dev' } } }, attributesOf(pods), true],
   [
@@ -79,6 +126,8 @@ for (const [name, webhook, attributes, expected] of table) {
 t.test('matchPolicy Equivalent finds another version of the same type', async (t) => {
   t.equal(matches(rule(['things'], { apiVersions: ['v2'] }), attributesOf(custom.v1)), 'things.v2')
   t.equal(matches({ ...rule(['things'], { apiVersions: ['v2'] }), matchPolicy: 'Exact' }, attributesOf(custom.v1)), undefined)
+  t.equal(matches(rule(['things']), attributesOf(custom.v2)), 'things.v2', 'its own before another')
+  t.equal(matches({ ...rule(['things']), matchPolicy: 'Exact' }, attributesOf(custom.v2)), 'things.v2')
 })
 
 t.test('a missing namespace is an answer of its own', async (t) => {

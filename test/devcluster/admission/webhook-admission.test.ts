@@ -5,6 +5,7 @@ import { CallError } from '../../../src/devcluster/admission/review.ts'
 import { createWebhookAdmission } from '../../../src/devcluster/admission/webhook-admission.ts'
 import { StatusError } from '../../../src/devcluster/registry/status-error.ts'
 import { silentLogger } from '../../../src/telemetry/logger.ts'
+import { recordingLogger } from '../../support/certs-recording-logger.ts'
 import { attributesOf, contextOf, custom, pods } from '../../support/devcluster-admission.ts'
 
 type Handler = (request: JsonObject, body: JsonObject) => JsonObject | Promise<JsonObject>
@@ -307,4 +308,205 @@ t.test('validating webhooks run at the same time, and the first error to arrive 
   })
   await t.rejects(admission.validate(labelled), { message: 'admission webhook "quick" denied the request: quick' })
   t.strictSame(admission.called, ['slow', 'quick'])
+})
+
+t.test('of two webhooks that want to be called again, each is for what came after it, and at most twice', async (t) => {
+  const ifNeeded = { reinvocationPolicy: 'IfNeeded' }
+  let turn = 0
+  const handlers = { a: () => patch(label('a', String(turn++))), b: () => patch(label('b', String(turn++))) }
+  const admission = admissionOf({ mutating: [webhook('a', ifNeeded), webhook('b', ifNeeded)], handlers })
+  await admission.mutate(labelled, keep)
+  t.strictSame(admission.called, ['a', 'b', 'a', 'b'])
+  const failing = admissionOf({
+    mutating: [webhook('a', { ...ifNeeded, failurePolicy: 'Ignore' }), webhook('b')],
+    handlers: { ...handlers, a: () => Promise.reject(new CallError('x')) },
+  })
+  await failing.mutate(labelled, keep)
+  t.strictSame(failing.called, ['a', 'b', 'a'], 'one whose call failed may have something to say next time')
+  const same = admissionOf({
+    mutating: [webhook('a', ifNeeded), webhook('b')],
+    handlers: { ...handlers, b: () => patch({ op: 'test', path: '/kind', value: 'Pod' }) },
+  })
+  await same.mutate(labelled, keep)
+  t.strictSame(same.called, ['a', 'b'], 'a patch that changes nothing is no change')
+  const taken = admissionOf({
+    mutating: [webhook('a', ifNeeded), webhook('b')],
+    handlers: { a: () => ({ allowed: true }), b: () => patch(label('x')) },
+  })
+  t.strictSame(labelsOf(await taken.mutate(labelled, () => labelled.object!)), {})
+  t.strictSame(taken.called, ['a', 'b', 'a'], 'what defaults take back was a change all the same')
+})
+
+t.test('what a denial may carry', async (t) => {
+  const denied = async (status: JsonObject) => {
+    const {
+      kind: _kind,
+      apiVersion: _apiVersion,
+      ...rest
+    } = await refusal(admissionOf({ validating: [webhook('w')], handlers: { w: () => ({ allowed: false, status }) } }).validate(labelled))
+    return rest
+  }
+  const common = { metadata: {}, status: 'Failure', message: 'admission webhook "w" denied the request without explanation', code: 400 }
+  t.strictSame(await denied({ code: 399 }), common)
+  t.strictSame(await denied({ code: 400, status: 'Success' }), common)
+  t.strictSame(await denied({ code: 401, status: 'Odd', metadata: { resourceVersion: '1' } }), {
+    ...common,
+    code: 401,
+    status: 'Odd',
+    metadata: { resourceVersion: '1' },
+  })
+})
+
+t.test('warnings are passed on unless they are empty, also those of a denial', async (t) => {
+  const warnings: string[] = []
+  const context = contextOf({ warn: (text) => warnings.push(text) })
+  const admission = admissionOf({
+    mutating: [webhook('m')],
+    validating: [webhook('v')],
+    handlers: { m: () => ({ allowed: true, warnings: ['one', '', 'two'] }), v: () => ({ allowed: false, warnings: ['three'] }) },
+  })
+  await admission.mutate({ ...labelled, context }, keep)
+  await t.rejects(admission.validate({ ...labelled, context }))
+  t.strictSame(warnings, ['one', 'two', 'three'])
+})
+
+t.test('a webhook is called with its own timeout and what the request has left', async (t) => {
+  const calls: unknown[] = []
+  const { signal } = new AbortController()
+  const admission = createWebhookAdmission({
+    state: {
+      configurations: () => [{ metadata: { name: 'c' }, webhooks: [webhook('w', { timeoutSeconds: 7 })] }],
+      namespaceLabels: () => ({}),
+      otherVersions: () => [],
+    },
+    caller: {
+      call(config, body, options) {
+        calls.push([config, options])
+        const { uid } = body.request as JsonObject
+        return Promise.resolve({ apiVersion: body.apiVersion!, kind: 'AdmissionReview', response: { uid: uid!, allowed: true } })
+      },
+      close: () => Promise.resolve(),
+    },
+    authorizer: { authorize: () => ({ allowed: false, reason: '' }) },
+    logger: silentLogger(),
+  })
+  const context = contextOf({ signal, deadline: 5 })
+  await admission.mutate({ ...labelled, context }, keep)
+  await admission.validate({ ...labelled, context })
+  const call = [{ url: 'w' }, { timeoutSeconds: 7, deadline: 5, signal }]
+  t.strictSame(calls, [call, call])
+})
+
+t.test('a dry run asks webhooks that have no side effects', async (t) => {
+  const handlers = { w: () => ({ allowed: true }) }
+  const dry = { ...labelled, context: contextOf({ dryRun: true }) }
+  for (const sideEffects of ['None', 'NoneOnDryRun']) {
+    const admission = admissionOf({ validating: [webhook('w', { sideEffects })], handlers })
+    await admission.validate(dry)
+    t.strictSame(admission.called, ['w'], sideEffects)
+  }
+  for (const sideEffects of ['Some', 'Unknown', undefined]) {
+    const admission = admissionOf({ validating: [webhook('w', { sideEffects: sideEffects! })], handlers })
+    t.match(await refusal(admission.validate(dry)), { code: 400, message: 'admission webhook "w" does not support dry run' })
+    await admission.validate(labelled)
+    t.strictSame(admission.called, ['w'], 'only the write itself')
+  }
+})
+
+t.test('what is failed open is logged', async (t) => {
+  const { logger, entries } = recordingLogger()
+  const admission = createWebhookAdmission({
+    state: {
+      configurations: () => [{ metadata: { name: 'c' }, webhooks: [webhook('w', { failurePolicy: 'Ignore' })] }],
+      namespaceLabels: () => ({}),
+      otherVersions: () => [],
+    },
+    caller: { call: () => Promise.reject(new CallError('x')), close: () => Promise.resolve() },
+    authorizer: { authorize: () => ({ allowed: false, reason: '' }) },
+    logger,
+  })
+  await admission.validate(labelled)
+  t.match(entries, [{ level: 'warn', webhook: 'w', msg: 'failing open: failed calling webhook "w": x' }])
+})
+
+t.test('an error that is no failed call is not ignored', async (t) => {
+  const admission = admissionOf({
+    validating: [webhook('w', { failurePolicy: 'Ignore' })],
+    handlers: { w: () => Promise.reject(new TypeError('boom')) },
+  })
+  await t.rejects(admission.validate(labelled), new TypeError('boom'))
+  const mutating = admissionOf({
+    mutating: [webhook('w', { failurePolicy: 'Ignore' })],
+    handlers: { w: () => Promise.reject(new TypeError('boom')) },
+  })
+  await t.rejects(mutating.mutate(labelled, keep), new TypeError('boom'))
+})
+
+t.test('patches that are none, and what is made of those that are', async (t) => {
+  const mutate = (text: string, attributes = labelled) =>
+    admissionOf({
+      mutating: [webhook('w')],
+      handlers: { w: () => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from(text).toString('base64') }) },
+    }).mutate(attributes, keep)
+  const undecodable = 'Internal error occurred: failed calling webhook "w": received undecodable patch in webhook response:'
+  const wrong: [text: string, message: string][] = [
+    ['{', `${undecodable} unexpected end of JSON input`],
+    ['{}', `${undecodable} json: cannot unmarshal object into Go value of type jsonpatch.Patch`],
+    ['["x"]', `${undecodable} json: cannot unmarshal string into Go value of type jsonpatch.Operation`],
+  ]
+  for (const [text, message] of wrong) t.match(await refusal(mutate(text)), { code: 500, message }, text)
+  for (const text of ['null', '[]']) t.equal(await mutate(text), labelled.object, text)
+  const placed = { ...labelled, object: { ...labelled.object!, metadata: { name: 'a', namespace: 'default', labels: {} } } }
+  const remove = '[{"op":"remove","path":"/metadata/namespace"}]'
+  t.match(await mutate(remove, placed), { metadata: { namespace: 'default' } }, 'the namespace is filled in')
+  t.match(await refusal(mutate('[{"op":"replace","path":"/metadata/namespace","value":"x"}]', placed)), {
+    code: 400,
+    message: /does not match the namespace/,
+  })
+  const status = { ...placed, subresource: 'status' }
+  t.notOk('namespace' in ((await mutate(remove, status))!.metadata as JsonObject), 'a subresource is left as it is')
+})
+
+t.test('hooks are made once for each state of the configurations', async (t) => {
+  let configurations: JsonObject[] = [{ metadata: { name: 'c' }, webhooks: [webhook('w')] }]
+  const called: string[] = []
+  const admission = createWebhookAdmission({
+    state: { configurations: () => configurations, namespaceLabels: () => ({}), otherVersions: () => [] },
+    caller: {
+      call({ url = '' }, body) {
+        called.push(url)
+        const { uid } = body.request as JsonObject
+        return Promise.resolve({ apiVersion: body.apiVersion!, kind: 'AdmissionReview', response: { uid: uid!, allowed: true } })
+      },
+      close: () => Promise.resolve(),
+    },
+    authorizer: { authorize: () => ({ allowed: false, reason: '' }) },
+    logger: silentLogger(),
+  })
+  await admission.validate(labelled)
+  configurations.push({ metadata: { name: 'd' }, webhooks: [webhook('x')] })
+  await admission.validate(labelled)
+  configurations = [...configurations]
+  await admission.validate(labelled)
+  t.strictSame(called, ['w', 'w', 'w', 'x'])
+})
+
+t.test('a webhook is matched with what those before it made of the object', async (t) => {
+  const handlers = { a: () => patch(label('wanted')), b: () => ({ allowed: true }), c: () => ({ allowed: true }) }
+  const objectSelector = { matchLabels: { wanted: 'x' } }
+  const admission = admissionOf({ mutating: [webhook('c', { objectSelector }), webhook('a'), webhook('b', { objectSelector })], handlers })
+  await admission.mutate(labelled, keep)
+  t.strictSame(admission.called, ['a', 'b'])
+})
+
+t.test('what a patch makes of an object is still of its type, and of a subresource what it is', async (t) => {
+  const admission = admissionOf({
+    mutating: [webhook('w')],
+    handlers: { w: () => patch({ op: 'replace', path: '/kind', value: 'Other' }) },
+  })
+  t.match(await refusal(admission.mutate(labelled, keep)), {
+    code: 500,
+    message: 'Internal error occurred: no kind "Other" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
+  })
+  t.match(await admission.mutate({ ...labelled, subresource: 'binding' }, keep), { kind: 'Other' })
 })

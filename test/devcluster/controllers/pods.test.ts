@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { Pod } from '../../../src/api/builtin.ts'
 import { configMap, event, namespace, node, pod, serviceAccount } from '../../../src/api/builtin.ts'
 import type { Client } from '../../../src/client/client.ts'
+import { recordingLogger } from '../../support/certs-recording-logger.ts'
 import { clientFor, find, untilGone } from '../../support/devcluster-client.ts'
 import { startTestCluster } from '../../support/devcluster-kubectl.ts'
 import { until } from '../../support/process.ts'
@@ -133,4 +134,22 @@ t.test('each namespace has a ServiceAccount and the root certificate', async (t)
     'it is mended',
     async () => (await client.get(configMap, { name: 'kube-root-ca.crt', namespace: 'new' })).data?.['ca.crt'] !== 'wrong',
   )
+})
+
+t.test('what the controllers do all day is not logged, unless for developers', async (t) => {
+  for (const [level, tells] of [
+    ['info', false],
+    ['debug', true],
+  ] as const) {
+    const { logger, lines } = recordingLogger(level)
+    const cluster = await startTestCluster(t, { logger })
+    const client = clientFor(t, cluster.connection)
+    await client.create(pod, { metadata: key('a'), spec: { containers } })
+    await running(client, 'a')
+    t.equal(
+      lines.some((line) => line === 'info: starting workers'),
+      tells,
+      level,
+    )
+  }
 })

@@ -18,6 +18,12 @@ const attributes: AuthorizationAttributes = {
 
 const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }]
 
+const anyOf = (resources: readonly string[]): Grant => ({ user: 'bob', rules: [{ apiGroups: ['*'], resources, verbs: ['*'] }] })
+const pathsFor = (...nonResourceURLs: string[]): Grant => ({
+  user: 'bob',
+  rules: [{ apiGroups: [], resources: [], verbs: ['get'], nonResourceURLs }],
+})
+
 const cases: [name: string, grants: Parameters<typeof ruleAuthorizer>[0], change: Partial<AuthorizationAttributes>, allowed: boolean][] = [
   ['nothing without a rule', [], {}, false],
   ['masters may do everything', [], { user: { username: 'x', groups: ['system:masters'] } }, true],
@@ -49,6 +55,33 @@ const cases: [name: string, grants: Parameters<typeof ruleAuthorizer>[0], change
   ['but not what others may do', [], { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' }, false],
   ['everybody may read discovery', [], { verb: 'get', resource: '', path: '/apis/apps/v1' }, true],
   ['and no other path', [], { verb: 'get', resource: '', path: '/metrics' }, false],
+  ['nor write it', [], { verb: 'post', resource: '', path: '/apis/apps/v1' }, false],
+  ['a path that only begins like one', [], { verb: 'get', resource: '', path: '/versionx' }, false],
+  ['all paths', [pathsFor('*')], { verb: 'get', resource: '', path: '/metrics' }, true],
+  ['a path without a path', [pathsFor('/a')], { verb: 'get', resource: '' }, false],
+  ['another path', [pathsFor('/a')], { verb: 'get', resource: '', path: '/b' }, false],
+  ['the path', [pathsFor('/b', '/a')], { verb: 'get', resource: '', path: '/a' }, true],
+  ['what is below a path', [pathsFor('/a/*')], { verb: 'get', resource: '', path: '/a/b/c' }, true],
+  ['what stands before it', [pathsFor('/a/*')], { verb: 'get', resource: '', path: '/a' }, false],
+  ['a rule for paths says nothing about resources', [pathsFor('*')], { verb: 'get' }, false],
+  ['a rule for resources says nothing about paths', [anyOf(['*'])], { verb: 'get', resource: '', path: '/a' }, false],
+  ['no names: all of them', [{ user: 'bob', rules: [{ ...rules[0]!, resourceNames: [] }] }], { name: 'b' }, true],
+  ['one of several names', [{ user: 'bob', rules: [{ ...rules[0]!, resourceNames: ['a', 'b'] }] }], { name: 'b' }, true],
+  ['another of several', [{ user: 'bob', rules: [{ ...rules[0]!, resourceNames: ['a', 'b'] }] }], { name: 'c' }, false],
+  ['the same subresource of another type', [anyOf(['services/status'])], { subresource: 'status' }, false],
+  ['another subresource of all types', [anyOf(['*/scale'])], { subresource: 'status' }, false],
+  ['a rule for a group of others', [{ group: 'devs', rules }], {}, false],
+  ['a rule for nobody', [{ rules }], {}, false],
+  ['the second rule', [{ user: 'bob', rules: [{ ...rules[0]!, verbs: ['get'] }, rules[0]!] }], {}, true],
+  [
+    'the second grant',
+    [
+      { user: 'bob', rules: [] },
+      { user: 'bob', rules },
+    ],
+    {},
+    true,
+  ],
 ]
 
 t.test('rules', (t) => {
@@ -64,6 +97,34 @@ t.test('reasons: where an allowing rule comes from, and why others have none', (
   t.equal(reason({ user: 'bob', rules: [], problem: 'x' }), 'RBAC: x')
   t.equal(reason({ user: 'bob', rules: [], problem: 'x' }, { user: 'bob', rules: [], problem: 'y' }), 'RBAC: [x, y]')
   t.equal(reason({ user: 'eve', rules: [], problem: 'x' }), '', 'what is wrong for others is not told')
+  t.end()
+})
+
+t.test('the rules of a user are those of their grants, in the namespace and everywhere', (t) => {
+  const other = [{ apiGroups: ['apps'], resources: ['deployments'], verbs: ['get'] }]
+  const { rulesOf } = ruleAuthorizer(
+    [
+      { user: 'bob', namespace: 'a', rules },
+      { user: 'bob', namespace: 'b', rules: [] },
+    ],
+    () => [
+      { group: 'system:authenticated', rules: other },
+      { user: 'eve', rules: other },
+      { user: 'bob', namespace: 'a', rules: [], problem: 'x' },
+      { user: 'bob', rules: [], problem: 'x' },
+    ],
+  )
+  t.strictSame(rulesOf!(bob, 'a'), { rules: [...rules, ...other], error: 'x' }, 'the same problem is told once')
+  t.strictSame(rulesOf!({ username: 'eve', groups: [] }, 'a'), { rules: other, error: '' })
+  t.end()
+})
+
+t.test('stored rules are read for each question', (t) => {
+  let stored: Grant[] = []
+  const authorizer = ruleAuthorizer([], () => stored)
+  t.strictSame(authorizer.authorize(attributes), { allowed: false, reason: '' })
+  stored = [{ user: 'bob', rules, problem: 'x' }]
+  t.strictSame(authorizer.authorize(attributes), { allowed: true, reason: '' })
   t.end()
 })
 
@@ -96,5 +157,13 @@ t.test('refusals have the words of the API server', (t) => {
       code: 403,
     })
   }
+  const reasons = [attributes, { ...attributes, resource: '', path: '/x' }, { ...attributes, resource: '' }].map(
+    (given) => forbiddenError(given, 'RBAC: x').message,
+  )
+  t.strictSame(reasons, [
+    'pods is forbidden: User "bob" cannot list resource "pods" in API group "" in the namespace "default": RBAC: x',
+    'forbidden: User "bob" cannot list path "/x": RBAC: x',
+    'forbidden: User "bob" cannot list path "": RBAC: x',
+  ])
   t.end()
 })

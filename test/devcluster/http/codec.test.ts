@@ -1,6 +1,8 @@
 /** Decoding of request bodies. */
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import t from 'tap'
-import { decodeObject, decodeYaml } from '../../../src/devcluster/http/codec.ts'
+import { decodeJson, decodeObject, decodeOptions, decodeYaml, mediaTypeOf, readBody } from '../../../src/devcluster/http/codec.ts'
 import { StatusError, badRequest } from '../../../src/devcluster/registry/status-error.ts'
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap' }
@@ -122,4 +124,143 @@ t.test('YAML of more parts than can be read in a moment is refused, whatever its
   const lines = '    line with: [some, text]\n'.repeat(50_000)
   t.strictSame(decodeYaml(Buffer.from(`text: |\n${lines}`), badRequest).value, { text: lines.replaceAll('    line', 'line') })
   t.end()
+})
+
+t.test('the media type of a body, JSON where nothing is said', (t) => {
+  const types: [header: string | undefined, type: string][] = [
+    [undefined, 'application/json'],
+    ['', 'application/json'],
+    [' ; charset=utf-8', 'application/json'],
+    ['Application/YAML; charset=utf-8', 'application/yaml'],
+    [' text/plain ', 'text/plain'],
+  ]
+  for (const [header, type] of types) t.equal(mediaTypeOf(header), type, String(header))
+  t.end()
+})
+
+t.test('integers beyond 2^53 keep their digits where they may', (t) => {
+  const digits = '{"a":9007199254740993}'
+  for (const [type, text] of [
+    ['application/json', digits],
+    ['application/yaml', digits],
+    ['application/yaml', 'a: 9007199254740993'],
+  ] as const) {
+    const value = (exact: boolean): unknown => (decodeObject(Buffer.from(text), type, { ...foo, exact }).value as { a: unknown }).a
+    t.equal(String(value(true)), '9007199254740993', text)
+    t.equal(String(value(false)), '9007199254740992', text)
+    t.equal(String((decodeObject(Buffer.from(text), type, foo).value as { a: unknown }).a), '9007199254740992')
+  }
+  t.equal(String((decodeJson(Buffer.from(digits), badRequest).value as { a: unknown }).a), '9007199254740992')
+  t.equal(String((decodeYaml(Buffer.from('a: 9007199254740993'), badRequest).value as { a: unknown }).a), '9007199254740992')
+  t.end()
+})
+
+t.test('YAML: keys of sequences, of numbers and behind aliases', (t) => {
+  const text = ['- &a {x: 1, x: 2}', '- *a', '- 1: a', '  1: b', '- {b: {c: 1, c: 2}, b: 1}'].join('\n')
+  t.strictSame(decodeYaml(Buffer.from(text), badRequest), {
+    value: [{ x: 2 }, { x: 2 }, { 1: 'b' }, { b: 1 }],
+    duplicates: [
+      'line 1: key "x" already set in map',
+      'line 4: key "1" already set in map',
+      'line 5: key "c" already set in map',
+      'line 5: key "b" already set in map',
+    ],
+  })
+  t.strictSame(decodeYaml(Buffer.from(''), badRequest), { value: null, duplicates: [] })
+  t.strictSame(decodeYaml(Buffer.from(' \n{"a": 1}'), badRequest), { value: { a: 1 }, duplicates: [] })
+  t.strictSame(decodeYaml(Buffer.from('{a: 1}'), badRequest), { value: { a: 1 }, duplicates: [] })
+  t.strictSame(
+    refusal(() => decodeYaml(Buffer.from('a: b: c\n'), (problem) => badRequest(`no: ${problem}`))).message.replace(/yaml: .*/, 'yaml: '),
+    'no: error converting YAML to JSON: yaml: ',
+  )
+  t.notMatch(refusal(() => decodeYaml(Buffer.from('a: b: c\nd: e\n'), badRequest)).message, /\n/, 'one line')
+  t.end()
+})
+
+t.test('YAML may be nested as deeply as any object', (t) => {
+  const nested = (depth: number): Buffer => Buffer.from(`a: ${'['.repeat(depth)}${']'.repeat(depth)}`)
+  t.strictSame(decodeYaml(nested(500), badRequest).duplicates, [])
+  t.strictSame(
+    refusal(() => decodeYaml(nested(501), badRequest)),
+    { code: 400, message: 'error converting YAML to JSON: yaml: exceeded max depth' },
+  )
+  t.end()
+})
+
+t.test('a refusal quotes the beginning of a body', (t) => {
+  const quoted = (body: string | Buffer): string =>
+    /\(([^()]*)\)$/.exec(refusal(() => decodeObject(Buffer.from(body), 'application/json', configMap)).message)![1]!
+  t.equal(quoted(`{${'x'.repeat(29)}`), `{${'x'.repeat(29)}`)
+  t.equal(quoted(`{${'x'.repeat(30)}`), `{${'x'.repeat(29)} ...`)
+  t.equal(quoted('x'.repeat(30)), '78'.repeat(30))
+  t.equal(quoted('x'.repeat(31)), `${'78'.repeat(30)} ...`)
+  t.equal(quoted(''), '<empty>')
+  t.end()
+})
+
+const protobuf = 'application/vnd.kubernetes.protobuf'
+const deleteOptions = { apiVersion: 'v1', kind: 'DeleteOptions' }
+
+t.test('options are told what is wrong with them in few words', (t) => {
+  const decode = (body: string | Buffer, type?: string) => decodeOptions(Buffer.from(body), type, deleteOptions)
+  t.strictSame(decode('{"a":1,"a":2}'), { value: { a: 2 }, duplicates: ['a'] })
+  t.strictSame(decode('a: 1', 'application/yaml'), { value: { a: 1 }, duplicates: [] })
+  t.strictSame(
+    refusal(() => decode('{')),
+    { code: 400, message: "couldn't get version/kind; json parse error: unexpected end of JSON input" },
+  )
+  t.match(
+    refusal(() => decode('x', 'text/plain')),
+    { code: 415 },
+  )
+  const kind = Buffer.from('DeleteOptions').toString('hex')
+  t.strictSame(decode(Buffer.from(`6b3873000a130a027631120d${kind}1200`, 'hex'), protobuf), {
+    value: { kind: 'DeleteOptions', apiVersion: 'v1' },
+    duplicates: [],
+  })
+  const broken = refusal(() => decode('x', protobuf))
+  t.equal(broken.code, 400)
+  t.notMatch(broken.message, /unrecognized/)
+  t.end()
+})
+
+t.test('protobuf that is none', (t) => {
+  const refused = refusal(() => decodeObject(Buffer.from('x'), protobuf, configMap))
+  t.equal(refused.code, 400)
+  t.match(refused.message, /^the object provided is unrecognized \(must be of type ConfigMap\): .* \(78\)$/)
+  t.end()
+})
+
+/** A request with these parts of a body. */
+function requestOf(parts: readonly Buffer[], headers: Record<string, string> = {}): IncomingMessage {
+  return Object.assign(Readable.from(parts), { headers }) as unknown as IncomingMessage
+}
+
+async function refusalOf(running: Promise<unknown>): Promise<{ code: number | undefined; message: string }> {
+  const error = await running.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof StatusError) return { code: error.status.code, message: error.message }
+  throw new Error('nothing was refused', { cause: error })
+}
+
+t.test('a body of 3 MiB is read, and of one more it is not', async (t) => {
+  const limit = 3 * 1024 * 1024
+  const tooLarge = { code: 413, message: `Request entity too large: limit is ${limit}` }
+  const half = Buffer.alloc(limit / 2, 'x')
+  t.strictSame(await readBody(requestOf([Buffer.from('ab'), Buffer.from('c')])), Buffer.from('abc'))
+  t.equal((await readBody(requestOf([half, half], { 'content-length': String(limit) }))).length, limit)
+  const long = requestOf([half, half, Buffer.from('x')])
+  t.strictSame(await refusalOf(readBody(long)), tooLarge)
+  t.equal(long.destroyed, false, 'the answer is still to go out on its connection')
+  t.strictSame(await refusalOf(readBody(requestOf([], { 'content-length': String(limit + 1) }))), tooLarge, 'and not even begun')
+})
+
+t.test('a body that breaks off is a bad request', async (t) => {
+  const body = new Readable({ read: () => undefined })
+  body.push('ab')
+  const reading = readBody(Object.assign(body, { headers: {} }) as unknown as IncomingMessage)
+  body.destroy(new Error('aborted'))
+  t.strictSame(await refusalOf(reading), { code: 400, message: 'the request ended before its body did: aborted' })
 })

@@ -1,6 +1,10 @@
 /** Discovery and OpenAPI documents. */
+import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
+import { Discovery } from '../../../src/devcluster/http/discovery.ts'
+import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
+import { storedVerbs } from '../../../src/devcluster/resources/resource-info.ts'
 import { rowOf, startTestServer } from '../../support/http-server.ts'
 
 const aggregated = (version: string): string => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
@@ -48,6 +52,194 @@ t.test('the legacy documents', async (t) => {
   ])
 })
 
+t.test('the legacy documents tell all of a type', async (t) => {
+  const { ask, server } = await startTestServer(t)
+  t.strictSame((await ask('/api')).json, {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: server.url.replace('https://', '') }],
+  })
+  const { json } = await ask('/apis/a.example.com/v1')
+  const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+  const subresource = { singularName: '', namespaced: true, verbs: ['get', 'patch', 'update'] }
+  t.strictSame(json, {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: 'a.example.com/v1',
+    resources: [
+      {
+        name: 'foos',
+        singularName: 'foo',
+        namespaced: true,
+        kind: 'Foo',
+        verbs,
+        shortNames: ['fo'],
+        storageVersionHash: createHash('sha256').update('a.example.com/v1/Foo').digest().subarray(0, 8).toString('base64'),
+      },
+      { name: 'foos/status', kind: 'Foo', ...subresource },
+      { name: 'foos/scale', kind: 'Scale', group: 'autoscaling', version: 'v1', ...subresource },
+    ],
+  })
+  t.match(await ask('/apis/a.example.com/v1beta1'), {
+    json: { resources: [{ name: 'foos', storageVersionHash: (json.resources as JsonObject[])[0]!.storageVersionHash! }] },
+  })
+  const core = (await ask('/api/v1')).json
+  t.equal(core.apiVersion, undefined)
+  t.equal(core.groupVersion, 'v1')
+  const reviews = (await ask('/apis/authorization.k8s.io/v1')).json.resources as JsonObject[]
+  t.strictSame(
+    reviews.find(({ kind }) => kind === 'SubjectAccessReview'),
+    {
+      name: 'subjectaccessreviews',
+      singularName: 'subjectaccessreview',
+      namespaced: false,
+      kind: 'SubjectAccessReview',
+      verbs: ['create'],
+    },
+  )
+  t.match(await ask('/api', { accept: 'application/yaml' }), {
+    headers: { 'content-type': 'application/yaml' },
+    text: /^kind: APIVersions\n/,
+  })
+  t.match(await ask('/apis/a.example.com/v1', { accept: 'text/xml' }), { code: 406, json: { message: /^only the following/ } })
+  t.match(await ask('/api/v1', { accept: 'text/xml' }), { code: 406, json: { message: /^406: Not Acceptable/ } })
+  t.match(await ask('/apis', { accept: 'text/xml' }), { code: 406, json: { message: /^only the following/ } })
+  t.match(await ask('/api', { accept: 'text/xml' }), { code: 406, json: { message: /^406: Not Acceptable/ } })
+})
+
+t.test('the index names every path that tells something', async (t) => {
+  const { ask } = await startTestServer(t)
+  const apis = ['a.example.com', 'apps', 'authentication.k8s.io', 'authorization.k8s.io'].flatMap((group) => [
+    `/apis/${group}`,
+    `/apis/${group}/v1`,
+    ...(group === 'a.example.com' ? [`/apis/${group}/v1beta1`] : []),
+  ])
+  const health = ['/healthz', '/healthz/ping', '/livez', '/livez/ping', '/openapi/v3', '/readyz', '/readyz/ping']
+  const paths = ['/api', '/api/v1', '/apis', ...apis, ...health, '/version']
+  for (const path of ['/', '/index.html']) {
+    const { headers, text } = await ask(path)
+    t.equal(headers['content-type'], 'application/json')
+    t.equal(text, `${JSON.stringify({ paths }, null, 2)}\n`)
+  }
+})
+
+t.test('the groups of Kubernetes come in the order of its API server', async (t) => {
+  const catalog = new Catalog([
+    rowOf({ group: 'z.example.com', version: 'v1', kind: 'A', plural: 'as' }),
+    rowOf({ group: 'discovery.k8s.io', version: 'v1', kind: 'B', plural: 'bs' }),
+    rowOf({ group: 'events.k8s.io', version: 'v1', kind: 'C', plural: 'cs' }),
+    rowOf({ group: 'batch', version: 'v1', kind: 'D', plural: 'ds' }),
+    rowOf({ group: 'apps', version: 'v1', kind: 'E', plural: 'es' }),
+  ])
+  const discovery = new Discovery(catalog)
+  t.strictSame(
+    (discovery.groupList().groups as JsonObject[]).map(({ name }) => name),
+    ['apps', 'events.k8s.io', 'batch', 'discovery.k8s.io', 'z.example.com'],
+  )
+  t.strictSame(discovery.coreVersions('x').versions, [], 'there may be no core group')
+  t.equal(discovery.group('nothing'), undefined)
+  t.equal(discovery.group(''), undefined)
+  t.equal(discovery.resourceList('apps', 'v2'), undefined)
+  t.strictSame(discovery.paths().slice(0, 3), ['/apis', '/apis/apps', '/apis/apps/v1'])
+  const before = discovery.aggregated(false)
+  t.equal(discovery.aggregated(false), before)
+  t.not(discovery.aggregated(true).text, before.text)
+  catalog.remove('z.example.com', 'as')
+  t.notMatch(discovery.aggregated(false).text, /z\.example\.com/)
+})
+
+t.test('aggregated discovery tells all of a type', async (t) => {
+  const sub = { kind: 'Foo', verbs: ['get'] as const }
+  const discovery = new Discovery(
+    new Catalog([
+      rowOf({
+        group: '',
+        version: 'v1',
+        kind: 'Pod',
+        plural: 'pods',
+        categories: ['all'],
+        subresources: { status: { kind: 'Pod', verbs: ['get'] }, log: { kind: 'Pod', verbs: ['get'] } },
+      }),
+      rowOf({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false, shortNames: ['no'] }),
+      rowOf({
+        group: 'a.example.com',
+        version: 'v1',
+        kind: 'Foo',
+        plural: 'foos',
+        verbs: ['get', 'list'],
+        subresources: { status: sub, scale: { ...sub, kind: 'Scale', group: 'autoscaling', version: 'v1' } },
+      }),
+    ]),
+  )
+  const parsed = (core: boolean): unknown => JSON.parse(discovery.aggregated(core).text)
+  const list = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {} }
+  const own = (kind: string) => ({ group: '', version: '', kind })
+  t.strictSame(parsed(true), {
+    ...list,
+    items: [
+      {
+        metadata: {},
+        versions: [
+          {
+            version: 'v1',
+            resources: [
+              {
+                resource: 'nodes',
+                responseKind: own('Node'),
+                scope: 'Cluster',
+                singularResource: 'node',
+                verbs: storedVerbs,
+                shortNames: ['no'],
+              },
+              {
+                resource: 'pods',
+                responseKind: own('Pod'),
+                scope: 'Namespaced',
+                singularResource: 'pod',
+                verbs: storedVerbs,
+                categories: ['all'],
+                subresources: [
+                  { subresource: 'log', responseKind: own('Pod'), verbs: ['get'] },
+                  { subresource: 'status', responseKind: own('Pod'), verbs: ['get'] },
+                ],
+              },
+            ],
+            freshness: 'Current',
+          },
+        ],
+      },
+    ],
+  })
+  const kind = { group: 'a.example.com', version: 'v1', kind: 'Foo' }
+  t.strictSame(parsed(false), {
+    ...list,
+    items: [
+      {
+        metadata: { name: 'a.example.com' },
+        versions: [
+          {
+            version: 'v1',
+            resources: [
+              {
+                resource: 'foos',
+                responseKind: kind,
+                scope: 'Namespaced',
+                singularResource: 'foo',
+                verbs: ['get', 'list'],
+                subresources: [
+                  { subresource: 'status', responseKind: kind, verbs: ['get'] },
+                  { subresource: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, verbs: ['get'] },
+                ],
+              },
+            ],
+            freshness: 'Current',
+          },
+        ],
+      },
+    ],
+  })
+})
+
 t.test('the aggregated documents', async (t) => {
   const { ask } = await startTestServer(t)
   for (const order of [
@@ -89,7 +281,10 @@ t.test('an entity tag saves the second transfer, until the catalog changes', asy
   const { ask, catalog } = await startTestServer(t)
   const first = await ask('/apis', { accept: aggregated('v2') })
   const headers = { 'if-none-match': String(first.headers.etag) }
+  t.match(first.headers, { etag: /^"[0-9A-F]{128}"$/, 'cache-control': 'public', vary: 'Accept' })
   t.match(await ask('/apis', { accept: aggregated('v2'), headers }), { code: 304, text: '' })
+  const several = { 'if-none-match': `"x", W/${String(first.headers.etag)}` }
+  t.match(await ask('/apis', { accept: aggregated('v2'), headers: several }), { code: 304, headers: { etag: first.headers.etag } })
   catalog.add(rowOf({ group: 'b.example.com', version: 'v1', kind: 'Bar', plural: 'bars' }))
   const changed = await ask('/apis', { accept: aggregated('v2'), headers })
   t.equal(changed.code, 200)
@@ -116,10 +311,30 @@ t.test('OpenAPI v3: an index with hashes, of which only the changed ones change'
   const stale = await ask(before['apis/a.example.com/v1']!.serverRelativeURL)
   t.equal(stale.code, 301)
   t.equal(stale.headers.location, after['apis/a.example.com/v1']!.serverRelativeURL)
-  t.match(await ask(after['apis/a.example.com/v1']!.serverRelativeURL), { code: 200, headers: { 'cache-control': 'public, immutable' } })
-  t.equal((await ask('/openapi/v3/apis/nothing/v1')).code, 404)
-  t.equal((await ask('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' })).code, 200)
-  t.equal((await ask('/openapi/v2')).code, 404)
+  const { serverRelativeURL } = after['apis/a.example.com/v1']!
+  const hash = /hash=([0-9A-F]{128})$/.exec(serverRelativeURL)![1]!
+  const common = { etag: `"${hash}"`, vary: 'Accept', 'content-type': 'application/json' }
+  t.match(await ask(serverRelativeURL), { code: 200, headers: { ...common, 'cache-control': 'public, immutable' } })
+  const plain = '/openapi/v3/apis/a.example.com/v1'
+  for (const accept of [undefined, 'application/*', 'text/xml,application/json'])
+    t.match(await ask(plain, accept === undefined ? {} : { accept }), {
+      code: 200,
+      headers: { ...common, 'cache-control': 'no-cache, private' },
+    })
+  t.match(await ask(plain, { accept: 'application/yaml' }), { code: 406, text: '' })
+  t.match(await ask(plain, { headers: { 'if-none-match': `"${hash}"` } }), { code: 304, text: '' })
+  t.match(await ask('/openapi/v3', { accept: 'text/xml' }), {
+    code: 200,
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+    text: /\}\n$/,
+  })
+  t.match(await ask('/openapi/v3/apis/nothing/v1'), { code: 404, text: '' })
+  t.match(await ask('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' }), {
+    code: 200,
+    headers: { 'content-type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' },
+    text: '\n\u00032.0',
+  })
+  t.match(await ask('/openapi/v2'), { code: 404, json: { reason: 'NotFound', message: /OpenAPI v3 only: see \/openapi\/v3$/ } })
 })
 
 t.test('OpenAPI v3: a document says what kubectl wants to know', async (t) => {

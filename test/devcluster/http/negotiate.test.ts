@@ -28,6 +28,29 @@ const cases: [accept: string | undefined, form: object][] = [
   ],
 ]
 
+cases.push(
+  ['application/json; q=0.5, application/yaml; q=0.7', { as: 'object', encoding: 'yaml' }],
+  ['application/json;q=x,application/yaml;q=0.1', { as: 'object', encoding: 'yaml' }],
+  ['application/yaml,application/json', { as: 'object', encoding: 'yaml' }],
+  [' APPLICATION/JSON ', json],
+  ['text/xml,*/*', json],
+  [
+    'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1',
+    { as: 'partial', version: 'v1beta1', kind: 'PartialObjectMetadata', encoding: 'json' },
+  ],
+  [`${table.replace('meta.k8s.io', 'x')},application/yaml`, { as: 'object', encoding: 'yaml' }],
+  ['application/json;as=Other;g=meta.k8s.io;v=v1,application/yaml', { as: 'object', encoding: 'yaml' }],
+)
+
+t.test('what is offered decides what is taken', (t) => {
+  t.strictSame(negotiate('application/*', {}), json)
+  t.strictSame(negotiate('application/yaml,application/json', { stream: true }), json)
+  t.strictSame(negotiate(`${table},application/json`, {}), json)
+  t.strictSame(negotiate('application/vnd.kubernetes.protobuf', { route: 'document' }), json)
+  t.strictSame(negotiate(undefined, { route: 'collection', stream: true }), json)
+  t.end()
+})
+
 t.test('the first form that is known is taken', (t) => {
   for (const [accept, form] of cases) t.strictSame(negotiate(accept, offers), form, accept ?? 'no header')
   t.end()
@@ -48,6 +71,8 @@ const refusals: [accept: string, offers: Offers, message: string][] = [
   [table, { route: 'object' }, `${only}${produced}`],
   [table.replace('v1', 'v9'), offers, `${only}${produced}`],
   ['application/yaml', { ...offers, stream: true }, `${only}${streamed}`],
+  ['text/xml', { stream: true }, `${only}${produced}`],
+  ['application/json;as=Table', offers, `${only}${produced}`],
 ]
 
 t.test('406 when there is none', (t) => {
@@ -66,6 +91,11 @@ t.test('errors are told in an encoding that is accepted as such', (t) => {
   t.equal(encodingOfError('application/yaml'), 'yaml')
   t.equal(encodingOfError(`${table.replace('json', 'yaml')},application/json`), 'json')
   t.equal(encodingOfError('text/xml'), undefined)
+  t.equal(encodingOfError(undefined), 'json')
+  t.equal(encodingOfError('application/*'), 'json')
+  t.equal(encodingOfError('application/vnd.kubernetes.protobuf'), undefined)
+  t.equal(encodingOfError('application/vnd.kubernetes.protobuf,application/yaml'), 'yaml')
+  t.equal(encodingOfError(table), undefined)
   t.end()
 })
 
@@ -75,5 +105,9 @@ t.test('discovery is aggregated for whoever takes it so, even after other forms'
   t.equal(acceptsAggregated(`application/yaml,${aggregated('v2')}`), true)
   t.equal(acceptsAggregated(`${aggregated('v2beta1')},application/json`), false)
   t.equal(acceptsAggregated(undefined), false)
+  t.equal(acceptsAggregated(aggregated('v2').replace('application/json', 'application/vnd.kubernetes.protobuf')), true)
+  t.equal(acceptsAggregated(aggregated('v2').replace('application/json', 'application/yaml')), false)
+  t.equal(acceptsAggregated(aggregated('v2').replace('apidiscovery.k8s.io', 'x')), false)
+  t.equal(acceptsAggregated(aggregated('v2').replace('APIGroupDiscoveryList', 'Table')), false)
   t.end()
 })

@@ -168,12 +168,37 @@ t.test('a deprecated version warns on every request', async (t) => {
 
 t.test('bodies that are no objects', async (t) => {
   const { ask } = await startTestServer(t)
-  for (const text of ['[]', 'null', '"x"', '1', ''])
-    t.match(await ask(foos, { method: 'POST', body: text }), { code: 400, json: { reason: 'BadRequest' } }, text)
+  const typeMeta = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+  const noObject = (what: string): string =>
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type ${typeMeta.replaceAll('\\\\', '\\')}`
+  const noText = (what: string, field: string): string =>
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go struct field .${field} of type string`
+  const bodies: [text: string, problem: string, shown: string][] = [
+    ['[]', noObject('array'), '5b5d'],
+    ['null', "Object 'Kind' is missing in 'null'", '6e756c6c'],
+    ['"x"', noObject('string'), '227822'],
+    ['', "couldn't get version/kind; json parse error: unexpected end of JSON input", '<empty>'],
+    ['{"kind":1}', noText('number', 'kind'), '{"kind":1}'],
+    ['{"kind":"Foo","apiVersion":{}}', noText('object', 'apiVersion'), '{"kind":"Foo","apiVersion":{}}'],
+    ['{"kind":"Foo","apiVersion":"a/b/c"}', 'unexpected GroupVersion string: a/b/c', '{"kind":"Foo","apiVersion":"a/ ...'],
+    ['{"apiVersion":"v1"}', `Object 'Kind' is missing in '{"apiVersion":"v1"}'`, '{"apiVersion":"v1"}'],
+    ['{"kind":""}', `Object 'Kind' is missing in '{"kind":""}'`, '{"kind":""}'],
+  ]
+  for (const [text, problem, shown] of bodies) {
+    const { code, json } = await ask(foos, { method: 'POST', body: text })
+    t.equal(code, 400, text)
+    t.equal(json.message, `the object provided is unrecognized (must be of type Foo): ${problem} (${shown})`)
+  }
+  t.match(await ask(pods, { method: 'POST', body: 'null' }), { code: 201, json: {} }, 'nothing is an object without fields')
+  t.match(await ask(pods, { method: 'POST', body: '{"apiVersion":"a/b","kind":null,"metadata":1}' }), { code: 201 })
   t.match(await ask(foos, { method: 'POST', body: Buffer.from('6b38730001', 'hex'), contentType: 'application/vnd.kubernetes.protobuf' }), {
     code: 415,
     json: { reason: 'UnsupportedMediaType', message: /accepted media types include: application\/json, application\/yaml$/ },
   })
+  const scale = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
+  t.match(await ask(`${foos}/a/scale`, { method: 'PUT', body: '[]' }), { code: 400, json: { message: scale } })
+  t.match(await ask(`${foos}/a/scale`, { method: 'PUT', body: 'x', contentType: 'text/plain' }), { code: 415 })
+  t.match(await ask(`${foos}/a/status`, { method: 'PUT', body: '[]' }), { code: 400, json: { message: /must be of type Foo/ } })
 })
 
 t.test('duplicate keys reach the registry with their paths', async (t) => {
@@ -221,8 +246,150 @@ t.test('patches by their media type', async (t) => {
     code: 422,
     message: 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
   })
-  const tooMany = JSON.stringify(Array.from({ length: 10_001 }, () => ({})))
-  t.match(await patch(foos, 'application/json-patch+json', tooMany), { code: 413 })
+  const operations = (length: number): string => JSON.stringify(Array.from({ length }, () => ({})))
+  t.match(await patch(foos, 'application/json-patch+json', operations(10_000)), { code: 200 })
+  t.match(await patch(foos, 'application/json-patch+json', operations(10_001)), {
+    code: 413,
+    reason: 'RequestEntityTooLarge',
+    message: 'The allowed maximum operations in a JSON patch is 10000, got 10001',
+  })
+})
+
+t.test('patches that are none', async (t) => {
+  const { ask } = await startTestServer(t)
+  const patches: [path: string, type: string, text: string, message: string][] = [
+    [foos, 'json-patch+json', '{}', 'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp'],
+    [foos, 'merge-patch+json', '[]', 'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}'],
+    [foos, 'merge-patch+json', 'null', 'Invalid JSON Patch'],
+    [pods, 'strategic-merge-patch+json', '"x"', 'json: cannot unmarshal string into Go value of type map[string]interface {}'],
+    [pods, 'strategic-merge-patch+json', '{', 'unexpected end of JSON input'],
+    [foos, 'apply-patch+yaml', '[]', 'an apply patch must be an object of the kind Foo in a.example.com/v1'],
+  ]
+  for (const [path, type, text, message] of patches)
+    t.match(
+      await ask(`${path}/a?${type.startsWith('apply') ? 'fieldManager=me' : ''}`, {
+        method: 'PATCH',
+        body: text,
+        contentType: `application/${type}`,
+      }),
+      { code: 400, json: { message } },
+      `${type} ${text}`,
+    )
+  t.match(await ask(`${foos}/a?fieldManager=me`, { method: 'PATCH', body: 'a: b: c', contentType: 'application/apply-patch+yaml' }), {
+    code: 400,
+    json: { message: /^error decoding YAML: error converting YAML to JSON: yaml: / },
+  })
+})
+
+t.test('what a patch asks for reaches the registry', async (t) => {
+  const seen: unknown[] = []
+  const { ask } = await startTestServer(t, {
+    registry: {
+      patch: (info, key, patch, { options, dryRun }, subresource) => {
+        seen.push({ type: info.plural, key, patch, options, dryRun, subresource })
+        return Promise.resolve({ object: foo('a'), created: patch.type === 'apply' })
+      },
+      put: (info, key, { object, duplicates }, { options }, subresource) => {
+        seen.push({ type: info.plural, key, object, duplicates, options, subresource })
+        return Promise.resolve({ object: foo('a'), created: key.name === 'new' })
+      },
+      create: (info, namespace, { object }, { options }, name, subresource) => {
+        seen.push({ type: info.plural, namespace, object, options, name, subresource })
+        return Promise.resolve(object)
+      },
+    },
+  })
+  const patch = (path: string, type: string, body: string) => ask(path, { method: 'PATCH', body, contentType: `application/${type}` })
+  const kind = (name: string, more = {}) => ({ kind: name, apiVersion: 'meta.k8s.io/v1', ...more })
+  t.equal((await patch(`${foos}/a?dryRun=All`, 'json-patch+json', 'null')).code, 200)
+  t.equal((await patch(`${foos}/a/status`, 'merge-patch+json', '{"a":{"b":1,"b":2}}')).code, 200)
+  t.equal((await patch(`${foos}/a?fieldManager=me`, 'apply-patch+yaml', '')).code, 201)
+  t.equal((await patch(`${foos}/a?fieldManager=me&force=1`, 'apply-patch+yaml', '{"a":9007199254740993}')).code, 201)
+  t.equal((await ask('/api/v1/namespaces/x', { method: 'PUT', body: '{"a":9007199254740993}' })).code, 200)
+  t.equal((await ask(`${foos}/new`, { method: 'PUT', body: '{"kind":"Foo","a":9007199254740993}' })).code, 201)
+  t.equal((await ask('/api/v1/namespaces', { method: 'POST', body: '{}' })).code, 201)
+  const key = { namespace: 'default', name: 'a' }
+  const common = { type: 'foos', key, dryRun: false, subresource: undefined }
+  t.strictSame(
+    JSON.parse(
+      JSON.stringify(seen, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value === undefined ? 'none' : value)),
+    ),
+    JSON.parse(
+      JSON.stringify(
+        [
+          {
+            ...common,
+            patch: { type: 'json', body: [], duplicates: [] },
+            options: kind('PatchOptions', { dryRun: ['All'] }),
+            dryRun: true,
+          },
+          {
+            ...common,
+            patch: { type: 'merge', body: { a: { b: 2 } }, duplicates: ['a.b'] },
+            options: kind('PatchOptions'),
+            subresource: 'status',
+          },
+          {
+            ...common,
+            patch: { type: 'apply', body: {}, duplicates: [], force: false },
+            options: kind('PatchOptions', { fieldManager: 'me' }),
+          },
+          {
+            ...common,
+            patch: { type: 'apply', body: { a: '9007199254740993n' }, duplicates: [], force: true },
+            options: kind('PatchOptions', { fieldManager: 'me', force: true }),
+          },
+          {
+            type: 'namespaces',
+            key: { name: 'x' },
+            object: { a: 9007199254740992 },
+            duplicates: [],
+            options: kind('UpdateOptions'),
+            subresource: undefined,
+          },
+          {
+            type: 'foos',
+            key: { namespace: 'default', name: 'new' },
+            object: { kind: 'Foo', a: '9007199254740993n' },
+            duplicates: [],
+            options: kind('UpdateOptions'),
+            subresource: undefined,
+          },
+          { type: 'namespaces', namespace: undefined, object: {}, options: kind('CreateOptions'), name: undefined, subresource: '' },
+        ],
+        (_, value: unknown) => (value === undefined ? 'none' : value),
+      ),
+    ),
+  )
+})
+
+t.test('reads wait until what is there is as new as they want it', async (t) => {
+  const waited: unknown[] = []
+  const { ask } = await startTestServer(t, {
+    registry: {
+      get: () => foo('a'),
+      waitFor: (revision, signal) => {
+        waited.push([revision, signal.aborted])
+        return Promise.resolve()
+      },
+    },
+  })
+  await ask(`${foos}/a`)
+  await ask(`${foos}/a?resourceVersion=7`)
+  await ask(foos)
+  await ask(`${foos}?resourceVersion=7`)
+  await ask(foos, { method: 'DELETE' })
+  t.strictSame(waited, [
+    ['', false],
+    ['7', false],
+    [undefined, false],
+    ['7', false],
+    [undefined, false],
+  ])
+  t.match(await ask(`${foos}?resourceVersion=x`), {
+    code: 400,
+    json: { message: 'invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax' },
+  })
 })
 
 t.test('deletes: options from the body, else from the query', async (t) => {
@@ -252,6 +419,22 @@ t.test('deletes: options from the body, else from the query', async (t) => {
   })
   t.match(await ask(`${foos}/a`, { method: 'DELETE', body: '[]' }), { code: 400 })
   t.match(await ask(foos, { method: 'DELETE' }), { code: 200, json: { kind: 'FooList' } })
+})
+
+t.test('what is to be deleted of a collection reaches the registry', async (t) => {
+  const seen: unknown[] = []
+  const { ask } = await startTestServer(t, {
+    registry: {
+      deleteCollection: (info, selection, options, { dryRun }) => {
+        seen.push([info.plural, selection, options, dryRun])
+        return Promise.resolve({ items: [foo('a')], metadata: { resourceVersion: '7' } })
+      },
+    },
+  })
+  const query = 'labelSelector=a%3Db&timeoutSeconds=5&sendInitialEvents=true&dryRun=All'
+  t.match(await ask(`${foos}?${query}`, { method: 'DELETE' }), { code: 200, json: { items: [{ metadata: { name: 'a' } }] } })
+  const selection = { namespace: 'default', labelSelector: 'a=b', timeoutSeconds: 5, sendInitialEvents: true }
+  t.strictSame(seen, [['foos', selection, { dryRun: ['All'] }, true]])
 })
 
 t.test('the log of a Pod is empty, and there is none of one that is missing or on no node', async (t) => {

@@ -1,39 +1,65 @@
 /** Methods and paths as verbs on resources. */
 import t from 'tap'
+import type { RequestInfo } from '../../../src/devcluster/http/request-info.ts'
 import { flag, parseRequestInfo } from '../../../src/devcluster/http/request-info.ts'
 
-const cases: [request: string, expected: object][] = [
-  ['GET /api/v1/pods', { isResource: true, verb: 'list', group: '', version: 'v1', resource: 'pods', namespace: '', name: '' }],
-  ['GET /api/v1/namespaces/a/pods', { verb: 'list', resource: 'pods', namespace: 'a' }],
-  ['GET /api/v1/namespaces/a/pods?watch=true', { verb: 'watch' }],
-  ['GET /api/v1/namespaces/a/pods?watch=1', { verb: 'watch' }],
-  ['GET /api/v1/namespaces/a/pods?watch=false', { verb: 'list' }],
-  ['GET /api/v1/namespaces/a/pods?watch=0', { verb: 'list' }],
-  ['GET /api/v1/namespaces/a/pods/x', { verb: 'get', name: 'x' }],
-  ['GET /api/v1/namespaces/a/pods/x?watch=1', { verb: 'get', name: 'x' }],
-  ['GET /api/v1/namespaces/a/pods/x/status', { verb: 'get', name: 'x', subresource: 'status' }],
-  ['GET /api/v1/namespaces/a/pods/x/proxy/y/z', { subresource: 'proxy', rest: ['y', 'z'] }],
-  ['POST /apis/g.io/v1/namespaces/a/foos', { verb: 'create', group: 'g.io', version: 'v1', resource: 'foos', namespace: 'a', name: '' }],
-  ['PUT /apis/g.io/v1/namespaces/a/foos/x', { verb: 'update', name: 'x' }],
-  ['PATCH /apis/g.io/v1/namespaces/a/foos/x', { verb: 'patch' }],
-  ['DELETE /apis/g.io/v1/namespaces/a/foos/x', { verb: 'delete' }],
-  ['DELETE /apis/g.io/v1/namespaces/a/foos', { verb: 'deletecollection' }],
-  ['GET /api/v1/namespaces', { verb: 'list', resource: 'namespaces', namespace: '', name: '' }],
-  ['GET /api/v1/namespaces/a', { verb: 'get', resource: 'namespaces', namespace: 'a', name: 'a' }],
-  ['PUT /api/v1/namespaces/a/finalize', { verb: 'update', resource: 'namespaces', name: 'a', subresource: 'finalize' }],
-  ['GET /api/v1/pods?fieldSelector=metadata.name%3Dx', { verb: 'list', name: 'x' }],
-  ['GET /api/v1/pods?fieldSelector=metadata.name%21%3Dx', { verb: 'list', name: '' }],
-  ['GET /api/v1/namespaces/a/pods/x%2Fy', { name: 'x/y' }],
-  ['GET /api/v1', { isResource: false, verb: 'get', path: '/api/v1' }],
-  ['GET /apis/g.io/v1/', { isResource: false }],
-  ['POST /version', { isResource: false, verb: 'post' }],
+const nothing = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '', rest: [] as string[] }
+const inA = { ...nothing, namespace: 'a' }
+const x = { ...inA, name: 'x' }
+const foos = { ...inA, group: 'g.io', resource: 'foos' }
+const namespaces = { ...nothing, resource: 'namespaces' }
+const a = { ...namespaces, namespace: 'a', name: 'a' }
+const elsewhere = { ...nothing, version: '', resource: '' }
+
+/** The request, its verb and the rest of what it is about. */
+const cases: [request: string, verb: string, expected: typeof nothing][] = [
+  ['GET /api/v1/pods', 'list', nothing],
+  ['GET /api/v1/namespaces/a/pods', 'list', inA],
+  ['GET //api/v1/namespaces//a/pods/', 'list', inA],
+  ['GET /api/v1/namespaces/a/pods?watch=true', 'watch', inA],
+  ['GET /api/v1/namespaces/a/pods?watch=1', 'watch', inA],
+  ['GET /api/v1/namespaces/a/pods?watch=false', 'list', inA],
+  ['GET /api/v1/namespaces/a/pods?watch=0', 'list', inA],
+  ['POST /api/v1/namespaces/a/pods?watch=1', 'create', inA],
+  ['DELETE /api/v1/namespaces/a/pods?watch=1', 'deletecollection', inA],
+  ['GET /api/v1/namespaces/a/pods/x', 'get', x],
+  ['GET /api/v1/namespaces/a/pods/x?watch=1', 'get', x],
+  ['GET /api/v1/namespaces/a/pods/x/status', 'get', { ...x, subresource: 'status' }],
+  ['GET /api/v1/namespaces/a/pods/x/proxy/y/z', 'get', { ...x, subresource: 'proxy', rest: ['y', 'z'] }],
+  ['POST /apis/g.io/v1/namespaces/a/foos', 'create', foos],
+  ['PUT /apis/g.io/v1/namespaces/a/foos/x', 'update', { ...foos, name: 'x' }],
+  ['PATCH /apis/g.io/v1/namespaces/a/foos/x', 'patch', { ...foos, name: 'x' }],
+  ['DELETE /apis/g.io/v1/namespaces/a/foos/x', 'delete', { ...foos, name: 'x' }],
+  ['DELETE /apis/g.io/v1/namespaces/a/foos', 'deletecollection', foos],
+  ['OPTIONS /apis/g.io/v1/namespaces/a/foos', 'options', foos],
+  ['GET /api/v1/namespaces', 'list', namespaces],
+  ['GET /api/v1/namespaces/a', 'get', a],
+  ['PUT /api/v1/namespaces/a/finalize', 'update', { ...a, subresource: 'finalize' }],
+  ['PATCH /api/v1/namespaces/a/status', 'patch', { ...a, subresource: 'status' }],
+  ['GET /api/v1/watch/pods', 'watch', nothing],
+  ['GET /api/v1/watch/namespaces/a/pods', 'watch', inA],
+  ['GET /api/v1/watch/namespaces/a/pods/x', 'watch', x],
+  ['GET /apis/g.io/v1/watch/namespaces/a/foos', 'watch', foos],
+  ['GET /api/v1/pods?fieldSelector=metadata.name%3Dx', 'list', { ...nothing, name: 'x' }],
+  ['GET /api/v1/pods?watch=1&fieldSelector=metadata.name%3D%3Dx', 'watch', { ...nothing, name: 'x' }],
+  ['DELETE /api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dx', 'deletecollection', x],
+  ['POST /api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dx', 'create', inA],
+  ['GET /api/v1/pods?fieldSelector=a%3Db,metadata.name%3Dx,c%3Dd', 'list', { ...nothing, name: 'x' }],
+  ['GET /api/v1/pods?fieldSelector=metadata.name%21%3Dx', 'list', nothing],
+  ['GET /api/v1/pods?fieldSelector=spec.metadata.name%3Dx', 'list', nothing],
+  ['GET /api/v1/namespaces/a/pods/x%2Fy', 'get', { ...x, name: 'x/y' }],
+  ['GET /api/v1', 'get', elsewhere],
+  ['GET /apis/g.io/v1/', 'get', elsewhere],
+  ['POST /version', 'post', elsewhere],
+  ['GET /', 'get', elsewhere],
 ]
 
 t.test('reads verb, type, namespace, name and subresource', (t) => {
-  for (const [request, expected] of cases) {
+  for (const [request, verb, expected] of cases) {
     const [method = '', url = ''] = request.split(' ')
     const [path = '', query = ''] = url.split('?')
-    t.match(parseRequestInfo(method, path, new URLSearchParams(query)), expected, request)
+    const { isWatch: _isWatch, ...info } = parseRequestInfo(method, path, new URLSearchParams(query)) as RequestInfo & { isWatch?: boolean }
+    t.strictSame(info, { path, isResource: expected !== elsewhere, verb, ...expected }, request)
   }
   t.end()
 })

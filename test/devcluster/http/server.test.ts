@@ -19,10 +19,23 @@ const foos = '/apis/a.example.com/v1/namespaces/default/foos'
 t.test('version and health are open to everybody', async (t) => {
   const { ask } = await startTestServer(t)
   t.match(await ask('/version', { token: null }), { code: 200, json: { major: '1', minor: '36', gitVersion: 'v1.36.3+proreus' } })
+  t.strictSame((await ask('/version/')).json, {
+    major: '1',
+    minor: '36',
+    gitVersion: 'v1.36.3+proreus',
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: `node ${process.version}`,
+    compiler: 'v8',
+    platform: `${process.platform}/${{ x64: 'amd64' }[process.arch as 'x64'] ?? process.arch}`,
+  })
   for (const path of ['/healthz', '/livez', '/readyz']) t.match(await ask(path, { token: null }), { code: 200, text: 'ok' }, path)
   t.match(await ask('/readyz/ping'), { code: 200, text: 'ok' })
   t.match(await ask('/readyz?verbose', { token: null }), { code: 200, text: '[+]ping ok\nreadyz check passed\n' })
-  t.match(await ask('/readyz/other'), { code: 404 })
+  t.match(await ask('/livez?verbose=0'), { text: '[+]ping ok\nlivez check passed\n' })
+  t.match(await ask('/readyz/other'), { code: 404, text: '404 page not found\n' })
+  t.match(await ask('/readyz/ping/more'), { code: 404 })
 })
 
 t.test('a token that nobody knows is refused; without one the request is anonymous', async (t) => {
@@ -105,39 +118,129 @@ t.test('the different 404s', async (t) => {
   t.ok(((await ask('/')).json.paths as string[]).includes('/apis/a.example.com/v1'))
 })
 
+const notThere = 'the server could not find the requested resource'
+const notAllowed = 'the server does not allow this method on the requested resource'
+const missing = 'foos.a.example.com "x" not found'
+
 t.test('paths and methods that do not go together', async (t) => {
   const { ask } = await startTestServer(t)
-  const body = '{}'
-  for (const [method, path, code] of [
-    ['OPTIONS', foos, 405],
-    ['POST', '/apis/a.example.com/v1/foos', 405],
-    ['DELETE', '/apis/a.example.com/v1/foos', 404],
-    ['POST', `${foos}/x`, 405],
-    ['PUT', foos, 405],
-    ['GET', '/apis/authorization.k8s.io/v1/subjectaccessreviews', 405],
-    ['POST', '/version', 405],
-    ['GET', '/apis/a.example.com/v1/foos/x', 404],
-    ['GET', '/api/v1/namespaces/default/namespaces', 404],
-    ['GET', `${foos}/x/other`, 404],
-    ['GET', `${foos}/x/status/more`, 404],
-    ['DELETE', `${foos}/x/status`, 405],
-    ['GET', '/apis/a.example.com/v1/namespaces/default/foos/%zz', 400],
+  const all = '/apis/a.example.com/v1/foos'
+  for (const [method, path, code, message] of [
+    ['OPTIONS', foos, 405, notAllowed],
+    ['POST', all, 405, notAllowed],
+    ['DELETE', all, 404, undefined],
+    ['DELETE', '/api/v1/pods', 405, notAllowed],
+    ['GET', all, 200, undefined],
+    ['GET', `${all}?fieldSelector=metadata.name%3Dx`, 200, undefined],
+    ['POST', `${foos}/x`, 405, notAllowed],
+    ['PUT', foos, 405, notAllowed],
+    ['PATCH', foos, 405, notAllowed],
+    ['GET', '/apis/authorization.k8s.io/v1/subjectaccessreviews', 405, notAllowed],
+    ['POST', '/version', 405, notAllowed],
+    ['POST', '/api', 405, notAllowed],
+    ['POST', '/api/v1', 405, notAllowed],
+    ['POST', '/apis/apps/v1', 405, notAllowed],
+    ['POST', '/apis', 200, undefined],
+    ['POST', '/apis/a.example.com/v1', 200, undefined],
+    ['GET', `${all}/x`, 404, notThere],
+    ['DELETE', `${all}/x`, 404, notThere],
+    ['GET', '/api/v1/namespaces/default', 404, 'namespaces "default" not found'],
+    ['GET', '/api/v1/namespaces/default/namespaces', 404, notThere],
+    ['GET', '/api/v1/namespaces/default/namespaces/other', 404, notThere],
+    ['GET', `${foos}/x`, 404, missing],
+    ['GET', `${foos}/x/other`, 404, missing],
+    ['GET', `${foos}/x/toString`, 404, missing],
+    ['GET', '/api/v1/namespaces/default/pods/x/other', 404, notThere],
+    ['GET', `${foos}/x/status/more`, 404, notThere],
+    ['GET', `${foos}/x/status`, 404, missing],
+    ['DELETE', `${foos}/x/status`, 405, notAllowed],
+    ['POST', `${foos}/x/status`, 405, notAllowed],
+    ['GET', `${foos}/%zz`, 400, `the path "${foos}/%zz" is not properly percent-encoded`],
   ] as const) {
-    t.equal((await ask(path, { method, ...(method === 'GET' ? {} : { body }) })).code, code, `${method} ${path}`)
+    const answer = await ask(path, { method, ...(method === 'GET' ? {} : { body: '{}' }) })
+    t.equal(answer.code, code, `${method} ${path}`)
+    if (message !== undefined) t.equal(answer.json.message, message, `${method} ${path}`)
   }
   t.equal((await ask(foos, { method: 'HEAD' })).code, 405)
 })
 
-t.test('an error that nobody expected is 500, and the server goes on', async (t) => {
+t.test('an error that nobody expected is 500 and logged, and the server goes on', async (t) => {
+  const { logger, entries } = recordingLogger()
   const { ask } = await startTestServer(t, {
+    logger,
     registry: {
       get: () => {
         throw new TypeError('boom')
       },
     },
   })
-  t.match(await ask(`${foos}/x`), { code: 500, json: { reason: 'InternalError', message: 'Internal error occurred: boom' } })
+  t.match(await ask(`${foos}/x?a=b`), { code: 500, json: { reason: 'InternalError', message: 'Internal error occurred: boom' } })
   t.equal((await ask(foos)).code, 200)
+  t.equal((await ask('/api/v1/nothings')).code, 404)
+  t.match(entries, [{ level: 'error', msg: 'a request failed', method: 'GET', path: `${foos}/x`, err: { message: 'boom' } }])
+  t.equal(entries.length, 1, 'what is the client’s mistake is not')
+})
+
+t.test('what goes wrong for a client that is gone is not logged', async (t) => {
+  const { logger, entries } = recordingLogger()
+  const [asked, failed] = [Promise.withResolvers<AbortSignal>(), Promise.withResolvers<void>()]
+  const { server, agent } = await startTestServer(t, {
+    logger,
+    onRequest: () => failed.resolve(),
+    registry: {
+      create: (_info, _namespace, _decoded, { signal }) => {
+        asked.resolve(signal)
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('gone')), { once: true }))
+      },
+    },
+  })
+  const leaving = new AbortController()
+  const headers = { authorization: `Bearer ${admin}` }
+  const asking = request(`${server.url}${foos}`, {
+    dispatcher: agent,
+    method: 'POST',
+    headers,
+    body: '{"kind":"Foo"}',
+    signal: leaving.signal,
+  })
+  const signal = await asked.promise
+  t.equal(signal.aborted, false)
+  leaving.abort()
+  await t.rejects(asking)
+  await failed.promise
+  t.strictSame(entries, [])
+})
+
+t.test('how the server takes connections', async (t) => {
+  const { server, ask, ca } = await startTestServer(t)
+  t.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/)
+  t.equal(server.url, `https://127.0.0.1:${server.port}`)
+  const { headers } = await ask('/version')
+  t.equal(headers['keep-alive'], 'timeout=120', 'longer than the 90 s of Go’s clients')
+  const socket = connect({ port: server.port, host: '127.0.0.1', ca, maxVersion: 'TLSv1.2' })
+  await new Promise((resolve) => socket.once('secureConnect', resolve))
+  t.equal(socket.getProtocol(), 'TLSv1.2')
+  socket.destroy()
+})
+
+t.test('parameters whose percent-encoding is broken are not seen, and the others are', async (t) => {
+  const seen: unknown[] = []
+  const { ask } = await startTestServer(t, {
+    registry: {
+      list: (_info, options) => {
+        seen.push(options)
+        return { items: [], metadata: { resourceVersion: '1' } }
+      },
+    },
+  })
+  for (const query of ['?labelSelector=%zz&limit=2', '?limit=2&%', '?limit=2&a=%2', '?labelSelector=a%3Db?c', '?']) await ask(foos + query)
+  t.strictSame(seen, [
+    { namespace: 'default', limit: 2 },
+    { namespace: 'default', limit: 2 },
+    { namespace: 'default', limit: 2 },
+    { namespace: 'default', labelSelector: 'a=b?c' },
+    { namespace: 'default' },
+  ])
 })
 
 t.test('retryAfterSeconds becomes a Retry-After header', async (t) => {
@@ -154,7 +257,11 @@ t.test('retryAfterSeconds becomes a Retry-After header', async (t) => {
 t.test('bodies of more than 3 MiB are refused, with and without their length told', async (t) => {
   const { ask, server, agent } = await startTestServer(t)
   const body = Buffer.alloc(3 * 1024 * 1024 + 1, ' ')
-  t.match(await ask(foos, { method: 'POST', body }), { code: 413, json: { reason: 'RequestEntityTooLarge' } })
+  t.match(await ask(foos, { method: 'POST', body }), {
+    code: 413,
+    json: { reason: 'RequestEntityTooLarge' },
+    headers: { connection: 'close' },
+  })
   const chunked = await request(`${server.url}${foos}`, {
     dispatcher: agent,
     method: 'POST',
@@ -217,13 +324,23 @@ t.test('each request is reported once, with user, verb and code', async (t) => {
   await ask(`${foos}?limit=1`)
   await ask(`${foos}/x`, { token: bob, method: 'DELETE' })
   await ask('/api', { token: null })
+  await ask('/version?a?b=c', { headers: { 'impersonate-user': 'eve' } })
+  await ask('/version', { token: 'wrong', method: 'POST' })
+  await ask('/api/v1/namespaces/default/pods?watch=1')
+  await ask('/version', { method: 'OPTIONS' })
   t.ok(records.every(({ at }) => at >= start && at <= Date.now()))
-  t.match(records, [
-    { verb: 'list', user: 'admin', path: foos, query: 'limit=1', code: 200 },
-    { verb: 'delete', user: 'bob', path: `${foos}/x`, query: '', code: 403 },
-    { verb: 'get', user: 'system:anonymous', path: '/api', query: '', code: 403 },
-  ])
-  t.equal(records.length, 3)
+  t.strictSame(
+    records.map(({ at: _at, ...record }) => record),
+    [
+      { verb: 'list', user: 'admin', path: foos, query: 'limit=1', code: 200 },
+      { verb: 'delete', user: 'bob', path: `${foos}/x`, query: '', code: 403 },
+      { verb: 'get', user: 'system:anonymous', path: '/api', query: '', code: 403 },
+      { verb: 'get', user: 'eve', path: '/version', query: 'a?b=c', code: 200 },
+      { verb: 'post', user: '', path: '/version', query: '', code: 401 },
+      { verb: 'watch', user: 'admin', path: '/api/v1/namespaces/default/pods', query: 'watch=1', code: 200 },
+      { verb: 'options', user: '', path: '/version', query: '', code: 405 },
+    ],
+  )
 })
 
 t.test('a port that is taken is named', async (t) => {

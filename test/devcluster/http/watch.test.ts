@@ -4,7 +4,10 @@ import { request } from 'undici'
 import type { JsonObject } from '../../../src/api/json.ts'
 import type { Resources } from '../../../src/devcluster/http/services.ts'
 import { badRequest, expired } from '../../../src/devcluster/registry/status-error.ts'
+import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { recordingLogger } from '../../support/certs-recording-logger.ts'
 import { admin, foo, startTestServer } from '../../support/http-server.ts'
+import { until } from '../../support/process.ts'
 
 const path = '/apis/a.example.com/v1/namespaces/default/foos?watch=true'
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
@@ -52,7 +55,10 @@ t.test('headers come before the first event, and events as they happen', async (
     },
   })
   const response = await request(`${server.url}${path}`, { dispatcher: agent, headers: { authorization: `Bearer ${admin}` } })
-  t.match(response, { statusCode: 200, headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' } })
+  t.match(response, {
+    statusCode: 200,
+    headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked', 'cache-control': 'no-cache, private' },
+  })
   gate.resolve()
   const chunks = response.body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   t.match(String((await chunks.next()).value), /^\{"type":"ADDED"/)
@@ -105,12 +111,72 @@ t.test('too old a resourceVersion is an ERROR event in a stream', async (t) => {
   }
 })
 
-t.test('an error in the middle is the last event', async (t) => {
-  const events = await eventsOf(t, async function* () {
-    yield { type: 'ADDED', object: foo('a') }
-    throw new Error('boom')
+t.test('an error in the middle is the last event, and logged unless it is an answer', async (t) => {
+  const { logger, entries } = recordingLogger()
+  let error: Error = new Error('boom')
+  const { ask } = await startTestServer(t, {
+    logger,
+    registry: {
+      async *watch() {
+        yield { type: 'ADDED', object: foo('a') }
+        throw error
+      },
+    },
   })
-  t.match(events, [{ type: 'ADDED' }, { type: 'ERROR', object: { code: 500, message: 'Internal error occurred: boom' } }])
+  const last = async (): Promise<unknown> => JSON.parse((await ask(path)).text.trim().split('\n')[1]!)
+  t.match(await last(), { type: 'ERROR', object: { code: 500, message: 'Internal error occurred: boom' } })
+  t.match(entries, [{ level: 'error', msg: 'a watch failed', err: { message: 'boom' } }])
+  error = expired('too old')
+  t.match(await last(), { type: 'ERROR', object: { code: 410, message: 'too old' } })
+  t.equal(entries.length, 1)
+})
+
+t.test('a deprecated version warns on a watch, too, and what ends is let go', async (t) => {
+  let ended = 0
+  const { ask } = await startTestServer(t, {
+    registry: {
+      async *watch() {
+        try {
+          yield { type: 'ADDED', object: foo('a') }
+        } finally {
+          ended += 1
+        }
+      },
+    },
+  })
+  t.match(await ask('/apis/a.example.com/v1beta1/foos?watch=1'), {
+    code: 200,
+    headers: { warning: '299 - "a.example.com/v1beta1 Foo is deprecated"' },
+  })
+  t.equal(ended, 1)
+})
+
+t.test('a client that takes nothing for a minute is cut off', async (t) => {
+  const clock = new FakeClock()
+  const text = 'x'.repeat(1_000_000)
+  let ended = false
+  const { server, agent } = await startTestServer(t, {
+    clock,
+    registry: {
+      async *watch() {
+        try {
+          for (;;) yield { type: 'ADDED', object: foo('a', { text }) }
+        } finally {
+          ended = true
+        }
+      },
+    },
+  })
+  const response = await request(`${server.url}${path}`, { dispatcher: agent, headers: { authorization: `Bearer ${admin}` } })
+  response.body.on('error', () => undefined)
+  await until('the server waits for the client', () => clock.pending > 0)
+  t.equal(ended, false)
+  await until('the watch has ended', async () => {
+    await clock.advance(60_000)
+    return ended
+  })
+  await t.rejects(response.body.text())
+  t.equal(clock.pending, 0)
 })
 
 t.test('as tables: columns in the first event only', async (t) => {
@@ -162,13 +228,35 @@ t.test('the query reaches the registry', async (t) => {
     },
     { sendInitialEvents: true, allowWatchBookmarks: false },
   ])
-  t.match(await ask(`${path}&sendInitialEvents=true`), {
-    code: 422,
-    json: {
-      message:
-        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-    },
-  })
+  await ask('/api/v1/watch/namespaces/default/pods/x')
+  await ask('/api/v1/watch/namespaces/default/pods/x?fieldSelector=a%3Db')
+  await ask('/api/v1/namespaces/default/pods?watch=1&limit=3&sendInitialEvents=false&resourceVersionMatch=NotOlderThan')
+  t.strictSame(seen.slice(2), [
+    { namespace: 'default', fieldSelector: 'metadata.name=x', allowWatchBookmarks: false },
+    { namespace: 'default', fieldSelector: 'a=b', allowWatchBookmarks: false },
+    { namespace: 'default', sendInitialEvents: false, allowWatchBookmarks: false },
+  ])
+})
+
+t.test('options of lists that a watch does not have', async (t) => {
+  const { ask } = await startTestServer(t)
+  const field = 'resourceVersionMatch: Forbidden:'
+  const refusals: [query: string, problems: string][] = [
+    ['&sendInitialEvents=true', `${field} sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`],
+    ['&sendInitialEvents=false', `${field} sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`],
+    ['&resourceVersionMatch=NotOlderThan', `${field} resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided`],
+    ['&continue=x', `${field} resourceVersionMatch is forbidden when continue is provided`],
+    [
+      '&sendInitialEvents=true&resourceVersionMatch=Exact',
+      `[${field} sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
+    ],
+  ]
+  for (const [query, problems] of refusals) {
+    const { code, json } = await ask(path + query)
+    t.equal(code, 422, query)
+    t.equal(json.message, `ListOptions.meta.k8s.io "" is invalid: ${problems}`)
+  }
+  t.match(await ask(path, { accept: 'application/yaml' }), { code: 406 })
 })
 
 t.test('a slow client gets everything, without the server holding it all', async (t) => {

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { writeKubeconfig } from '../../../src/devcluster/pki/kubeconfig.ts'
+import { kubeconfigYaml, writeKubeconfig } from '../../../src/devcluster/pki/kubeconfig.ts'
 
 const fields = { server: 'https://127.0.0.1:6443', ca: '-----BEGIN CERTIFICATE-----\n', userName: 'admin', token: 'secret' }
 
@@ -22,5 +22,22 @@ t.test('the kubeconfig appears complete, for its owner alone', async (t) => {
     users: [{ name: 'proreus-admin', user: { token: 'secret' } }],
     contexts: [{ name: 'proreus', context: { cluster: 'proreus', user: 'proreus-admin' } }],
     'current-context': 'proreus',
+  })
+})
+
+t.test('a kubeconfig may have a namespace, and keeps the certificate on one line', (t) => {
+  const ca = 'x'.repeat(500)
+  const text = kubeconfigYaml({ ...fields, ca, namespace: 'ns' })
+  t.match((parse(text) as { contexts: object[] }).contexts, [{ context: { cluster: 'proreus', user: 'proreus-admin', namespace: 'ns' } }])
+  t.ok(text.includes(`certificate-authority-data: ${Buffer.from(ca).toString('base64')}\n`))
+  t.end()
+})
+
+t.test('a kubeconfig that cannot be written is one clear sentence', async (t) => {
+  const directory = t.testdir({ file: '' })
+  const path = join(directory, 'file', 'kubeconfig')
+  await t.rejects(writeKubeconfig(path, fields), {
+    code: 'PRO_STATE_FILE',
+    message: /^Cannot write .*kubeconfig: .*\. Choose another folder, or make this one writable\.$/,
   })
 })

@@ -86,13 +86,51 @@ t.test('a state is not made in a folder of everybody', async (t) => {
   t.strictSame(readdirSync(directory), [])
 })
 
-t.test('an authority that expires soon is replaced', async (t) => {
+t.test('an authority that expires within thirty days is replaced', async (t) => {
   const directory = t.testdir()
   const { logger, lines } = logged()
+  const day = 24 * 3_600_000
   const before = await openState(directory, { now, logger })
-  const after = await openState(directory, { now: now + 340 * 24 * 3_600_000, logger })
+  t.strictSame(await openState(directory, { now: now + 335 * day - 1_000, logger }), before)
+  t.strictSame(lines, [])
+  const after = await openState(directory, { now: now + 335 * day, logger })
   t.not(after.authority.cert, before.authority.cert)
-  t.match(lines, [{ msg: /its certificate authority expires soon/ }])
+  t.not(after.token, before.token)
+  t.match(lines, [{ level: 'warn', msg: /its certificate authority expires soon: clients need the new kubeconfig\.$/ }])
+  await openState(directory, { now: now + 1000 * day, logger })
+  t.match(lines[1]?.msg, /is replaced because the certificate expired on /)
+})
+
+t.test('the state is a file of one form', async (t) => {
+  const directory = t.testdir()
+  const { logger, lines } = logged()
+  const path = join(directory, 'state.json')
+  const state = await openState(directory, { now, logger })
+  t.equal(readFileSync(path, 'utf8'), `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`)
+  t.match(state.token, /^[\w-]{43}$/, '256 bits')
+  const wrong: [value: unknown, problem: string][] = [
+    [[], 'something is missing in it'],
+    [null, 'something is missing in it'],
+    [{ ...state, authority: 'x' }, 'something is missing in it'],
+    [{ ...state, token: 1 }, 'something is missing in it'],
+    [{ ...state, token: 'x'.repeat(31) }, 'something is missing in it'],
+    [{ ...state, authority: { key: state.authority.key } }, 'its certificate authority is missing'],
+    [{ ...state, authority: { cert: state.authority.cert } }, 'its certificate authority is missing'],
+  ]
+  for (const [value, problem] of wrong) {
+    writeFileSync(path, JSON.stringify(value), { mode: 0o600 })
+    lines.length = 0
+    t.not((await openState(directory, { now, logger })).token, state.token)
+    t.strictSame(
+      lines.map(({ msg }) => msg),
+      [`${path} is replaced because ${problem}: clients need the new kubeconfig.`],
+    )
+  }
+  const short = { ...state, token: 'x'.repeat(32) }
+  writeFileSync(path, JSON.stringify(short))
+  lines.length = 0
+  t.strictSame(await openState(directory, { now, logger }), short)
+  t.strictSame(lines, [])
 })
 
 t.test('a folder that cannot be written is one clear sentence', async (t) => {
@@ -113,4 +151,9 @@ t.test('the serving certificate is for loopback', async (t) => {
   t.ok(leaf.checkIP('127.0.0.1'))
   t.ok(leaf.checkHost('localhost', { subject: 'never' }))
   t.ok(leaf.verify(new X509Certificate(authority.cert).publicKey))
+  t.equal(
+    leaf.subjectAltName,
+    'DNS:localhost, DNS:kubernetes, DNS:kubernetes.default, DNS:kubernetes.default.svc, DNS:kubernetes.default.svc.cluster.local, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
+  )
+  t.equal(leaf.validTo, new X509Certificate(authority.cert).validTo, 'as long as the authority')
 })

@@ -196,3 +196,147 @@ t.test(
     t.equal(created.status, undefined)
   },
 )
+
+t.test('what webhooks are told about a new object', async (t) => {
+  const seen: unknown[] = []
+  const f = await fixture({
+    admission: {
+      mutate: ({ object, oldObject, operation, subresource, namespace, name, info }) => {
+        const { managedFields: _managedFields, ...metadata } = object!.metadata as JsonObject
+        seen.push(['mutate', info.plural, operation, subresource, namespace, name, metadata, oldObject])
+        return Promise.resolve(object)
+      },
+      validate: ({ operation, namespace, name, object }) => {
+        seen.push(['validate', operation, namespace, name, (object!.metadata as JsonObject).namespace])
+        return Promise.resolve()
+      },
+    },
+    randomSuffix: () => 'bbbbb',
+  })
+  seen.length = 0
+  await f.create('configmaps', { metadata: { name: 'a', uid: 'x', creationTimestamp: '2020-01-01T00:00:00Z', selfLink: '/x' } })
+  await f.create('foos', { ...foo(''), metadata: { generateName: 'g-' } })
+  await f.create('nodes', { metadata: { name: 'n' } })
+  t.strictSame(seen, [
+    ['mutate', 'configmaps', 'CREATE', '', 'default', 'a', { name: 'a', namespace: 'default' }, undefined],
+    ['validate', 'CREATE', 'default', 'a', 'default'],
+    ['mutate', 'foos', 'CREATE', '', 'default', '', { generateName: 'g-', namespace: 'default' }, undefined],
+    ['validate', 'CREATE', 'default', 'g-bbbbb', 'default'],
+    ['mutate', 'nodes', 'CREATE', '', undefined, 'n', { name: 'n' }, undefined],
+    ['validate', 'CREATE', undefined, 'n', undefined],
+  ])
+})
+
+t.test('a namespace that is going, or not there, is told before webhooks are asked', async (t) => {
+  let asked = 0
+  const f = await fixture({
+    namespaces: ['default', 'going'],
+    admission: {
+      mutate: ({ object, info }) => {
+        if (info.plural === 'configmaps') asked += 1
+        return Promise.resolve(object)
+      },
+      validate: () => Promise.resolve(),
+    },
+  })
+  await f.registry.delete(f.info('namespaces'), { name: 'going' }, {}, f.context)
+  const going = {
+    code: 403,
+    details: {
+      causes: [{ reason: 'NamespaceTerminating', message: 'namespace going is being terminated', field: 'metadata.namespace' }],
+    },
+  }
+  const why = 'unable to create new content in namespace going because it is being terminated'
+  t.match(await refusal(() => f.create('configmaps', { metadata: { name: 'a', namespace: 'going' } })), {
+    ...going,
+    message: `configmaps "a" is forbidden: ${why}`,
+  })
+  t.match(await refusal(() => f.create('configmaps', { metadata: { generateName: 'x-', namespace: 'going' } })), {
+    ...going,
+    message: `configmaps "x-" is forbidden: ${why}`,
+  })
+  t.match(await refusal(() => f.create('configmaps', { metadata: { name: 'a', namespace: 'none' } })), { code: 404 })
+  t.match(
+    await refusal(() =>
+      f.registry.create(f.info('configmaps'), undefined, { object: { metadata: { name: 'a' } }, duplicates: [] }, f.context),
+    ),
+    { code: 400, message: 'an empty namespace may not be set during creation' },
+  )
+  t.equal(asked, 0)
+})
+
+t.test('a status may be created where it belongs to the object, or the type says so', async (t) => {
+  const f = await fixture()
+  t.match(await f.create('nodes', { metadata: { name: 'n' }, status: { phase: 'Running' } }), { status: { phase: 'Running' } })
+  const withStatus = { ...foo('a'), status: { phase: 'Up' } }
+  t.notOk((await f.create('foos', withStatus)).status)
+  const created = await f.registry.create(
+    { ...f.info('foos'), subresources: {} },
+    'default',
+    { object: { ...withStatus, metadata: { name: 'b' } }, duplicates: [] },
+    f.context,
+  )
+  t.strictSame(created.status, { phase: 'Up' })
+})
+
+t.test('an object that is being deleted still has its name', async (t) => {
+  const f = await fixture()
+  await f.create('foos', foo('a', {}, { finalizers: ['x.io/a'] }))
+  t.match(await refusal(() => f.create('foos', foo('a'))), { code: 409, message: 'foos.ex.com "a" already exists' })
+  await f.registry.delete(f.info('foos'), { namespace: 'default', name: 'a' }, {}, f.context)
+  t.match(await refusal(() => f.create('foos', foo('a'))), {
+    code: 409,
+    message: 'object is being deleted: foos.ex.com "a" already exists',
+  })
+})
+
+t.test('warnings about a new object are told when it is admitted', async (t) => {
+  let deny = true
+  const f = await fixture({
+    admission: {
+      mutate: ({ object }) => Promise.resolve(object),
+      validate: ({ info }) => (deny && info.plural === 'foos' ? Promise.reject(new Error('no')) : Promise.resolve()),
+    },
+  })
+  const object = foo('a', {}, { finalizers: ['old'] })
+  await t.rejects(f.create('foos', object), { message: 'no' })
+  t.strictSame(f.warnings, [])
+  deny = false
+  await f.create('foos', object)
+  t.equal(f.warnings.length, 1)
+})
+
+t.test('a review is answered as webhooks left it, and not kept', async (t) => {
+  const seen: unknown[] = []
+  const f = await fixture({
+    admission: {
+      mutate: ({ object, info, namespace, name, operation }) => {
+        if (info.kind === 'Review') seen.push(['mutate', operation, namespace, name])
+        return Promise.resolve({ ...object!, spec: { changed: true } })
+      },
+      validate: ({ object, info, namespace }) => {
+        if (info.kind === 'Review') seen.push(['validate', namespace, object?.spec])
+        return Promise.resolve()
+      },
+    },
+  })
+  const { schema: _schema, ...row } = f.info('foos')
+  const info = {
+    ...row,
+    kind: 'Review',
+    custom: false,
+    review: (object: JsonObject) => Promise.resolve({ ...object, status: { answered: true } }),
+  }
+  const before = f.store.revision
+  const object = { metadata: { name: 'r' }, spec: {} }
+  const answered = await f.registry.create(info, 'default', { object, duplicates: [] }, f.context)
+  t.match(answered, { apiVersion: 'ex.com/v1', kind: 'Review', spec: { changed: true }, status: { answered: true } })
+  await f.registry.create({ ...info, namespaced: false }, undefined, { object, duplicates: [] }, f.context)
+  t.strictSame(seen, [
+    ['mutate', 'CREATE', 'default', 'r'],
+    ['validate', 'default', { changed: true }],
+    ['mutate', 'CREATE', undefined, 'r'],
+    ['validate', undefined, { changed: true }],
+  ])
+  t.equal(f.store.revision, before)
+})

@@ -68,13 +68,60 @@ t.test('propagation policies become finalizers', async (t) => {
 
 t.test('preconditions must hold', async (t) => {
   const f = await fixture()
-  await f.create('foos', foo('a'))
-  t.match(await refusal(() => remove(f, 'foos', { preconditions: { uid: 'x' } })), {
+  const { metadata } = await f.create('foos', foo('a'))
+  const { uid, resourceVersion } = metadata as Record<string, string>
+  const conflict = 'Operation cannot be fulfilled on Foo.ex.com "a": the'
+  t.match(await refusal(() => remove(f, 'foos', { preconditions: { uid: 'x', resourceVersion } })), {
     code: 409,
-    message:
-      /the UID in the precondition \(x\) does not match the UID in record \(.*\). The object might have been deleted and then recreated$/,
+    message: `${conflict} UID in the precondition (x) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    details: { name: 'a', group: 'ex.com', kind: 'Foo' },
   })
-  t.match(await refusal(() => remove(f, 'foos', { preconditions: { resourceVersion: '1' } })), { code: 409 })
+  t.match(await refusal(() => remove(f, 'foos', { preconditions: { uid, resourceVersion: '1' } })), {
+    code: 409,
+    message: `${conflict} ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+    details: { name: 'a', group: 'ex.com', kind: 'Foo' },
+  })
+  t.match(await remove(f, 'foos', { preconditions: { uid, resourceVersion } }), { accepted: false })
+})
+
+t.test('the finalizers of propagation policies replace each other, and leave those of others', async (t) => {
+  const f = await fixture()
+  const finalizersAfter = async (finalizers: string[], options: JsonObject): Promise<unknown> => {
+    await f.create('foos', foo('a', {}, { finalizers: ['x.io/a'] }))
+    await f.registry.patch(
+      f.info('foos'),
+      key,
+      { type: 'merge', body: { metadata: { finalizers: ['x.io/a', ...finalizers] } }, duplicates: [] },
+      f.context,
+    )
+    const { object: left } = await remove(f, 'foos', options)
+    const found = (left.metadata as JsonObject).finalizers
+    await f.registry.patch(f.info('foos'), key, { type: 'merge', body: { metadata: { finalizers: null } }, duplicates: [] }, f.context)
+    return found
+  }
+  t.strictSame(await finalizersAfter([], {}), ['x.io/a'])
+  t.strictSame(await finalizersAfter(['orphan'], {}), ['x.io/a', 'orphan'], 'who says nothing changes nothing')
+  t.strictSame(await finalizersAfter(['orphan'], { propagationPolicy: 'Foreground' }), ['x.io/a', 'foregroundDeletion'])
+  t.strictSame(await finalizersAfter(['foregroundDeletion'], { propagationPolicy: 'Orphan' }), ['x.io/a', 'orphan'])
+  t.strictSame(await finalizersAfter(['foregroundDeletion'], { propagationPolicy: 'Background' }), ['x.io/a'])
+  t.strictSame(await finalizersAfter([], { orphanDependents: true }), ['x.io/a', 'orphan'])
+  t.strictSame(await finalizersAfter(['orphan'], { orphanDependents: false }), ['x.io/a', 'orphan'])
+})
+
+t.test('old types orphan their dependents unless somebody decides', async (t) => {
+  const f = await fixture()
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'x' }], restartPolicy: 'Never' } }
+  const after = async (options: JsonObject, finalizers: string[] = []): Promise<unknown> => {
+    await f.create('jobs', { metadata: { name: 'a', finalizers: ['x.io/a', ...finalizers] }, spec: { template } })
+    const { object } = await remove(f, 'jobs', options)
+    const found = (object.metadata as JsonObject).finalizers
+    await f.registry.patch(f.info('jobs'), key, { type: 'merge', body: { metadata: { finalizers: null } }, duplicates: [] }, f.context)
+    return found
+  }
+  t.strictSame(await after({}), ['x.io/a', 'orphan'])
+  t.strictSame(await after({ orphanDependents: false }), ['x.io/a'])
+  t.strictSame(await after({ propagationPolicy: 'Background' }), ['x.io/a'])
+  t.strictSame(await after({}, ['foregroundDeletion']), ['x.io/a', 'foregroundDeletion'])
 })
 
 t.test('Pods have a grace period once they are on a node', async (t) => {
@@ -97,6 +144,134 @@ t.test('Pods have a grace period once they are on a node', async (t) => {
   )
   t.match(await remove(f, 'pods', { gracePeriodSeconds: 0 }), { accepted: false, object: { kind: 'Pod' } })
   t.match(await refusal(() => f.registry.get(f.info('pods'), key)), { code: 404 })
+})
+
+t.test('a grace period that is negative is the shortest one, and of other types there is none', async (t) => {
+  const f = await fixture({ clock: manualClock() })
+  await f.create('pods', pod('a', { nodeName: 'n' }))
+  t.match(await remove(f, 'pods', { gracePeriodSeconds: -7 }), {
+    accepted: true,
+    object: { metadata: { deletionTimestamp: '2026-01-01T00:00:01Z', deletionGracePeriodSeconds: 1 } },
+  })
+  t.match(await remove(f, 'pods', { gracePeriodSeconds: 1 }), { accepted: true }, 'the same again changes nothing')
+  await f.create('foos', foo('a', {}, { finalizers: ['x.io/a'] }))
+  t.match(await remove(f, 'foos', { gracePeriodSeconds: 10 }), {
+    accepted: true,
+    object: { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 } },
+  })
+})
+
+t.test('the answer to a DELETE has what was deleted as it was last', async (t) => {
+  const f = await fixture({ clock: manualClock() })
+  await f.create('pods', pod('a'))
+  const { object } = await remove(f, 'pods')
+  t.match(object, {
+    kind: 'Pod',
+    metadata: {
+      resourceVersion: String(f.store.revision),
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+      deletionGracePeriodSeconds: 0,
+      generation: 2,
+    },
+  })
+  await f.create('configmaps', { metadata: { name: 'a' } })
+  const { uid } = f.registry.get(f.info('configmaps'), key).metadata as JsonObject
+  t.strictSame(await remove(f, 'configmaps'), {
+    object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: { name: 'a', kind: 'configmaps', uid } },
+    accepted: false,
+  })
+  await f.create('persistentvolumeclaims', {
+    metadata: { name: 'a' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  })
+  await f.create('foos', foo('a', {}, { finalizers: ['x.io/a'] }))
+  const dry = await remove(f, 'foos', {}, { dryRun: true })
+  t.match(dry, { accepted: true, object: { kind: 'Foo', metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } } })
+  t.notOk((f.registry.get(f.info('foos'), key).metadata as JsonObject).deletionTimestamp, 'and a dry run marks nothing')
+})
+
+t.test('webhooks are told which object a DELETE is about', async (t) => {
+  const seen: unknown[] = []
+  const f = await fixture({
+    admission: {
+      mutate: ({ object, operation, subresource, namespace, name, oldObject, info }) => {
+        if (operation === 'DELETE')
+          seen.push(['mutate', info.plural, subresource, namespace, name, (oldObject!.metadata as JsonObject).name, object])
+        return Promise.resolve(object)
+      },
+      validate: ({ operation, namespace, name, oldObject }) => {
+        if (operation === 'DELETE') seen.push(['validate', namespace, name, (oldObject!.metadata as JsonObject).name])
+        return Promise.resolve()
+      },
+    },
+  })
+  for (const name of ['a', 'b']) await f.create('foos', foo(name))
+  await f.create('nodes', { metadata: { name: 'a' } })
+  await remove(f, 'foos')
+  await f.registry.deleteCollection(f.info('foos'), {}, {}, f.context)
+  await remove(f, 'nodes')
+  t.strictSame(seen, [
+    ['mutate', 'foos', '', 'default', 'a', 'a', undefined],
+    ['validate', 'default', 'a', 'a'],
+    ['mutate', 'foos', '', 'default', '', 'b', undefined],
+    ['validate', 'default', '', 'b'],
+    ['mutate', 'nodes', '', undefined, 'a', 'a', undefined],
+    ['validate', undefined, 'a', 'a'],
+  ])
+})
+
+t.test('a DELETE that is overtaken begins again, five times', async (t) => {
+  let overtake = 0
+  let size = 0
+  const f = await fixture({
+    admission: {
+      mutate: ({ object }) => Promise.resolve(object),
+      validate: async ({ operation }) => {
+        if (operation !== 'DELETE' || overtake === 0) return
+        overtake -= 1
+        size += 1
+        await f.registry.patch(f.info('foos'), key, { type: 'merge', body: { spec: { size } }, duplicates: [] }, f.context)
+      },
+    },
+  })
+  await f.create('foos', foo('a'))
+  overtake = 4
+  t.match(await remove(f, 'foos'), { accepted: false })
+  await f.create('foos', foo('a', {}, { finalizers: ['x.io/a'] }))
+  overtake = 5
+  t.match(await refusal(() => remove(f, 'foos')), {
+    code: 409,
+    message: /^Operation cannot be fulfilled on foos.ex.com "a": the object has been modified/,
+  })
+  t.equal(overtake, 0)
+  t.match(await remove(f, 'foos'), { accepted: true, object: { spec: { size: 9 } } })
+  overtake = 1
+  t.match(await remove(f, 'foos'), { accepted: true, object: { spec: { size: 10 } } }, 'also where there is nothing to change')
+})
+
+t.test('of a collection, what is gone meanwhile was to be deleted, and the first refusal ends it', async (t) => {
+  let before: ((name: string) => Promise<unknown>) | undefined
+  const f = await fixture({
+    admission: {
+      mutate: ({ object }) => Promise.resolve(object),
+      validate: async ({ operation, oldObject, name }) => {
+        if (operation === 'DELETE' && name === '') await before?.(String((oldObject!.metadata as JsonObject).name))
+      },
+    },
+  })
+  for (const name of ['a', 'b', 'c']) await f.create('foos', foo(name))
+  before = (name) =>
+    name === 'a' ? f.registry.delete(f.info('foos'), { namespace: 'default', name: 'b' }, {}, f.context) : Promise.resolve()
+  const all = await f.registry.deleteCollection(f.info('foos'), { namespace: 'default' }, {}, f.context)
+  t.equal(all.items.length, 3)
+  t.strictSame(f.registry.list(f.info('foos'), {}).items, [])
+  for (const name of ['a', 'b', 'c']) await f.create('foos', foo(name))
+  before = (name) => (name === 'b' ? Promise.reject(new Error('no')) : Promise.resolve())
+  await t.rejects(f.registry.deleteCollection(f.info('foos'), {}, {}, f.context), { message: 'no' })
+  t.strictSame(
+    f.registry.list(f.info('foos'), {}).items.map(({ metadata }) => (metadata as JsonObject).name),
+    ['b', 'c'],
+  )
 })
 
 t.test('deletes a collection by its selectors', async (t) => {

@@ -1,6 +1,9 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
+import type { WatchOptions } from '../../../src/devcluster/registry/registry.ts'
 import type { ListOptions } from '../../../src/devcluster/registry/list.ts'
+import { badRequest } from '../../../src/devcluster/registry/status-error.ts'
+import { FakeClock } from '../../../src/testing/fake-clock.ts'
 import type { Fixture } from '../../support/devcluster-registry.ts'
 import { fixture, foo, manualClock, foos, pod, refusal } from '../../support/devcluster-registry.ts'
 
@@ -65,10 +68,82 @@ t.test('refuses what cannot be listed', async (t) => {
     code: 400,
     message: /^invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: /,
   })
-  t.match(await refused({ resourceVersionMatch: 'Exact' }), {
-    code: 422,
-    message: /resourceVersionMatch is forbidden unless resourceVersion is provided/,
+})
+
+t.test('options of lists that do not go together', async (t) => {
+  const f = await withFoos('a', 'b')
+  const token = f.registry.list(f.info('foos'), { limit: 1 }).metadata.continue!
+  const field = 'resourceVersionMatch:'
+  const needsVersion = `${field} Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`
+  const withContinue = `${field} Forbidden: resourceVersionMatch is forbidden when continue is provided`
+  const unsupported = `${field} Unsupported value: "x": supported values: "Exact", "NotOlderThan", ""`
+  const cases: [options: ListOptions, problem: string | undefined][] = [
+    [{ resourceVersionMatch: 'Exact' }, needsVersion],
+    [{ resourceVersionMatch: 'NotOlderThan', resourceVersion: '' }, needsVersion],
+    [{ resourceVersionMatch: 'NotOlderThan', resourceVersion: '0' }, undefined],
+    [{ resourceVersionMatch: 'NotOlderThan', resourceVersion: '1', continue: token }, withContinue],
+    [{ resourceVersionMatch: 'x', resourceVersion: '1' }, unsupported],
+    [
+      { resourceVersionMatch: 'Exact', resourceVersion: '0' },
+      `${field} Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"`,
+    ],
+    [{ sendInitialEvents: false }, 'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list'],
+    [{ resourceVersionMatch: '', continue: token }, undefined],
+    [{ resourceVersion: '0', continue: token }, undefined],
+  ]
+  for (const [options, problem] of cases) {
+    if (problem === undefined) t.ok(f.registry.list(f.info('foos'), options).items, JSON.stringify(options))
+    else
+      t.match(
+        await refusal(() => f.registry.list(f.info('foos'), options)),
+        { code: 422, message: `ListOptions.meta.k8s.io "" is invalid: ${problem}` },
+        JSON.stringify(options),
+      )
+  }
+  t.match(await refusal(() => f.registry.list(f.info('foos'), { resourceVersion: '5', continue: token })), {
+    code: 400,
+    message: 'specifying resource version is not allowed when using continue',
   })
+})
+
+t.test('the last page says no more, and one of version 0 is whole', async (t) => {
+  const f = await withFoos('a', 'b', 'c')
+  const page = (options: ListOptions) => f.registry.list(f.info('foos'), options)
+  const revision = String(f.store.revision)
+  for (const limit of [3, 4, 0, -1]) t.strictSame(page({ limit }).metadata, { resourceVersion: revision }, String(limit))
+  t.equal(page({ limit: 1, resourceVersion: '0' }).items.length, 3)
+  const first = page({ limit: 2 })
+  t.equal(first.metadata.remainingItemCount, 1)
+  const selected = page({ limit: 1, labelSelector: 'name!=b' })
+  t.strictSame(Object.keys(selected.metadata), ['resourceVersion', 'continue'], 'what a selector hides is not counted')
+  t.strictSame(
+    page({ limit: 1, labelSelector: 'name!=b', continue: selected.metadata.continue }).items.map(
+      ({ metadata }) => (metadata as JsonObject).name,
+    ),
+    ['c'],
+  )
+  await f.create('foos', foo('0', {}, { namespace: 'other' }))
+  const everywhere = page({ limit: 3 })
+  t.strictSame(
+    page({ continue: everywhere.metadata.continue }).items.map(({ metadata }) => (metadata as JsonObject).namespace),
+    ['other'],
+  )
+})
+
+t.test('a limit with a version means exactly that version', async (t) => {
+  const f = await withFoos('a', 'b')
+  const resourceVersion = String(f.store.revision)
+  await f.create('foos', foo('c'))
+  t.strictSame(names(f, { resourceVersion, limit: 10 }), ['a', 'b'])
+  t.strictSame(names(f, { resourceVersion, limit: 0 }), ['a', 'b', 'c'])
+  t.strictSame(names(f, { resourceVersion, limit: 10, resourceVersionMatch: 'NotOlderThan' }), ['a', 'b', 'c'])
+  t.strictSame(names(f, { resourceVersion }), ['a', 'b', 'c'])
+  f.store.compact()
+  t.match(await refusal(() => names(f, { resourceVersion, limit: 10 })), {
+    code: 410,
+    message: 'The resourceVersion for the provided list is too old.',
+  })
+  t.strictSame(names(f, { resourceVersion: String(f.store.compactedRevision), limit: 10 }), ['a', 'b', 'c'])
 })
 
 t.test('waits for a revision that is yet to come, but not for long', async (t) => {
@@ -136,6 +211,58 @@ t.test('shares what it shows: two watches of a stored object see the same one', 
   t.equal(objects[0], f.registry.get(f.info('foos'), { namespace: 'default', name: 'a' }))
 })
 
+t.test('where a watch begins', async (t) => {
+  const f = await withFoos('a', 'b')
+  const first = f.registry.list(f.info('foos'), {}).metadata.resourceVersion
+  await f.create('foos', foo('c'))
+  const seen = async (options: WatchOptions): Promise<string> => {
+    const events = f.registry.watch(f.info('foos'), options, signal)
+    await f.registry.patch(
+      f.info('foos'),
+      { namespace: 'default', name: 'a' },
+      { type: 'merge', body: { spec: { note: String(Math.random()) } }, duplicates: [] },
+      f.context,
+    )
+    const found: string[] = []
+    for await (const { type, object } of events) {
+      found.push(`${type} ${String((object.metadata as JsonObject).name)}`)
+      if (type === 'MODIFIED') break
+    }
+    return found.join(', ')
+  }
+  const all = 'ADDED a, ADDED b, ADDED c, MODIFIED a'
+  t.equal(await seen({}), all)
+  t.equal(await seen({ resourceVersion: '' }), all)
+  t.equal(await seen({ resourceVersion: '0' }), all)
+  t.equal(await seen({ sendInitialEvents: true, resourceVersion: first }), all)
+  t.equal(await seen({ sendInitialEvents: false }), 'MODIFIED a')
+  t.equal(await seen({ sendInitialEvents: false, resourceVersion: '0' }), 'MODIFIED a')
+  t.equal(await seen({ resourceVersion: String(f.store.revision) }), 'MODIFIED a')
+  t.match(await seen({ resourceVersion: first }), /^ADDED c, MODIFIED a/)
+  t.match(await seen({ sendInitialEvents: false, resourceVersion: first }), /^ADDED c, MODIFIED a/)
+  t.equal(await seen({ labelSelector: 'name in (a, b)' }), 'ADDED a, ADDED b, MODIFIED a')
+  t.match(await refusal(() => f.registry.watch(f.info('foos'), { resourceVersion: 'x' }, signal)), { code: 500 })
+  t.match(await refusal(() => f.registry.watch(f.info('foos'), { labelSelector: 'a in' }, signal)), { code: 400 })
+})
+
+t.test('a watch ends after its time, and one without a time does not', async (t) => {
+  const clock = manualClock()
+  const f = await fixture({ clock })
+  const ended = new Set<number>()
+  const watches = [undefined, 0, -1, 2].map((timeoutSeconds, index) => {
+    const events = f.registry.watch(f.info('foos'), { timeoutSeconds }, signal)
+    void events.next().then(() => ended.add(index))
+    return events
+  })
+  clock.advance(1_999)
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame([...ended], [])
+  clock.advance(1)
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame([...ended], [3])
+  for (const events of watches) await events.return?.()
+})
+
 t.test('a type that is served no more has no watches', async (t) => {
   const f = await withFoos()
   const events = f.registry.watch(f.info('foos'), {}, signal)
@@ -172,4 +299,65 @@ t.test('a watch that has ended is told of no more types', async (t) => {
   controller.abort()
   await watches[1]!.return?.()
   t.equal(listeners, 0)
+})
+
+t.test('a watch waits for a conversion that fails, and leaves nothing out', async (t) => {
+  const clock = new FakeClock()
+  const f = await fixture({ clock })
+  await f.create('foos', foo('a'))
+  const answers: (Error | 'fine')[] = [badRequest('no'), badRequest('no'), 'fine', new TypeError('boom')]
+  let asked = 0
+  const converter = {
+    convert: (object: JsonObject, apiVersion: string) => {
+      const answer = answers[asked++]
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve({ ...object, apiVersion })
+    },
+  }
+  const v2 = { ...foos, version: 'v2', converter } as unknown as typeof foos
+  f.catalog.add(v2)
+  const events = f.registry.watch(v2, {}, signal)
+  const first = events.next()
+  await clock.untilPending()
+  await clock.advance(499)
+  t.equal(asked, 1)
+  await clock.advance(1)
+  t.equal(asked, 2)
+  await clock.advance(500)
+  t.match((await first).value, { type: 'ADDED', object: { apiVersion: 'ex.com/v2', metadata: { name: 'a' } } })
+  await f.registry.create(foos, 'default', { object: foo('b'), duplicates: [] }, f.context)
+  t.equal((await events.next()).done, true, 'what nobody expects ends it')
+  t.equal(asked, 4)
+  t.equal(clock.pending, 0)
+})
+
+t.test('a type that is converted in another way has its watches begin anew, and any other change leaves them', async (t) => {
+  const f = await withFoos()
+  const converter = { convert: (object: JsonObject) => Promise.resolve(object) }
+  const row = { ...foos, version: 'v2', converter } as unknown as typeof foos
+  f.catalog.add(row)
+  const events = f.registry.watch(row, {}, signal)
+  const next = events.next()
+  let ended = false
+  void next.then(() => (ended = true))
+  f.catalog.add({ ...row, shortNames: ['f'] })
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(ended, false)
+  f.catalog.add({ ...row, converter: { ...converter } } as unknown as typeof foos)
+  t.equal((await next).done, true)
+})
+
+t.test('a converted list is one of the moment at which it was asked for', async (t) => {
+  const f = await withFoos('a', 'b')
+  const gate = Promise.withResolvers<void>()
+  const converter = { convert: (object: JsonObject, apiVersion: string) => gate.promise.then(() => ({ ...object, apiVersion })) }
+  const v2 = { ...foos, version: 'v2', converter } as unknown as typeof foos
+  f.catalog.add(v2)
+  const revision = String(f.store.revision)
+  const listing = f.registry.readList(v2, { limit: 1 })
+  await f.registry.delete(foos, { namespace: 'default', name: 'a' }, {}, f.context)
+  gate.resolve()
+  const { items, metadata } = await listing
+  t.match(items, [{ apiVersion: 'ex.com/v2', metadata: { name: 'a' } }])
+  t.match(metadata, { resourceVersion: revision, remainingItemCount: 1 })
+  t.match(await refusal(() => f.registry.readList(v2, { labelSelector: 'a in' })), { code: 400 })
 })

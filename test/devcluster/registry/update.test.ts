@@ -140,3 +140,246 @@ t.test('the scale of a Deployment is read and written on its own', async (t) => 
   t.match(patched.object, { kind: 'Scale', spec: { replicas: 4 } })
   t.match(f.registry.get(f.info('deployments'), key), { kind: 'Deployment', spec: { replicas: 4 }, metadata: { generation: 3 } })
 })
+
+t.test('webhooks are told what an update is about', async (t) => {
+  const seen: unknown[] = []
+  const f = await fixture({
+    admission: {
+      mutate: ({ object, oldObject, operation, subresource, name, namespace }) => {
+        if (operation === 'UPDATE') seen.push(['mutate', subresource, namespace, name, object?.spec, object?.status, oldObject?.spec])
+        return Promise.resolve(object)
+      },
+      validate: ({ object, oldObject, operation, subresource }) => {
+        if (operation === 'UPDATE') seen.push(['validate', subresource, object?.spec, object?.status, oldObject?.spec])
+        return Promise.resolve()
+      },
+    },
+  })
+  const object = await f.create('foos', foo('a', { size: 1 }))
+  const updated = await put(f, { ...object, spec: { size: 2 }, status: { phase: 'Up' } })
+  await put(f, { ...updated, spec: { size: 3 }, status: { phase: 'Down' } }, 'foos', 'status')
+  const [one, two, three] = [1, 2, 3].map((size) => ({ size, color: 'red' }))
+  t.strictSame(seen, [
+    ['mutate', '', 'default', 'a', two, { phase: 'Up' }, one],
+    ['validate', '', two, undefined, one],
+    ['mutate', 'status', 'default', 'a', three, { phase: 'Down' }, two],
+    ['validate', 'status', two, { phase: 'Down' }, two],
+  ])
+})
+
+t.test('what a mutating webhook makes of an update is defaulted, pruned and may not overtake', async (t) => {
+  let change: (object: JsonObject) => JsonObject = (object) => object
+  const f = await fixture({
+    admission: {
+      mutate: ({ object, operation }, redefault) =>
+        Promise.resolve(operation === 'UPDATE' && object !== undefined ? redefault(change(object)) : object),
+      validate: () => Promise.resolve(),
+    },
+  })
+  const object = await f.create('foos', foo('a', { size: 1 }))
+  change = (given) => ({ ...given, spec: { size: 7, bogus: 1 } })
+  const updated = await put(f, { ...object, spec: { size: 2 } })
+  t.strictSame(updated.spec, { size: 7, color: 'red' })
+  change = (given) => withMeta(given, { resourceVersion: '1' })
+  t.match(await refusal(() => put(f, { ...updated, spec: { size: 2 } })), { code: 409 })
+})
+
+t.test('a dry run shows what would be, and writes nothing', async (t) => {
+  const f = await fixture()
+  const object = await f.create('foos', foo('a', { size: 1 }, { finalizers: ['x.io/a'] }))
+  const before = f.store.revision
+  const dry = (changed: JsonObject) => f.registry.update(f.info('foos'), key, { object: changed, duplicates: [] }, f.as({ dryRun: true }))
+  t.match(await dry({ ...object, spec: { size: 2 } }), { spec: { size: 2 }, metadata: { generation: 2 } })
+  t.equal(f.store.revision, before)
+  t.strictSame(f.registry.get(f.info('foos'), key), object)
+})
+
+t.test('finalizers that should have another name are warned of once', async (t) => {
+  let interfere = true
+  const f = await fixture({
+    admission: {
+      mutate: ({ object }) => Promise.resolve(object),
+      validate: async ({ operation }) => {
+        if (operation !== 'UPDATE' || !interfere) return
+        interfere = false
+        await f.registry.patch(f.info('foos'), key, { type: 'merge', body: { spec: { note: 'x' } }, duplicates: [] }, f.context)
+      },
+    },
+  })
+  await f.create('foos', foo('a', {}, { finalizers: ['old'] }))
+  t.equal(f.warnings.length, 1)
+  const body = { metadata: { finalizers: ['old', 'new'] } }
+  await f.registry.patch(f.info('foos'), key, { type: 'merge', body, duplicates: [] }, f.context)
+  t.strictSame(f.warnings.slice(1), [
+    'metadata.finalizers: "new": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
+  ])
+})
+
+t.test('an update that is overtaken begins again, five times', async (t) => {
+  let overtake = 0
+  const f = await fixture({
+    admission: {
+      mutate: ({ object }) => Promise.resolve(object),
+      validate: async ({ operation, object }) => {
+        if (operation !== 'UPDATE' || overtake === 0 || (object?.spec as JsonObject).note === 'between') return
+        const turn = overtake
+        overtake = 0
+        await f.registry.patch(f.info('foos'), key, { type: 'merge', body: { spec: { size: turn } }, duplicates: [] }, f.context)
+        overtake = turn - 1
+      },
+    },
+  })
+  await f.create('foos', foo('a', { size: 0 }))
+  const patch = () => f.registry.patch(f.info('foos'), key, { type: 'merge', body: { spec: { note: 'x' } }, duplicates: [] }, f.context)
+  overtake = 5
+  t.match(await refusal(patch), { code: 409, message: /^Operation cannot be fulfilled on foos.ex.com "a": the object has been modified/ })
+  overtake = 4
+  t.match((await patch()).object.spec, { note: 'x', size: 1 })
+})
+
+t.test('a PUT creates what is not there, of the types that know that', async (t) => {
+  const f = await fixture()
+  const create = async (plural: string, object: JsonObject, namespaced = true) => {
+    const at = namespaced ? key : { name: 'a' }
+    return f.registry.put(f.info(plural), at, { object, duplicates: [] }, f.as({ fieldManager: 'me' }))
+  }
+  const metadata = { name: 'a' }
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'x' }
+  const created: [plural: string, object: JsonObject, namespaced?: boolean][] = [
+    ['endpoints', {}],
+    ['limitranges', { spec: { limits: [] } }],
+    ['services', { spec: { ports: [{ port: 80 }] } }],
+    ['leases', {}],
+    ['clusterrolebindings', { roleRef }, false],
+    ['clusterroles', {}, false],
+    ['rolebindings', { roleRef }],
+    ['roles', {}],
+  ]
+  for (const [plural, object, namespaced] of created) {
+    const { created: isNew, object: made } = await create(plural, { metadata, ...object }, namespaced !== false)
+    t.equal(isNew, true, plural)
+    t.match(made.metadata, { name: 'a', uid: /./ }, plural)
+    if (plural === 'services') t.match(made.metadata, { managedFields: [{ manager: 'me', operation: 'Update' }] })
+  }
+  t.match(await create('services', { metadata, spec: { ports: [{ port: 81 }] } }), {
+    created: false,
+    object: { spec: { ports: [{ port: 81 }] } },
+  })
+  for (const plural of ['configmaps', 'secrets', 'pods'])
+    t.match(
+      await refusal(() => create(plural, { ...(plural === 'pods' ? { spec: { containers: [] } } : {}), metadata })),
+      { code: 404 },
+      plural,
+    )
+})
+
+t.test('a PUT of some types has to name the version that it replaces', async (t) => {
+  const f = await fixture()
+  await f.create('validatingwebhookconfigurations', { metadata: { name: 'a' } })
+  await f.create('leases', { metadata: { name: 'a' } })
+  const update = (plural: string, at: { name: string; namespace?: string }) =>
+    f.registry.update(f.info(plural), at, { object: { metadata: { name: 'a' } }, duplicates: [] }, f.context)
+  t.match(await refusal(() => update('validatingwebhookconfigurations', { name: 'a' })), {
+    code: 422,
+    message:
+      'validatingwebhookconfigurations.admissionregistration.k8s.io "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+  })
+  t.match(await refusal(() => update('leases', key)), {
+    code: 422,
+    message: /^leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion/,
+  })
+})
+
+t.test('another uid is told as the storage tells it', async (t) => {
+  const f = await fixture()
+  const storage = (path: string, uid: unknown): string =>
+    `StorageError: invalid object, Code: 4, Key: /registry/${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: x, UID in object meta: ${String(uid)}`
+  const object = await f.create('foos', foo('a'))
+  t.match(await refusal(() => put(f, withMeta(object, { uid: 'x' }))), {
+    code: 409,
+    message: `Operation cannot be fulfilled on foos.ex.com "a": ${storage('ex.com/foos/default/a', meta(object).uid)}`,
+  })
+  const node = await f.create('nodes', { metadata: { name: 'a' } })
+  t.match(
+    await refusal(() =>
+      f.registry.update(f.info('nodes'), { name: 'a' }, { object: withMeta(node, { uid: 'x' }), duplicates: [] }, f.context),
+    ),
+    { code: 409, message: `Operation cannot be fulfilled on nodes "a": ${storage('nodes/a', meta(node).uid)}` },
+  )
+})
+
+t.test('the status of a built-in type may change its metadata, but not the labels of a Deployment', async (t) => {
+  const f = await fixture()
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'x' }] } }
+  const deployment = await f.create('deployments', { metadata: { name: 'a' }, spec: { selector: { matchLabels: { a: 'b' } }, template } })
+  const changes = { labels: { x: 'y' }, annotations: { x: 'y' } }
+  const status = await put(f, { ...withMeta(deployment, changes), status: { replicas: 1 } }, 'deployments', 'status')
+  t.match(status, { metadata: { annotations: { x: 'y' } }, status: { replicas: 1 } })
+  t.equal(meta(status).labels, undefined)
+  const pod = await f.create('pods', { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'x' }] } })
+  t.match(await put(f, { ...withMeta(pod, changes), status: { phase: 'Running' } }, 'pods', 'status'), {
+    metadata: changes,
+    status: { phase: 'Running' },
+  })
+})
+
+t.test('webhooks see the Scale that is written, and may change it', async (t) => {
+  const seen: unknown[] = []
+  const f = await fixture({
+    admission: {
+      mutate: ({ object, oldObject, subresource, operation }) => {
+        if (subresource !== 'scale') return Promise.resolve(object)
+        seen.push(['mutate', operation, object!.kind, object!.spec, 'managedFields' in meta(object!), oldObject?.kind, oldObject?.spec])
+        return Promise.resolve({ ...object!, spec: { replicas: 7 } })
+      },
+      validate: ({ object, oldObject, subresource }) => {
+        if (subresource === 'scale') seen.push(['validate', object!.kind, object!.spec, oldObject?.spec])
+        return Promise.resolve()
+      },
+    },
+  })
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'x' }] } }
+  await f.create('deployments', { metadata: { name: 'a' }, spec: { replicas: 1, selector: { matchLabels: { a: 'b' } }, template } })
+  const scale = f.registry.get(f.info('deployments'), key, 'scale')
+  const write = (changes: object) =>
+    f.registry.update(f.info('deployments'), key, { object: { ...scale, spec: { replicas: 3 } }, duplicates: [] }, f.as(changes), 'scale')
+  const before = f.store.revision
+  t.match(await write({ dryRun: true }), { kind: 'Scale', spec: { replicas: 7 } })
+  t.equal(f.store.revision, before)
+  t.match(await write({ fieldManager: 'me' }), { kind: 'Scale', spec: { replicas: 7 } })
+  const once = [
+    ['mutate', 'UPDATE', 'Scale', { replicas: 3 }, false, 'Scale', { replicas: 1 }],
+    ['validate', 'Scale', { replicas: 7 }, { replicas: 1 }],
+  ]
+  t.strictSame(seen, [...once, ...once])
+  const deployment = f.registry.get(f.info('deployments'), key)
+  t.match(deployment, { spec: { replicas: 7 }, metadata: { generation: 2 } })
+  t.match(
+    (meta(deployment).managedFields as JsonObject[]).filter(({ subresource }) => subresource === 'scale'),
+    [{ manager: 'me', operation: 'Update', apiVersion: 'apps/v1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } }],
+  )
+  t.match(await refusal(() => write({})), { code: 409 }, 'a Scale is locked as its object is')
+  t.match(
+    await refusal(() =>
+      f.registry.update(f.info('deployments'), key, { object: { ...scale, metadata: { name: 'b' } }, duplicates: [] }, f.context, 'scale'),
+    ),
+    { code: 400, message: 'the name of the object (b) does not match the name on the URL (a)' },
+  )
+})
+
+t.test('an object goes when the last that held it is taken away', async (t) => {
+  const f = await fixture()
+  const object = await f.create('foos', foo('a', { size: 1 }, { finalizers: ['x.io/a'] }))
+  await f.registry.delete(f.info('foos'), key, {}, f.context)
+  const marked = f.registry.get(f.info('foos'), key)
+  const without = withMeta(marked, { finalizers: undefined })
+  const dry = await f.registry.update(f.info('foos'), key, { object: without, duplicates: [] }, f.as({ dryRun: true }))
+  t.equal(meta(dry).finalizers, undefined)
+  t.ok(f.registry.get(f.info('foos'), key), 'a dry run leaves it')
+  const last = await put(f, { ...without, spec: { size: 2 } })
+  t.match(last, { spec: { size: 2 }, metadata: { uid: meta(object).uid } })
+  t.match(await refusal(() => f.registry.get(f.info('foos'), key)), { code: 404 })
+  const plain = await f.create('foos', foo('a'))
+  t.match(await put(f, withMeta(plain, { finalizers: [] })), { kind: 'Foo' })
+  t.ok(f.registry.get(f.info('foos'), key), 'what is not being deleted stays')
+})

@@ -1,0 +1,500 @@
+/** What the controllers of the embedded cluster ask of its API server, and what they do with its answers. */
+import t from 'tap'
+import type { Test } from 'tap'
+import { configMap, namespace as namespaceType, node as nodeType, pod as podType, serviceAccount } from '../../../src/api/builtin.ts'
+import type { ResourceType } from '../../../src/api/group-version-kind.ts'
+import { resourceType } from '../../../src/api/group-version-kind.ts'
+import type { KubernetesObject } from '../../../src/api/object.ts'
+import { deepFreeze } from '../../../src/api/json.ts'
+import { failure } from '../../../src/api/status.ts'
+import type { Cache } from '../../../src/cache/cache.ts'
+import { ApiError } from '../../../src/client/api-error.ts'
+import type { ControllerDefinition } from '../../../src/controller/builder.ts'
+import { kubelet } from '../../../src/devcluster/controllers/kubelet.ts'
+import { namespaceController } from '../../../src/devcluster/controllers/namespace-controller.ts'
+import { scheduler } from '../../../src/devcluster/controllers/scheduler.ts'
+import { serviceAccountController } from '../../../src/devcluster/controllers/service-account-controller.ts'
+import type { TypeSource } from '../../../src/devcluster/controllers/type-source.ts'
+import type { ControllerWorld } from '../../support/controller-fakes.ts'
+import { controllerWorld } from '../../support/controller-fakes.ts'
+import { until } from '../../support/process.ts'
+
+const time = '2026-01-01T00:00:00Z'
+const apiError = (code: number, reason: string): ApiError => new ApiError(failure(code, reason, reason))
+const [notFound, conflict, exists, forbidden] = [
+  apiError(404, 'NotFound'),
+  apiError(409, 'Conflict'),
+  apiError(409, 'AlreadyExists'),
+  apiError(403, 'Forbidden'),
+]
+
+let version = 0
+function objectOf(name: string, fields: object = {}, metadata: object = {}): KubernetesObject {
+  const own = { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: String(++version), ...metadata }
+  return deepFreeze({ metadata: own, ...fields }) as unknown as KubernetesObject
+}
+const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }] } }
+const nodeOf = (name: string, fields: object = ready): KubernetesObject => objectOf(name, fields, { namespace: undefined })
+
+type Answer = (method: string, ...given: never[]) => unknown
+
+interface Running extends ControllerWorld {
+  /** What was asked of the API server: the method and what it was given, without the signal. */
+  readonly asked: unknown[][]
+  readonly events: string[]
+  /** Puts objects of a type into the cache. */
+  set(type: ResourceType, ...objects: KubernetesObject[]): void
+  /** Waits until so much has been asked; gives it, and forgets it. */
+  take(count: number): Promise<unknown[][]>
+}
+
+/** Runs a controller; `answer` is what the API server says. */
+function run(t: Test, make: (world: ControllerWorld) => ControllerDefinition, answer: Answer = () => ({})): Running {
+  const asked: unknown[][] = []
+  const events: string[] = []
+  const methods = ['create', 'patch', 'patchStatus', 'delete', 'raw', 'list', 'get']
+  const client = Object.fromEntries(
+    methods.map((method) => [
+      method,
+      async (...given: unknown[]) => {
+        asked.push([method, ...given.map(withoutSignal)])
+        return await Promise.resolve(answer(method, ...(given as never[])))
+      },
+    ]),
+  )
+  const world = controllerWorld(client)
+  const environment = {
+    ...world.environment,
+    events: {
+      event: (object: { metadata: { name: string } }, type: string, reason: string, message: string) =>
+        void events.push(`${object.metadata.name} ${type} ${reason}: ${message}`),
+    },
+  }
+  const definition = make(world)
+  for (const type of definition.types) world.cache.of(type).sync()
+  const running = definition.start(environment as never, world.stop.signal)
+  t.teardown(async () => {
+    world.stop.abort()
+    await running
+  })
+  return {
+    ...world,
+    asked,
+    events,
+    set: (type, ...objects) => objects.forEach((object) => world.cache.of(type).set(object)),
+    take: async (count) => {
+      await until(`${count} requests`, () => asked.length >= count)
+      await new Promise((resolve) => setImmediate(resolve))
+      return asked.splice(0)
+    },
+  }
+}
+
+function withoutSignal(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null) return given
+  if ('plural' in given) return (given as ResourceType).plural
+  const { signal: _signal, ...rest } = given as { signal?: AbortSignal }
+  return rest
+}
+
+/** Lets all that can happen without time passing happen. */
+async function quiet(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+const podOf = (name: string, spec: object = {}, fields: object = {}, metadata: object = {}): KubernetesObject =>
+  objectOf(name, { spec: { containers: [{ name: 'main', image: 'x:1' }], ...spec }, ...fields }, metadata)
+const schedule = ({ cache }: ControllerWorld): ControllerDefinition => scheduler(cache as unknown as Cache)
+
+t.test('the scheduler binds a Pod that waits to the node with the fewest Pods', async (t) => {
+  const world = run(t, schedule)
+  world.set(nodeType, nodeOf('n1'), nodeOf('n2'))
+  world.set(podType, podOf('there', { nodeName: 'n1' }), podOf('a'))
+  t.strictSame(await world.take(1), [
+    [
+      'raw',
+      '/api/v1/namespaces/ns/pods/a/binding',
+      {
+        method: 'POST',
+        body: {
+          apiVersion: 'v1',
+          kind: 'Binding',
+          metadata: { name: 'a', namespace: 'ns', uid: 'uid-a' },
+          target: { apiVersion: 'v1', kind: 'Node', name: 'n2' },
+        },
+        contentType: 'application/json',
+      },
+    ],
+  ])
+  t.strictSame(world.events, ['a Normal Scheduled: Successfully assigned ns/a to n2'])
+})
+
+t.test('the scheduler leaves alone what does not wait for it', async (t) => {
+  const world = run(t, schedule)
+  world.set(nodeType, nodeOf('n1'))
+  world.set(
+    podType,
+    podOf('bound', { nodeName: 'n1' }),
+    podOf('deleted', {}, {}, { deletionTimestamp: time }),
+    podOf('gated', { schedulingGates: [{ name: 'g' }] }),
+    podOf('other', { schedulerName: 'mine' }),
+    podOf('done', {}, { status: { phase: 'Succeeded' } }),
+    podOf('own', { schedulerName: 'default-scheduler', schedulingGates: [] }, { status: { phase: 'Pending' } }),
+  )
+  const asked = await world.take(1)
+  await quiet()
+  t.match(asked, [['raw', '/api/v1/namespaces/ns/pods/own/binding', {}]])
+  t.strictSame([asked.length, world.asked.length], [1, 0])
+})
+
+t.test('a Pod that is gone or bound by somebody else is no problem of the scheduler', async (t) => {
+  for (const error of [notFound, conflict]) {
+    const world = run(t, schedule, () => Promise.reject(error))
+    world.set(nodeType, nodeOf('n1'))
+    world.set(podType, podOf('a'))
+    await world.take(1)
+    await quiet()
+    t.strictSame([world.events, world.log.filter(({ level }) => level === 'error')], [[], []])
+  }
+  const world = run(t, schedule, () => Promise.reject(apiError(500, 'InternalError')))
+  world.set(nodeType, nodeOf('n1'))
+  world.set(podType, podOf('a'))
+  await world.take(1)
+  await until('it is tried again', async () => {
+    await world.clock.advance(10)
+    return world.asked.length > 0
+  })
+})
+
+t.test('the scheduler says why a Pod fits nowhere, once', async (t) => {
+  const message =
+    '0/1 nodes are available: 1 node(s) were unschedulable. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.'
+  const world = run(t, schedule)
+  world.set(nodeType, nodeOf('n1', { spec: { unschedulable: true }, ...ready }))
+  const other = { type: 'Other', status: 'True' }
+  const scheduled = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'Unschedulable',
+    message,
+    lastProbeTime: null,
+    lastTransitionTime: time,
+  }
+  const status = (...conditions: object[]) => ({ status: { conditions } })
+  world.set(podType, podOf('a', {}, status({ type: 'PodScheduled', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' }, other)))
+  t.match(await world.take(1), [['patchStatus', 'pods', { name: 'a', namespace: 'ns' }, { status: { conditions: [other, scheduled] } }]])
+  t.strictSame(world.events, [`a Warning FailedScheduling: ${message}`])
+  world.set(podType, podOf('b', {}, status(scheduled)))
+  const since = '2020-01-01T00:00:00Z'
+  world.set(podType, podOf('c', {}, status({ ...scheduled, message: 'x', lastTransitionTime: since })))
+  t.match(await world.take(1), [
+    ['patchStatus', 'pods', { name: 'c' }, { status: { conditions: [{ ...scheduled, lastTransitionTime: since }] } }],
+  ])
+  world.set(podType, podOf('d', {}, status({ ...scheduled, reason: 'x' })))
+  t.equal((await world.take(1)).length, 1)
+  world.set(nodeType, nodeOf('n2'))
+  const bindings = await world.take(4)
+  t.strictSame(
+    bindings.map(([, path]) => path).sort(),
+    ['a', 'b', 'c', 'd'].map((name) => `/api/v1/namespaces/ns/pods/${name}/binding`),
+  )
+})
+
+const onNode = { nodeName: 'n1' }
+const kubelets = (): ControllerDefinition => kubelet([{ name: 'n0' }, { name: 'n1' }])
+
+t.test('the kubelet runs what is on its nodes', async (t) => {
+  const world = run(t, kubelets)
+  world.set(podType, podOf('elsewhere', { nodeName: 'other' }), podOf('unbound'))
+  for (const phase of ['Succeeded', 'Failed']) world.set(podType, podOf(phase.toLowerCase(), onNode, { status: { phase } }))
+  world.set(podType, podOf('a', onNode))
+  const [[method, plural, key, patch]] = (await world.take(1)) as [[string, string, object, object]]
+  t.strictSame([method, plural], ['patchStatus', 'pods'])
+  t.match(key, { name: 'a', namespace: 'ns' })
+  t.match(patch, {
+    metadata: { resourceVersion: (key as { resourceVersion: string }).resourceVersion },
+    status: { phase: 'Running', hostIP: '10.0.0.2', podIP: '10.244.0.2', startTime: time },
+  })
+  t.strictSame(world.events, [
+    'a Normal Pulled: Container image "x:1" already present on machine',
+    'a Normal Created: Created container: main',
+    'a Normal Started: Started container main',
+  ])
+  world.set(podType, podOf('b', onNode, { status: { podIP: '10.244.7.7' } }), podOf('c', onNode, { status: { phase: 'Running' } }))
+  t.match(await world.take(2), [
+    ['patchStatus', 'pods', { name: 'b' }, { status: { podIP: '10.244.7.7' } }],
+    ['patchStatus', 'pods', { name: 'c' }, { status: { podIP: '10.244.0.3' } }],
+  ])
+  t.equal(world.events.length, 6, 'what ran before is not started again')
+})
+
+t.test('the address of a Pod that is gone, or that another one took the name of, is free again', async (t) => {
+  const world = run(t, kubelets)
+  const addressOf = async (): Promise<string> => {
+    const [[, , , patch]] = (await world.take(1)) as [[string, string, object, { status: { podIP: string } }]]
+    return patch.status.podIP
+  }
+  world.set(podType, podOf('a', onNode))
+  t.equal(await addressOf(), '10.244.0.2')
+  world.set(podType, podOf('a', onNode, {}, { uid: 'other' }))
+  t.equal(await addressOf(), '10.244.0.2')
+  world.set(podType, podOf('b', onNode))
+  t.equal(await addressOf(), '10.244.0.3')
+  world.cache.of(podType).delete({ namespace: 'ns', name: 'a' })
+  await quiet()
+  world.set(podType, podOf('c', onNode))
+  t.equal(await addressOf(), '10.244.0.2')
+})
+
+t.test('the kubelet confirms a deletion when the containers have stopped', async (t) => {
+  const world = run(t, kubelets)
+  const deleted = (name: string, deletionGracePeriodSeconds?: number) =>
+    podOf(
+      name,
+      onNode,
+      {},
+      { deletionTimestamp: time, ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }) },
+    )
+  world.set(podType, deleted('a', 30), deleted('short', 0.05), deleted('held', 0))
+  await until('they stop', () => world.clock.pending > 0)
+  await quiet()
+  t.strictSame(world.asked, [], 'and of one without time nothing is to be confirmed')
+  const confirmed = (name: string) => [
+    ['delete', 'pods', { name, namespace: 'ns' }, { gracePeriodSeconds: 0, preconditions: { uid: `uid-${name}` } }],
+  ]
+  await world.clock.advance(50)
+  t.match(await world.take(1), confirmed('short'))
+  await world.clock.advance(49)
+  await quiet()
+  t.strictSame(world.asked, [])
+  await world.clock.advance(1)
+  t.match(await world.take(1), confirmed('a'))
+})
+
+t.test('a Pod that somebody else changed or deleted is no problem of the kubelet', async (t) => {
+  for (const error of [notFound, conflict]) {
+    const world = run(t, kubelets, () => Promise.reject(error))
+    world.set(podType, podOf('a', onNode))
+    await world.take(1)
+    world.set(podType, podOf('b', onNode, {}, { deletionTimestamp: time, deletionGracePeriodSeconds: 1 }))
+    await until('it stops', () => world.clock.pending > 0)
+    await world.clock.advance(100)
+    await world.take(1)
+    await quiet()
+    t.strictSame([world.events, world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], [], 0])
+  }
+})
+
+const foos = resourceType({ group: 'g.io', version: 'v1', kind: 'Foo', plural: 'foos' })
+const bars = resourceType({ group: 'g.io', version: 'v1', kind: 'Bar', plural: 'bars', namespaced: false })
+const types: TypeSource = { types: () => [foos, bars], byKind: () => undefined, onChange: () => () => undefined }
+const leaving = (metadata: object = {}, fields: object = {}): KubernetesObject =>
+  objectOf(
+    'n',
+    { spec: { finalizers: ['kubernetes', 'x.io/mine'] }, ...fields },
+    { namespace: undefined, deletionTimestamp: time, ...metadata },
+  )
+
+t.test('a namespace is left alone for a moment, then emptied, and let go when nothing is left', async (t) => {
+  let lists: object[][] = [
+    [{ metadata: { name: 'a' } }],
+    [{ metadata: { name: 'a', finalizers: ['x.io/a'] } }, { metadata: { name: 'b' } }],
+  ]
+  const latest = { metadata: { name: 'n', resourceVersion: '9' }, spec: { finalizers: ['kubernetes', 'x.io/mine'], other: 1 } }
+  const world = run(
+    t,
+    () => namespaceController(types),
+    (method) => (method === 'list' ? { items: lists.shift() ?? [] } : method === 'get' ? latest : {}),
+  )
+  world.set(namespaceType, leaving())
+  await until('it waits', () => world.clock.pending === 1)
+  await world.clock.advance(1_999)
+  await quiet()
+  t.strictSame(world.asked, [])
+  await world.clock.advance(1)
+  const [first, removal, second, report] = await world.take(4)
+  t.strictSame(first, ['list', 'foos', { namespace: 'n', limit: 1 }])
+  t.strictSame(removal, [
+    'raw',
+    '/apis/g.io/v1/namespaces/n/foos',
+    {
+      method: 'DELETE',
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' },
+      contentType: 'application/json',
+    },
+  ])
+  t.strictSame(second, ['list', 'foos', { namespace: 'n' }])
+  t.match(report, [
+    'patchStatus',
+    'namespaces',
+    { name: 'n' },
+    { status: { conditions: [{}, {}, {}, { message: /foos.g.io has 2 resource instances/ }, { message: /x.io\/a in 1/ }] } },
+  ])
+  await until('it waits', () => world.clock.pending === 1)
+  lists = []
+  await world.clock.advance(200)
+  const asked = await world.take(4)
+  t.strictSame(asked[0], ['list', 'foos', { namespace: 'n', limit: 1 }])
+  t.match(asked[1], [
+    'patchStatus',
+    'namespaces',
+    { name: 'n' },
+    { status: { conditions: [{}, {}, {}, { reason: 'ContentRemoved' }, {}] } },
+  ])
+  t.strictSame(asked[2], ['get', 'namespaces', { name: 'n' }, {}])
+  t.strictSame(asked[3], [
+    'raw',
+    '/api/v1/namespaces/n/finalize',
+    {
+      method: 'PUT',
+      body: { ...latest, apiVersion: 'v1', kind: 'Namespace', spec: { finalizers: ['x.io/mine'], other: 1 } },
+      contentType: 'application/json',
+    },
+  ])
+})
+
+t.test('a namespace that stays, or that others hold, is not emptied', async (t) => {
+  const world = run(t, () => namespaceController(types))
+  world.set(namespaceType, objectOf('n', { spec: { finalizers: ['kubernetes'] } }, { namespace: undefined }))
+  world.set(
+    namespaceType,
+    objectOf('o', { spec: { finalizers: ['x.io/a'] } }, { namespace: undefined, deletionTimestamp: '2020-01-01T00:00:00Z' }),
+  )
+  await quiet()
+  t.strictSame([world.asked, world.clock.pending], [[], 0])
+})
+
+t.test('a type that goes away, or cannot be deleted, holds no namespace', async (t) => {
+  for (const error of [notFound, apiError(405, 'MethodNotAllowed')]) {
+    const world = run(
+      t,
+      () => namespaceController(types),
+      (method) => (method === 'list' ? Promise.reject(error) : method === 'get' ? { metadata: { name: 'n' } } : {}),
+    )
+    world.set(namespaceType, leaving({ deletionTimestamp: '2020-01-01T00:00:00Z' }))
+    const asked = await world.take(4)
+    t.strictSame(
+      asked.map(([method]) => method),
+      ['list', 'patchStatus', 'get', 'raw'],
+    )
+    const [, path, { body }] = asked[3] as [string, string, { body: { spec: object } }]
+    t.strictSame([path, body.spec], ['/api/v1/namespaces/n/finalize', { finalizers: [] }])
+  }
+  const gone = run(
+    t,
+    () => namespaceController(types),
+    (method) => (method === 'list' ? { items: [] } : Promise.reject(notFound)),
+  )
+  gone.set(namespaceType, leaving({ deletionTimestamp: '2020-01-01T00:00:00Z' }))
+  t.match(await gone.take(3), [['list'], ['patchStatus'], ['get']])
+  await quiet()
+  t.strictSame(
+    gone.log.filter(({ level }) => level === 'error'),
+    [],
+  )
+  const failing = run(
+    t,
+    () => namespaceController(types),
+    () => Promise.reject(apiError(500, 'InternalError')),
+  )
+  failing.set(namespaceType, leaving({ deletionTimestamp: '2020-01-01T00:00:00Z' }))
+  await failing.take(1)
+  await until('it is tried again', async () => {
+    await failing.clock.advance(10)
+    return failing.asked.length > 0
+  })
+  t.notOk(
+    failing.asked.some(([method]) => method !== 'list'),
+    'and is not let go',
+  )
+})
+
+t.test('a namespace says what is new, and nothing else', async (t) => {
+  const world = run(
+    t,
+    () => namespaceController(types),
+    (method) => (method === 'list' ? { items: [{ metadata: { name: 'a' } }] } : {}),
+  )
+  world.set(namespaceType, leaving({ deletionTimestamp: '2020-01-01T00:00:00Z' }))
+  const [, , , report] = (await world.take(4)) as [unknown, unknown, unknown, [string, string, object, { status: object }]]
+  await until('it waits', () => world.clock.pending === 1)
+  world.set(namespaceType, leaving({ deletionTimestamp: '2020-01-01T00:00:00Z' }, { status: report[3].status }))
+  const asked = await world.take(3)
+  await until('it waits', () => world.clock.pending >= 1)
+  t.strictSame(
+    [...asked, ...world.asked].map(([method]) => method),
+    ['list', 'raw', 'list'],
+  )
+})
+
+const inNamespace = (name: string): KubernetesObject => objectOf(name, {}, { namespace: 'ns' })
+const plain = (metadata: object = {}): KubernetesObject => objectOf('ns', {}, { namespace: undefined, ...metadata })
+
+t.test('a namespace gets its ServiceAccount and the certificate, which are kept as they should be', async (t) => {
+  const world = run(t, () => serviceAccountController('CA'))
+  world.set(namespaceType, plain())
+  t.strictSame(await world.take(2), [
+    ['create', 'serviceaccounts', { metadata: { namespace: 'ns', name: 'default' } }, {}],
+    [
+      'create',
+      'configmaps',
+      {
+        metadata: {
+          namespace: 'ns',
+          name: 'kube-root-ca.crt',
+          annotations: {
+            'kubernetes.io/description':
+              'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.',
+          },
+        },
+        data: { 'ca.crt': 'CA' },
+      },
+      {},
+    ],
+  ])
+  world.set(serviceAccount, inNamespace('default'))
+  t.match(await world.take(1), [['create', 'configmaps']])
+  world.set(configMap, objectOf('kube-root-ca.crt', { data: { 'ca.crt': 'old' } }))
+  t.strictSame(await world.take(1), [
+    ['patch', 'configmaps', { namespace: 'ns', name: 'kube-root-ca.crt' }, { data: { 'ca.crt': 'CA' } }, {}],
+  ])
+  world.set(configMap, objectOf('kube-root-ca.crt', { data: { 'ca.crt': 'CA' } }))
+  world.set(configMap, inNamespace('other'))
+  world.set(serviceAccount, inNamespace('other'))
+  await quiet()
+  t.strictSame(world.asked, [])
+  world.cache.of(serviceAccount).delete({ namespace: 'ns', name: 'default' })
+  t.match(await world.take(1), [['create', 'serviceaccounts']])
+})
+
+t.test('a namespace that goes away gets nothing, and races are nobody’s problem', async (t) => {
+  const away = run(t, () => serviceAccountController('CA'))
+  away.set(namespaceType, plain({ deletionTimestamp: time }))
+  await quiet()
+  t.strictSame(away.asked, [])
+  for (const error of [exists, notFound, forbidden]) {
+    const world = run(
+      t,
+      () => serviceAccountController('CA'),
+      () => Promise.reject(error),
+    )
+    world.set(namespaceType, plain())
+    t.match(await world.take(2), [
+      ['create', 'serviceaccounts'],
+      ['create', 'configmaps'],
+    ])
+    world.set(configMap, objectOf('kube-root-ca.crt', {}))
+    t.match((await world.take(2)).at(-1), ['patch', 'configmaps'])
+    await quiet()
+    t.strictSame([world.log.filter(({ level }) => level === 'error'), world.clock.pending], [[], 0])
+  }
+  const failing = run(
+    t,
+    () => serviceAccountController('CA'),
+    () => Promise.reject(apiError(500, 'InternalError')),
+  )
+  failing.set(namespaceType, plain())
+  await until('it is tried again', async () => {
+    await failing.clock.advance(10)
+    return failing.asked.length > 1
+  })
+})

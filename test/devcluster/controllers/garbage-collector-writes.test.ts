@@ -1,0 +1,498 @@
+/** The garbage collector, over an API server whose answers a test makes by hand. */
+import t from 'tap'
+import type { Test } from 'tap'
+import type { ResourceType } from '../../../src/api/group-version-kind.ts'
+import { resourceType } from '../../../src/api/group-version-kind.ts'
+import type { KubernetesObject } from '../../../src/api/object.ts'
+import { failure } from '../../../src/api/status.ts'
+import { ApiError } from '../../../src/client/api-error.ts'
+import type { Client, WatchEvent, WatchOptions } from '../../../src/client/client.ts'
+import { runGarbageCollector } from '../../../src/devcluster/controllers/garbage-collector.ts'
+import { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { ScriptedWatch } from '../../support/cache-client.ts'
+import { recordingLogger } from '../../support/certs-recording-logger.ts'
+import { until } from '../../support/process.ts'
+
+const typeOf = (kind: string, namespaced = true): ResourceType =>
+  resourceType({ group: 'g.io', version: 'v1', kind, plural: `${kind.toLowerCase()}s`, namespaced })
+const [owners, parts, nodes] = [typeOf('Owner'), typeOf('Part'), typeOf('Node', false)]
+const time = '2026-01-01T00:00:00Z'
+const conflict = new ApiError(failure(409, 'Conflict', 'conflict'))
+const notFound = new ApiError(failure(404, 'NotFound', 'not found'))
+
+interface Metadata {
+  readonly namespace?: string | undefined
+  readonly uid?: string
+  readonly ownerReferences?: object[]
+  readonly finalizers?: string[]
+  readonly deletionTimestamp?: string
+}
+let version = 0
+function objectOf(type: ResourceType, name: string, metadata: Metadata = {}): KubernetesObject {
+  const own = {
+    name,
+    ...(type.namespaced ? { namespace: 'ns' } : {}),
+    uid: name,
+    resourceVersion: String(++version),
+    creationTimestamp: time,
+  }
+  return { apiVersion: 'g.io/v1', kind: type.kind, metadata: { ...own, ...metadata } } as unknown as KubernetesObject
+}
+const newer = (object: KubernetesObject): KubernetesObject => ({
+  ...object,
+  metadata: { ...object.metadata, resourceVersion: String(++version) },
+})
+const by = (type: ResourceType, name: string, more: object = {}): object => ({
+  apiVersion: 'g.io/v1',
+  kind: type.kind,
+  name,
+  uid: name,
+  ...more,
+})
+const deleted = (...finalizers: string[]): Metadata => ({ deletionTimestamp: time, finalizers })
+
+interface World {
+  readonly clock: FakeClock
+  readonly log: string[]
+  readonly events: string[]
+  readonly stop: AbortController
+  readonly ended: Promise<void>
+  /** The watches of a type, the latest one last. */
+  watches(type: ResourceType): ScriptedWatch[]
+  /** What was written: `patch TYPE NAME: JSON`, `delete TYPE NAME: JSON`. Forgets it. */
+  written(count: number): Promise<string[]>
+  /** Nothing is written although everything that can happen has happened. */
+  isQuiet(): Promise<boolean>
+  /** How many want to know of other types. */
+  listeners(): number
+  /** An event of a type's watch; the object is there, or gone, for reads too. */
+  send(event: WatchEvent['type'], type: ResourceType, object: KubernetesObject): void
+  serve(...types: ResourceType[]): void
+}
+
+interface Options {
+  readonly objects?: [ResourceType, KubernetesObject][]
+  readonly types?: ResourceType[]
+  /** Fails a write or a list. */
+  readonly failing?: (method: string, type: ResourceType, name: string) => Error | undefined
+}
+
+function collect(t: Test, { objects = [], types = [owners, parts, nodes], failing = () => undefined }: Options = {}): World {
+  const stop = new AbortController()
+  const stored = new Map<string, KubernetesObject>()
+  const keyOf = (type: ResourceType, { name, namespace = '' }: { name: string; namespace?: string | undefined }): string =>
+    `${type.plural} ${namespace}/${name}`
+  for (const [type, object] of objects) stored.set(keyOf(type, object.metadata), object)
+  const watches = new Map<string, ScriptedWatch[]>()
+  const [written, events]: string[][] = [[], []]
+  let served = types
+  const listeners = new Set<() => void>()
+  const write = (method: string, type: ResourceType, name: string, body: object): void => {
+    written!.push(`${method} ${type.plural} ${name}: ${JSON.stringify(body)}`)
+    const error = failing(method, type, name)
+    if (error !== undefined) throw error
+  }
+  const client = {
+    list: async (type: ResourceType) => {
+      const error = failing('list', type, '')
+      if (error !== undefined) throw error
+      const items = [...stored].filter(([key]) => key.startsWith(`${type.plural} `)).map(([, object]) => object)
+      return { metadata: { resourceVersion: '1' }, items }
+    },
+    async *watch(type: ResourceType, options: WatchOptions) {
+      const watch = new ScriptedWatch(options)
+      watches.set(type.plural, [...(watches.get(type.plural) ?? []), watch])
+      options.onOpen?.()
+      yield* watch.events()
+    },
+    get: async (type: ResourceType, key: { name: string }, { signal }: { signal?: AbortSignal }) => {
+      t.equal(signal, stop.signal)
+      const object = stored.get(keyOf(type, key))
+      if (object === undefined) throw notFound
+      return object
+    },
+    patch: async (type: ResourceType, key: { name: string }, body: object, { signal }: { signal?: AbortSignal }) => {
+      t.equal(signal, stop.signal)
+      write('patch', type, key.name, body)
+      return stored.get(keyOf(type, key))
+    },
+    delete: async (type: ResourceType, key: { name: string }, { signal, ...options }: { signal?: AbortSignal }) => {
+      t.equal(signal, stop.signal)
+      write('delete', type, key.name, options)
+    },
+  } as unknown as Client
+  const clock = new FakeClock()
+  const { logger, lines } = recordingLogger('debug')
+  const ended = runGarbageCollector(
+    {
+      client,
+      clock,
+      logger,
+      source: {
+        types: () => served,
+        byKind: (group, kind) => served.find((type) => type.group === group && type.kind === kind),
+        onChange: (listener) => {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        },
+      },
+      events: {
+        event: (object, type, reason, message) => void events!.push(`${object.metadata.name} ${type} ${reason}: ${message}`),
+      },
+    },
+    stop.signal,
+  )
+  t.teardown(async () => {
+    stop.abort()
+    await ended
+  })
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return {
+    clock,
+    log: lines,
+    events: events!,
+    stop,
+    ended,
+    listeners: () => listeners.size,
+    watches: (type) => watches.get(type.plural) ?? [],
+    written: async (count) => {
+      await until(`${count} writes`, () => written!.length >= count)
+      await settle()
+      return written!.splice(0)
+    },
+    isQuiet: async () => {
+      await settle()
+      return written!.length === 0
+    },
+    send(event, type, object) {
+      if (event === 'DELETED') stored.delete(keyOf(type, object.metadata))
+      else stored.set(keyOf(type, object.metadata), object)
+      watches.get(type.plural)!.at(-1)!.send(event, object)
+    },
+    serve(...now) {
+      served = now
+      for (const listener of listeners) listener()
+    },
+  }
+}
+
+const versionOf = ({ metadata }: KubernetesObject): { uid: string; resourceVersion: string } => ({
+  uid: metadata.uid,
+  resourceVersion: metadata.resourceVersion!,
+})
+const patched = (type: ResourceType, object: KubernetesObject, changes: object): string =>
+  `patch ${type.plural} ${object.metadata.name}: ${JSON.stringify({ metadata: { ...versionOf(object), ...changes } })}`
+const removed = (type: ResourceType, object: KubernetesObject, propagationPolicy: string): string =>
+  `delete ${type.plural} ${object.metadata.name}: ${JSON.stringify({ propagationPolicy, preconditions: versionOf(object) })}`
+
+t.test('what has lost all of its owners is deleted as its finalizers ask for', async (t) => {
+  for (const [finalizers, policy] of [
+    [[], 'Background'],
+    [['x.io/a'], 'Background'],
+    [['orphan', 'x.io/a'], 'Orphan'],
+    [['foregroundDeletion'], 'Foreground'],
+  ] as const) {
+    const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'gone'), by(owners, 'gone-too')], finalizers: [...finalizers] })
+    const world = collect(t, { objects: [[parts, part]] })
+    t.strictSame(await world.written(1), [removed(parts, part, policy)])
+  }
+})
+
+t.test('what has an owner left loses the references to the others', async (t) => {
+  const owner = objectOf(owners, 'owner')
+  const going = objectOf(owners, 'going', deleted('foregroundDeletion'))
+  const references = [by(owners, 'owner'), by(owners, 'gone'), by(owners, 'going')]
+  const part = objectOf(parts, 'part', { ownerReferences: references })
+  const world = collect(t, {
+    objects: [
+      [parts, part],
+      [owners, owner],
+    ],
+  })
+  t.strictSame(await world.written(1), [patched(parts, part, { ownerReferences: [references[0]] })])
+  const kept = objectOf(parts, 'kept', { ownerReferences: [references[0]!] })
+  const quiet = collect(t, {
+    objects: [
+      [parts, kept],
+      [owners, owner],
+      [owners, going],
+    ],
+  })
+  await quiet.written(1)
+  t.ok(await quiet.isQuiet())
+})
+
+t.test('what has an owner that nobody knows about is kept', async (t) => {
+  const unknown = { apiVersion: 'other.io/v1', kind: 'Thing', name: 'x', uid: 'x' }
+  const part = objectOf(parts, 'part', { ownerReferences: [unknown, by(owners, 'gone')] })
+  const free = objectOf(parts, 'free')
+  const leaving = objectOf(parts, 'leaving', { ...deleted('x.io/a'), ownerReferences: [by(owners, 'gone')] })
+  const world = collect(t, {
+    objects: [
+      [parts, part],
+      [parts, free],
+      [parts, leaving],
+    ],
+  })
+  await until('it watches', () => world.watches(nodes).length > 0)
+  t.ok(await world.isQuiet())
+})
+
+t.test('an owner that is deleted takes what it owned, also when its type is no longer served', async (t) => {
+  const owner = objectOf(owners, 'owner')
+  const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner')] })
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, part],
+    ],
+  })
+  await until('it watches', () => world.watches(owners).length > 0 && world.watches(parts).length > 0)
+  t.ok(await world.isQuiet())
+  world.serve(parts, nodes)
+  world.send('DELETED', owners, owner)
+  t.strictSame(await world.written(1), [removed(parts, part, 'Background')])
+})
+
+t.test('in the foreground, dependents go first, and those that block are waited for', async (t) => {
+  const owner = objectOf(owners, 'owner', deleted('x.io/a', 'foregroundDeletion'))
+  const blocking = objectOf(parts, 'blocking', { ownerReferences: [by(owners, 'owner', { blockOwnerDeletion: true })] })
+  const free = objectOf(parts, 'free', { ownerReferences: [by(owners, 'owner', { blockOwnerDeletion: false })] })
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, blocking],
+      [parts, free],
+    ],
+  })
+  await world.clock.advance(5)
+  const first = await world.written(2)
+  t.ok(first.includes(removed(parts, blocking, 'Background')))
+  t.ok(first.includes(removed(parts, free, 'Background')))
+  t.notOk(
+    first.some((text) => text.startsWith('patch')),
+    'the owner waits',
+  )
+  world.send('DELETED', parts, free)
+  await world.isQuiet()
+  await world.written(0)
+  world.send('DELETED', parts, blocking)
+  t.ok((await world.written(1)).includes(patched(owners, owner, { finalizers: ['x.io/a'] })))
+})
+
+t.test('an owner that begins to wait has its dependents looked at again', async (t) => {
+  const owner = objectOf(owners, 'owner')
+  const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner')] })
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, part],
+    ],
+  })
+  await until('it watches', () => [owners, parts, nodes].every((type) => world.watches(type).length === 1))
+  t.ok(await world.isQuiet())
+  const waiting = { ...owner, metadata: { ...newer(owner).metadata, ...deleted('foregroundDeletion') } } as KubernetesObject
+  world.send('MODIFIED', owners, waiting)
+  t.strictSame(await world.written(2), [removed(parts, part, 'Background'), patched(owners, waiting, { finalizers: null })])
+})
+
+t.test('a dependent that lets its owner go has that looked at again', async (t) => {
+  const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
+  const reference = by(owners, 'owner', { blockOwnerDeletion: true })
+  const part = objectOf(parts, 'part', { ...deleted('x.io/a'), ownerReferences: [reference] })
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, part],
+    ],
+  })
+  await world.clock.advance(5)
+  t.ok(await world.isQuiet())
+  world.send('MODIFIED', parts, { ...part, metadata: { ...newer(part).metadata, ownerReferences: [by(nodes, 'other') as never] } })
+  t.strictSame(await world.written(1), [patched(owners, owner, { finalizers: null })])
+})
+
+t.test('an owner that waits for nobody goes', async (t) => {
+  const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
+  const part = objectOf(parts, 'part', {
+    ...deleted('x.io/a'),
+    ownerReferences: [by(owners, 'owner'), by(nodes, 'other', { blockOwnerDeletion: true })],
+  })
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, part],
+    ],
+  })
+  await world.clock.advance(5)
+  t.strictSame(await world.written(1), [patched(owners, owner, { finalizers: null })], 'and what is being deleted already is left alone')
+})
+
+t.test('orphans lose the reference to their owner, which then goes', async (t) => {
+  const owner = objectOf(owners, 'owner', deleted('orphan', 'x.io/a'))
+  const one = objectOf(parts, 'one', { ownerReferences: [by(owners, 'owner')] })
+  const two = objectOf(parts, 'two', { ownerReferences: [by(owners, 'owner'), by(nodes, 'other')] })
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, one],
+      [parts, two],
+      [nodes, objectOf(nodes, 'other')],
+    ],
+  })
+  await world.clock.advance(5)
+  const written = await world.written(3)
+  t.ok(written.includes(patched(parts, one, { ownerReferences: null })))
+  t.ok(written.includes(patched(parts, two, { ownerReferences: [by(nodes, 'other')] })))
+  t.equal(written.at(-1), patched(owners, owner, { finalizers: ['x.io/a'] }), 'after them')
+})
+
+t.test('what waits for its own dependents, and what they wait for in turn', async (t) => {
+  const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
+  const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner', { blockOwnerDeletion: true })] })
+  const child = objectOf(parts, 'child', { ownerReferences: [by(parts, 'part')] })
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, part],
+      [parts, child],
+    ],
+  })
+  await world.clock.advance(5)
+  t.ok((await world.written(1)).includes(removed(parts, part, 'Foreground')))
+  const circle = objectOf(owners, 'owner', {
+    ...deleted('foregroundDeletion'),
+    ownerReferences: [by(parts, 'part', { blockOwnerDeletion: true })],
+  })
+  const again = collect(t, {
+    objects: [
+      [owners, circle],
+      [parts, part],
+    ],
+  })
+  await again.clock.advance(5)
+  const written = await again.written(2)
+  const unblocked = patched(parts, part, { ownerReferences: [by(owners, 'owner', { blockOwnerDeletion: false })] })
+  t.ok(written.includes(unblocked))
+  t.ok(written.indexOf(unblocked) < written.indexOf(removed(parts, part, 'Foreground')), 'it lets its owner go first')
+})
+
+t.test('before all types are listed, "no dependents" means nothing', async (t) => {
+  const owner = objectOf(owners, 'owner', deleted('foregroundDeletion'))
+  const orphaning = objectOf(owners, 'orphaning', deleted('orphan'))
+  let unlisted: Error | undefined = new Error('not yet')
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [owners, orphaning],
+    ],
+    failing: (method, type) => (method === 'list' && type === parts ? unlisted : undefined),
+  })
+  await until('it is tried again', () => world.log.some((line) => line.includes('trying again')))
+  t.ok(await world.isQuiet())
+  t.ok(world.log.includes('warn: g.io/Owner ns/owner could not be collected, trying again: not all types have been listed yet'))
+  unlisted = undefined
+  await until('both go', async () => {
+    await world.clock.advance(1_000)
+    return !(await world.isQuiet())
+  })
+  await world.clock.advance(10_000)
+  t.strictSame(
+    [...new Set(await world.written(2))].sort(),
+    [patched(owners, orphaning, { finalizers: null }), patched(owners, owner, { finalizers: null })].sort(),
+  )
+})
+
+t.test('a write that fails is tried again, and told unless the newer state is on its way', async (t) => {
+  const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'gone')] })
+  let errors: Error[] = [conflict, new Error('boom'), notFound]
+  const world = collect(t, { objects: [[parts, part]], failing: (method) => (method === 'delete' ? errors.shift() : undefined) })
+  const expected = removed(parts, part, 'Background')
+  t.strictSame(await world.written(1), [expected])
+  t.strictSame(world.log, [])
+  await world.clock.advance(5)
+  t.strictSame(await world.written(1), [expected])
+  t.strictSame(world.log, ['warn: g.io/Part ns/part could not be collected, trying again: boom'])
+  await world.clock.advance(10)
+  t.strictSame(await world.written(1), [expected])
+  await world.clock.advance(100_000)
+  t.ok(await world.isQuiet(), 'what is gone is done with')
+  errors = [conflict]
+  world.send('MODIFIED', parts, newer(part))
+  await world.written(1)
+  await world.clock.advance(4)
+  t.ok(await world.isQuiet())
+  await world.clock.advance(1)
+  t.equal((await world.written(1)).length, 1, 'and its failures are forgotten')
+})
+
+t.test('an owner in another namespace is none, which is said once', async (t) => {
+  const owner = objectOf(owners, 'owner', { namespace: 'elsewhere' })
+  const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'owner')] })
+  const world = collect(t, {
+    objects: [
+      [owners, owner],
+      [parts, part],
+    ],
+  })
+  await world.written(1)
+  world.send('MODIFIED', parts, newer(part))
+  await world.written(1)
+  t.strictSame(
+    [...new Set(world.events)],
+    [
+      'part Warning OwnerRefInvalidNamespace: ownerRef [g.io/v1/Owner, namespace: ns, name: owner, uid: owner] does not exist in namespace "ns"',
+    ],
+  )
+  t.equal(world.events.length, 1)
+})
+
+t.test('a type that is no longer served is followed a second longer, unless it comes back', async (t) => {
+  const world = collect(t)
+  await until('it watches', () => [owners, parts, nodes].every((type) => world.watches(type).length === 1))
+  world.serve(owners, nodes)
+  await world.clock.advance(999)
+  t.equal(world.watches(parts)[0]!.ended, false)
+  world.serve(owners, parts, nodes)
+  await world.clock.advance(10_000)
+  t.equal(world.watches(parts)[0]!.ended, false)
+  t.equal(world.watches(parts).length, 1)
+  world.serve(owners, nodes)
+  world.serve(nodes, owners)
+  await world.clock.advance(1_000)
+  t.equal(world.watches(parts)[0]!.ended, true)
+  world.serve(owners, parts)
+  await until('it watches anew', () => world.watches(parts).length === 2)
+  world.stop.abort()
+  await world.ended
+  for (const type of [owners, parts, nodes]) t.equal(world.watches(type).at(-1)!.ended, true)
+  t.equal(world.clock.pending, 0)
+  t.equal(world.listeners(), 0)
+})
+
+t.test('what fails because the cluster stops is not told', async (t) => {
+  const part = objectOf(parts, 'part', { ownerReferences: [by(owners, 'gone')] })
+  let world: World | undefined = undefined
+  world = collect(t, {
+    objects: [[parts, part]],
+    failing: (method) => {
+      if (method !== 'delete') return undefined
+      world!.stop.abort()
+      return new Error('aborted')
+    },
+  })
+  await world.ended
+  t.strictSame(world.log, [])
+})
+
+t.test('a collector that is stopped before it began ends', async (t) => {
+  const stop = new AbortController()
+  stop.abort()
+  const source = { types: () => [], byKind: () => undefined, onChange: () => () => undefined }
+  const { logger } = recordingLogger()
+  await t.resolves(
+    runGarbageCollector({ client: {} as Client, clock: new FakeClock(), logger, source, events: { event: () => undefined } }, stop.signal),
+  )
+})

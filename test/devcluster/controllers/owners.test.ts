@@ -1,0 +1,185 @@
+/** Owners, nodes and the types that controllers look after. */
+import t from 'tap'
+import type { JsonObject } from '../../../src/api/json.ts'
+import { resourceType } from '../../../src/api/group-version-kind.ts'
+import { failure } from '../../../src/api/status.ts'
+import { ApiError } from '../../../src/client/api-error.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { defaultNodes, nodeAddress, registerNodes } from '../../../src/devcluster/controllers/node.ts'
+import type { ReadonlyObject } from '../../../src/devcluster/controllers/owners.ts'
+import { findOwners, isBeingDeleted, isOrphaning, isWaitingForDependents } from '../../../src/devcluster/controllers/owners.ts'
+import type { TypeSource } from '../../../src/devcluster/controllers/type-source.ts'
+import { catalogTypes } from '../../../src/devcluster/controllers/type-source.ts'
+import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
+import { infoOf } from '../../support/devcluster-admission.ts'
+
+const notFound = new ApiError(failure(404, 'NotFound', 'not found'))
+const foos = resourceType({ group: 'g.io', version: 'v2', kind: 'Foo', plural: 'foos' })
+const nodes = resourceType({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
+const source: TypeSource = {
+  types: () => [foos, nodes],
+  byKind: (group, kind) => [foos, nodes].find((type) => type.group === group && type.kind === kind),
+  onChange: () => () => undefined,
+}
+const reference = (kind: string, name: string, uid = name, apiVersion = 'g.io/v1') => ({ apiVersion, kind, name, uid })
+const owned = (namespace: string | undefined, ...ownerReferences: object[]): ReadonlyObject =>
+  ({ metadata: { name: 'x', uid: 'x', ...(namespace === undefined ? {} : { namespace }), ownerReferences } }) as unknown as ReadonlyObject
+const marked = (...finalizers: string[]) => ({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers })
+const objectWith = (metadata: object): ReadonlyObject => ({ metadata }) as unknown as ReadonlyObject
+
+t.test('what has become of owners', async (t) => {
+  const asked: unknown[] = []
+  const { signal } = new AbortController()
+  const there: Record<string, object> = {
+    solid: { uid: 'solid' },
+    deleted: { uid: 'deleted', ...marked('x') },
+    waiting: { uid: 'waiting', ...marked('foregroundDeletion') },
+    other: { uid: 'another' },
+  }
+  const client = {
+    get: (type: { plural: string }, key: { name: string }, options: object) => {
+      asked.push([type.plural, key, options])
+      const metadata = there[key.name]
+      return metadata === undefined ? Promise.reject(notFound) : Promise.resolve({ metadata })
+    },
+  } as unknown as Client
+  const isGone = (uid: string): boolean => uid === 'gone'
+  const names = ['solid', 'deleted', 'waiting', 'other', 'missing']
+  const references = [
+    ...names.map((name) => reference('Foo', name)),
+    reference('Bar', 'gone'),
+    reference('Bar', 'served-no-more'),
+    reference('Node', 'solid', 'solid', 'v1'),
+  ]
+  const found = await findOwners(owned('ns', ...references), { client, source, isGone }, signal)
+  const of = (list: readonly { kind: string; name: string }[]): string[] => list.map(({ kind, name }) => `${kind} ${name}`)
+  t.strictSame(of(found.solid), ['Foo solid', 'Foo deleted', 'Node solid'])
+  t.strictSame(of(found.waiting), ['Foo waiting'])
+  t.strictSame(of(found.absent), ['Foo other', 'Foo missing', 'Bar gone'])
+  t.strictSame(of(found.unknown), ['Bar served-no-more'])
+  t.strictSame(asked, [...names.map((name) => ['foos', { name, namespace: 'ns' }, { signal }]), ['nodes', { name: 'solid' }, { signal }]])
+  const cluster = await findOwners(
+    owned(undefined, reference('Foo', 'gone'), reference('Node', 'solid', 'solid', 'v1')),
+    { client, source, isGone },
+    signal,
+  )
+  t.strictSame([of(cluster.unknown), of(cluster.solid)], [['Foo gone'], ['Node solid']], 'which namespace it means nobody knows')
+  t.strictSame(await findOwners(objectWith({ name: 'x' }), { client, source, isGone }, signal), {
+    solid: [],
+    waiting: [],
+    absent: [],
+    unknown: [],
+  })
+  const failing = { get: () => Promise.reject(new Error('boom')) } as unknown as Client
+  await t.rejects(findOwners(owned('ns', reference('Foo', 'a')), { client: failing, source, isGone }, signal), { message: 'boom' })
+})
+
+t.test('what an object that is being deleted waits for', (t) => {
+  const states = [{}, { finalizers: ['orphan', 'foregroundDeletion'] }, marked(), marked('orphan'), marked('foregroundDeletion')]
+  const told = (is: (object: ReadonlyObject) => boolean): boolean[] => states.map((metadata) => is(objectWith(metadata)))
+  t.strictSame(told(isBeingDeleted), [false, false, true, true, true])
+  t.strictSame(told(isOrphaning), [false, false, false, true, false])
+  t.strictSame(told(isWaitingForDependents), [false, false, false, false, true])
+  t.end()
+})
+
+t.test('each type is looked after in its preferred version', (t) => {
+  const row = (version: string, more = {}) => infoOf('g.io', version, 'Foo', 'foos', { storageKey: 'g.io/foos', ...more })
+  const catalog = new Catalog([row('v1'), row('v2'), infoOf('', 'v1', 'Node', 'nodes', { namespaced: false })])
+  catalog.add(infoOf('', 'v1', 'Review', 'reviews', { verbs: ['create'] }))
+  catalog.add(infoOf('', 'v1', 'Sight', 'sights', { verbs: ['list', 'watch'] }))
+  catalog.add(infoOf('', 'v1', 'Trash', 'trashes', { verbs: ['list', 'delete'] }))
+  const types = catalogTypes(catalog)
+  const names = (): string[] => types.types().map(({ group, version, plural, namespaced }) => `${plural}.${version}.${group} ${namespaced}`)
+  t.strictSame(names(), ['nodes.v1. false', 'foos.v2.g.io true'])
+  t.equal(types.types(), types.types())
+  t.match(types.byKind('g.io', 'Foo'), { plural: 'foos', version: 'v2' })
+  t.equal(types.byKind('', 'Foo'), undefined)
+  t.equal(types.byKind('g.io', 'Node'), undefined)
+  let changes = 0
+  const leave = types.onChange(() => (changes += 1))
+  catalog.add(infoOf('a.io', 'v1', 'Bar', 'bars'))
+  t.equal(changes, 1)
+  t.match(types.byKind('a.io', 'Bar'), { plural: 'bars' })
+  leave()
+  catalog.remove('a.io', 'bars')
+  t.equal(changes, 1)
+  t.equal(types.byKind('a.io', 'Bar'), undefined)
+  t.end()
+})
+
+t.test('nodes are ready from the start, and those that are there are reported again', async (t) => {
+  const written: [verb: string, body: unknown][] = []
+  const client = {
+    create: (_type: unknown, object: { metadata: { name: string } }) => {
+      if (object.metadata.name === 'old') return Promise.reject(new ApiError(failure(409, 'AlreadyExists', 'there')))
+      if (object.metadata.name === 'bad') return Promise.reject(new Error('boom'))
+      written.push(['create', object])
+      return Promise.resolve(object)
+    },
+    patchStatus: (_type: unknown, key: unknown, patch: object) => {
+      written.push(['patchStatus', { key, ...patch }])
+      return Promise.resolve({})
+    },
+  } as unknown as Client
+  const options = { now: Date.parse('2026-01-01T00:00:00Z'), version: 'v1.2.3' }
+  await registerNodes(client, [{ name: 'old' }, { name: 'new', labels: { zone: 'a', 'kubernetes.io/os': 'other' } }], options)
+  const time = '2026-01-01T00:00:00Z'
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  const condition = (type: string, status: string, reason: string, message: string): JsonObject => ({
+    type,
+    status,
+    reason,
+    message,
+    lastHeartbeatTime: time,
+    lastTransitionTime: time,
+  })
+  const resources = { cpu: '8', memory: '32Gi', pods: '110', 'ephemeral-storage': '100Gi' }
+  const status = (name: string, address: string) => ({
+    capacity: resources,
+    allocatable: resources,
+    conditions: [
+      condition('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
+      condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
+      condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+      condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
+    ],
+    addresses: [
+      { type: 'InternalIP', address },
+      { type: 'Hostname', address: name },
+    ],
+    nodeInfo: {
+      architecture: arch,
+      operatingSystem: 'linux',
+      osImage: 'Proreus (simulated)',
+      kernelVersion: 'simulated',
+      containerRuntimeVersion: 'simulated://1',
+      kubeletVersion: 'v1.2.3',
+      kubeProxyVersion: 'v1.2.3',
+      bootID: '',
+      machineID: '',
+      systemUUID: '',
+    },
+  })
+  t.strictSame(Object.fromEntries(written), {
+    create: {
+      metadata: {
+        name: 'new',
+        labels: {
+          'kubernetes.io/arch': arch,
+          'kubernetes.io/hostname': 'new',
+          'kubernetes.io/os': 'other',
+          'beta.kubernetes.io/arch': arch,
+          'beta.kubernetes.io/os': 'linux',
+          zone: 'a',
+        },
+      },
+      spec: {},
+      status: status('new', '10.0.0.2'),
+    },
+    patchStatus: { key: { name: 'old' }, status: status('old', '10.0.0.1') },
+  })
+  await t.rejects(registerNodes(client, [{ name: 'bad' }], options), { message: 'boom' })
+  t.strictSame([nodeAddress(0), nodeAddress(254), nodeAddress(256), nodeAddress(513)], ['10.0.0.1', '10.0.0.255', '10.0.1.1', '10.0.2.2'])
+  t.strictSame(defaultNodes, [{ name: 'proreus-node', labels: { project: 'test' } }])
+})

@@ -1,0 +1,206 @@
+import t from 'tap'
+import type { JsonObject } from '../../../src/api/json.ts'
+import { finalizerWarnings } from '../../../src/devcluster/registry/finalizer-warnings.ts'
+import {
+  carryMetadata,
+  countGeneration,
+  finalizersOf,
+  givenRevision,
+  metadataOf,
+  metadataText,
+  startMetadata,
+  validateMetadataUpdate,
+  withFields,
+  withMetadata,
+} from '../../../src/devcluster/registry/metadata.ts'
+import { trackUpdate, writerOf } from '../../../src/devcluster/registry/writer.ts'
+import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
+import type { ResourceInfo } from '../../../src/devcluster/resources/resource-info.ts'
+import { foos, refusal } from '../../support/devcluster-registry.ts'
+
+const builtin = (plural: string): ResourceInfo => builtinResources.find((row) => row.plural === plural)!
+const now = Date.parse('2026-01-01T00:00:00Z')
+const object = (metadata: JsonObject, more: JsonObject = {}): JsonObject => ({ kind: 'Foo', metadata, ...more })
+
+t.test('metadata is read from whatever was sent', (t) => {
+  t.strictSame(metadataOf({ metadata: { a: 1 } }), { a: 1 })
+  for (const metadata of [undefined, null, 'x', []]) t.strictSame(metadataOf({ metadata }), {})
+  t.equal(metadataText(object({ name: 'a' }), 'name'), 'a')
+  for (const name of [undefined, null, 1, {}]) t.equal(metadataText(object({ name }), 'name'), '')
+  t.strictSame(finalizersOf(object({ finalizers: ['a', 1, 'b'] })), ['a', 'b'])
+  t.strictSame(finalizersOf(object({ finalizers: 'a' })), [])
+  t.end()
+})
+
+t.test('fields are changed in a copy, and removed where they are undefined', (t) => {
+  const before = { a: 1, b: 2, c: undefined }
+  t.strictSame(Object.keys(withFields(before, { a: undefined, d: 4 })), ['b', 'c', 'd'])
+  t.strictSame(before, { a: 1, b: 2, c: undefined })
+  t.strictSame(withMetadata({ kind: 'Foo', metadata: 'x' }, { name: 'a', uid: undefined }), { kind: 'Foo', metadata: { name: 'a' } })
+  t.end()
+})
+
+t.test('a resourceVersion that was sent', async (t) => {
+  const given = (resourceVersion: unknown): string | undefined => givenRevision(object({ resourceVersion: resourceVersion as string }))
+  t.strictSame([given(undefined), given(''), given('0'), given('00'), given('7')], [undefined, undefined, undefined, undefined, '7'])
+  for (const text of ['x', '-1', '1x', ' 1'])
+    t.strictSame(await refusal(() => given(text)), {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: `strconv.ParseUint: parsing "${text}": invalid syntax`,
+      code: 500,
+    })
+})
+
+t.test('a new object has the metadata that the server gives, and nothing empty', (t) => {
+  const sent = object({
+    name: 'a',
+    namespace: 'x',
+    uid: 'u',
+    generation: 7,
+    resourceVersion: '5',
+    selfLink: '/x',
+    creationTimestamp: '2000-01-01T00:00:00Z',
+    deletionTimestamp: '2000-01-01T00:00:00Z',
+    deletionGracePeriodSeconds: 3,
+    labels: {},
+    annotations: null,
+    ownerReferences: [],
+    finalizers: ['f'],
+    managedFields: [],
+  })
+  const at = { namespace: 'ns', uid: 'new', now }
+  const given = { name: 'a', uid: 'new', resourceVersion: '5', creationTimestamp: '2026-01-01T00:00:00Z', finalizers: ['f'] }
+  t.strictSame(startMetadata(foos, sent, at), object({ ...given, namespace: 'ns', generation: 1 }))
+  t.strictSame(
+    startMetadata(builtin('nodes'), sent, at),
+    object({ ...given, generation: 7 }),
+    'of a type without generations or namespaces',
+  )
+  t.strictSame(startMetadata(builtin('deployments'), object({}), at).metadata, {
+    namespace: 'ns',
+    uid: 'new',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    generation: 1,
+  })
+  t.end()
+})
+
+t.test('an update carries over what the writer leaves out, and what is not the writer’s', (t) => {
+  const old = object({
+    name: 'a',
+    namespace: 'ns',
+    uid: 'u',
+    resourceVersion: '7',
+    generation: 2,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    deletionTimestamp: '2026-01-02T00:00:00Z',
+    deletionGracePeriodSeconds: 0,
+    labels: { a: 'b' },
+  })
+  t.strictSame(carryMetadata(object({ name: 'a', uid: '', labels: {}, deletionTimestamp: null }), old).metadata, {
+    name: 'a',
+    namespace: 'ns',
+    uid: 'u',
+    resourceVersion: '7',
+    generation: 2,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    deletionTimestamp: '2026-01-02T00:00:00Z',
+    deletionGracePeriodSeconds: 0,
+  })
+  const sent = object({
+    name: 'a',
+    namespace: 'x',
+    uid: 'other',
+    resourceVersion: '1',
+    generation: 9,
+    creationTimestamp: 'x',
+    deletionTimestamp: 'y',
+    deletionGracePeriodSeconds: 5,
+    selfLink: '/x',
+  })
+  const carried = {
+    name: 'a',
+    namespace: 'ns',
+    uid: 'other',
+    resourceVersion: '7',
+    generation: 2,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    deletionTimestamp: 'y',
+    deletionGracePeriodSeconds: 5,
+  }
+  t.strictSame(carryMetadata(sent, old).metadata, carried)
+  t.strictSame(carryMetadata(sent, old, true).metadata, { ...carried, selfLink: '/x' })
+  t.strictSame(carryMetadata(object({ name: 'a' }), object({ name: 'a' })).metadata, { name: 'a' })
+  t.end()
+})
+
+t.test('what an update may not change', (t) => {
+  const old = object({ name: 'a', namespace: 'ns', uid: 'u', finalizers: ['x/a'] })
+  const wrong = (changes: JsonObject, before = old) =>
+    validateMetadataUpdate(withMetadata(before, changes), before).map(({ path, reason, message }) => `${path} ${reason}: ${message}`)
+  t.strictSame(wrong({ labels: { a: 'b' }, finalizers: ['x/a', 'x/b'] }), [])
+  const immutable = (field: string, value: string): string =>
+    `metadata.${field} FieldValueInvalid: Invalid value: ${value}: field is immutable`
+  t.strictSame(wrong({ name: 'b', namespace: 'x', uid: undefined, deletionTimestamp: 't', deletionGracePeriodSeconds: 1 }), [
+    immutable('name', '"b"'),
+    immutable('namespace', '"x"'),
+    immutable('uid', '""'),
+    immutable('deletionTimestamp', '"t"'),
+    immutable('deletionGracePeriodSeconds', '1'),
+  ])
+  const deleted = withMetadata(old, { deletionTimestamp: '2026-01-02T00:00:00Z' })
+  t.strictSame(wrong({ finalizers: [] }, deleted), [])
+  t.strictSame(wrong({ finalizers: ['x/b', 'x/a', 'x/c'] }, deleted), [
+    'metadata.finalizers FieldValueForbidden: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/b", "x/c"}',
+  ])
+  t.end()
+})
+
+t.test('the generation counts the changes of the desired state', (t) => {
+  const counted = (info: ResourceInfo, changes: JsonObject, before: JsonObject): unknown =>
+    metadataOf(countGeneration(info, { ...before, ...changes }, before)).generation
+  const foo = object({ name: 'a', generation: 2 }, { spec: { size: 1 }, status: { phase: 'Up' }, data: 1 })
+  t.equal(counted(foos, {}, foo), 2)
+  t.equal(counted(foos, { status: {} }, foo), 2)
+  t.equal(counted(foos, { metadata: { name: 'a', annotations: { a: 'b' } } }, foo), 2)
+  t.equal(counted(foos, { spec: { size: 2 } }, foo), 3)
+  t.equal(counted(foos, { data: 2 }, foo), 3)
+  const withoutStatus = { ...foos, subresources: {} }
+  t.equal(counted(withoutStatus, { status: {} }, foo), 3, 'a status that is nobody else’s is desired, too')
+  t.equal(counted(foos, { spec: {} }, object({ name: 'a' }, { spec: { size: 1 } })), 1)
+  t.equal(counted(foos, {}, object({ name: 'a' })), undefined)
+  const deployment = object({ name: 'a', generation: 2 }, { spec: { replicas: 1 } })
+  const annotated = { metadata: { name: 'a', generation: 2, annotations: { a: 'b' } } }
+  t.equal(counted(builtin('deployments'), annotated, deployment), 3, 'of Deployments, annotations count')
+  t.equal(counted(builtin('deployments'), { metadata: { name: 'a', labels: { a: 'b' } } }, deployment), 2)
+  t.equal(counted(builtin('replicasets'), annotated, deployment), 2)
+  t.equal(counted(builtin('configmaps'), { data: { a: 'b' } }, object({ name: 'a' })), undefined)
+  t.end()
+})
+
+t.test('finalizers of custom resources should have a domain and a path', (t) => {
+  const advice = 'to avoid accidental conflicts with other finalizer writers'
+  const named = object({ finalizers: ['', 'a', 'kubernetes', 'orphan', 'foregroundDeletion', 'x.io/a', 'x.io', 'old'] })
+  t.strictSame(finalizerWarnings(named, object({ finalizers: ['old'] })), [
+    `metadata.finalizers: "a": prefer a domain-qualified finalizer name ${advice}`,
+    `metadata.finalizers: "x.io": prefer a domain-qualified finalizer name including a path (/) ${advice}`,
+  ])
+  t.equal(finalizerWarnings(named).length, 3)
+  t.end()
+})
+
+t.test('who writes', (t) => {
+  const context = { fieldManager: '', userAgent: `${'x'.repeat(130)}/1.0` } as Parameters<typeof writerOf>[1]
+  const writer = (changes: { fieldManager?: string; userAgent?: string }) =>
+    writerOf(foos, { ...context, ...changes }, 'Apply', 'status', now)
+  t.strictSame(writer({}), { manager: 'x'.repeat(128), operation: 'Apply', apiVersion: 'ex.com/v1', subresource: 'status', now })
+  t.equal(writer({ fieldManager: 'me' }).manager, 'me')
+  t.equal(writer({ userAgent: 'kubectl/1/2' }).manager, 'kubectl')
+  t.equal(writer({ userAgent: '' }).manager, 'unknown')
+  const update = writerOf(foos, context, 'Update', '', now)
+  t.strictSame(trackUpdate(foos, undefined, object({ name: 'a', managedFields: [] }), update), object({ name: 'a' }), 'nothing is owned')
+  t.end()
+})
