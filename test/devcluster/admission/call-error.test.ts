@@ -1,7 +1,7 @@
 /** The words for what goes wrong with a webhook. */
 import t from 'tap'
-import { decodeAnswer } from '../../../src/devcluster/admission/answer.ts'
-import { describeAnswer, describeNetworkError, describeReadError } from '../../../src/devcluster/admission/call-error.ts'
+import { decodeResponse } from '../../../src/devcluster/admission/decode-response.ts'
+import { describeResponse, describeNetworkError, describeReadError } from '../../../src/devcluster/admission/call-error.ts'
 import { CallError } from '../../../src/devcluster/admission/review.ts'
 
 const failure = (fields: object, name = 'Error'): Error => Object.assign(new Error('boom'), { name }, fields)
@@ -97,11 +97,11 @@ const answers: [code: number, contentType: string, text: string, said: string][]
 
 t.test('answers that are errors, in the words of the REST client', (t) => {
   for (const [code, contentType, text, said] of answers)
-    t.equal(describeAnswer(code, contentType, text), said, `${code} ${text.slice(0, 20)}`)
+    t.equal(describeResponse(code, contentType, text), said, `${code} ${text.slice(0, 20)}`)
   t.end()
 })
 
-const decode = (text: string, statusCode = 200, contentType = '') => decodeAnswer({ statusCode, contentType, text, headers: {} })
+const decode = (text: string, statusCode = 200, contentType = '') => decodeResponse({ statusCode, contentType, text, headers: {} })
 const problem = (...given: Parameters<typeof decode>): string => {
   try {
     decode(...given)

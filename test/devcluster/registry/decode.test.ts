@@ -146,8 +146,12 @@ t.test('an empty list of managers says that nobody is known any more, any other 
 
 t.test('what a patch makes of an object is refused as a patch', async (t) => {
   const { context, warnings } = contextOf()
-  const patched = (info: ResourceInfo, object: JsonObject, more: { duplicates?: string[]; complaints?: string[] } = {}, given = context) =>
-    decodePatched(info, object, { duplicates: [], complaints: [], ...more }, given)
+  const patched = (
+    info: ResourceInfo,
+    object: JsonObject,
+    more: { duplicates?: string[]; strictErrors?: string[] } = {},
+    given = context,
+  ) => decodePatched(info, object, { duplicates: [], strictErrors: [], ...more }, given)
   t.equal(
     await problem(() => patched(configMaps, { metadata: { name: 'a' }, data: 1, apiVersion: 'v1' })),
     '422  "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"data\\":1,\\"metadata\\":{\\"name\\":\\"a\\"}}": json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string',
@@ -156,11 +160,11 @@ t.test('what a patch makes of an object is refused as a patch', async (t) => {
     await problem(() => patched(foos, { ...foo('b', { b: 1, a: 1 }), metadata: 'x' })),
     /^422 {2}"" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"ex.com\/v1\\",\\"kind\\":\\"Foo\\",\\"metadata\\":\\"x\\",\\"spec\\":{\\"a\\":1,\\"b\\":1}}": /,
   )
-  t.strictSame(patched(foos, { ...foo('a'), x: 1 }, { duplicates: ['[0].path', 'y'], complaints: ['first'] }), foo('a', { color: 'red' }))
+  t.strictSame(patched(foos, { ...foo('a'), x: 1 }, { duplicates: ['[0].path', 'y'], strictErrors: ['first'] }), foo('a', { color: 'red' }))
   t.strictSame(warnings, ['first', 'json patch duplicate field "[0].path"', 'duplicate field "y"', 'unknown field "x"'])
   const strict = contextOf('Strict').context
   t.match(
-    await problem(() => patched(pods, { x: 1 }, { complaints: ['first'] }, strict)),
+    await problem(() => patched(pods, { x: 1 }, { strictErrors: ['first'] }, strict)),
     /: strict decoding error: first, unknown field "x"$/,
   )
 })

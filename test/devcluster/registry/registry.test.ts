@@ -192,7 +192,7 @@ t.test('conversions of one request run sixteen at once', async (t) => {
   await representation.prepare(v2, stored)
   t.equal(asked.length, 40, 'what is known is not asked for again')
   t.equal(representation.present(v2, stored[0]!), shown)
-  await representation.prepare(v2, stored.slice(0, 1), { anew: true })
+  await representation.prepare(v2, stored.slice(0, 1), { refresh: true })
   t.equal(asked.length, 41)
   t.not(representation.present(v2, stored[0]!), shown)
   await t.rejects(async () => representation.present(v2, foo('new')), {
