@@ -52,7 +52,7 @@ function makesList(factor: number, size: Range): CallEstimate {
 
 /** Go's unsigned numbers wrap around. */
 function difference(a: number, b: number): number {
-  return a < b ? unknown.max : a - b
+  return a < b ? unknown.max + a - b : a - b
 }
 
 /** The value of an int literal; what is no literal may be anything. */

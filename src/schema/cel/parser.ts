@@ -295,6 +295,7 @@ class Parser {
   /** Items between commas up to the end; a comma may stand after the last one where the grammar has it. */
   #list<Item>(end: string, item: () => Item, trailingComma: boolean): Item[] {
     const items: Item[] = []
+    if (trailingComma && this.#isSymbol(',') && this.#tokens[this.#at + 1]?.text === end) this.#at += 1
     if (this.#take(end) !== undefined) return items
     for (;;) {
       items.push(item())
