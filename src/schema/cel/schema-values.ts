@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, jsonEqual } from '../../api/json.ts'
 import type { DataType } from './data-type.ts'
 import { DynamicList, DynamicMap } from './dynamic-value.ts'
-import { escapeIdentifier, unescapeIdentifier } from './escape.ts'
+import { unescapeIdentifier } from './escape.ts'
 import { noSuchOverload } from './errors.ts'
 import type { ListSemantics, Value } from './values.ts'
 import { Double, ListValue, MapValue, OpaqueValue } from './values.ts'
@@ -71,8 +71,7 @@ export class SchemaObject extends MapValue {
     return fieldReader(key)(this)
   }
   keys(): readonly Value[] {
-    const known = Object.keys(this.data).filter((name) => this.fields.has(name))
-    return known.map((name) => escapeIdentifier(name) ?? name)
+    return Object.keys(this.data).filter((name) => this.fields.has(name))
   }
   unknownFields(): readonly string[] {
     return Object.keys(this.data).filter((name) => !this.fields.has(name))
