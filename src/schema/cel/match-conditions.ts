@@ -5,7 +5,7 @@ import { dynamicValue } from './dynamic-value.ts'
 import type { CompiledExpression } from './environment.ts'
 import { compileExpression } from './environment.ts'
 import type { AuthorizerValue, ResourceCheck } from './library/authorization.ts'
-import { formatType } from './types.ts'
+import { fullTypeName } from './types.ts'
 
 /** What all conditions of one webhook may cost together: about a quarter of a second. */
 const budget = 2_500_000
@@ -40,7 +40,7 @@ export function compileMatchCondition(source: string): MatchConditionCompilation
   if ('problem' in compiled) return { ...compiled, internal: compiled.problem.startsWith('program instantiation failed') }
   const { type } = compiled.expression
   if (type.kind === 'bool') return compiled
-  return { problem: `must evaluate to bool but got ${formatType(type)}`, internal: false }
+  return { problem: `must evaluate to bool but got ${fullTypeName(type)}`, internal: false }
 }
 
 /** Evaluates all conditions: a false one decides, whatever errors the others have. */

@@ -15,7 +15,7 @@ import type { CompiledExpression } from '../../../src/schema/cel/environment.ts'
 import { compileExpression } from '../../../src/schema/cel/environment.ts'
 import { estimateCost } from '../../../src/schema/cel/estimate.ts'
 import type { Type } from '../../../src/schema/cel/types.ts'
-import { formatType } from '../../../src/schema/cel/types.ts'
+import { fullTypeName } from '../../../src/schema/cel/types.ts'
 import type { Value } from '../../../src/schema/cel/values.ts'
 import { describeValue } from './recorded/describe-value.ts'
 import { object as largeObject, schema as largeSchema } from './recorded/large.ts'
@@ -58,7 +58,7 @@ function judge(world: World, source: string): Row {
   const { expression } = compiled
   const { value, error, cost } = expression.evaluate(world.values())
   const result = error === undefined ? describeValue(value!) : `error ${error.message}`
-  return [source, formatType(expression.type), result, cost, ...world.estimate(expression)]
+  return [source, fullTypeName(expression.type), result, cost, ...world.estimate(expression)]
 }
 
 const worlds: Readonly<Record<string, World>> = {
