@@ -19,7 +19,10 @@ function evaluate(...expressions: string[]): ReturnType<typeof evaluateMatchCond
 
 t.test('what is no condition is refused in the words of the API server', (t) => {
   t.strictSame(compileMatchCondition('object.spec.size'), { problem: 'must evaluate to bool but got dyn', internal: false })
-  t.strictSame(compileMatchCondition("[duration('1s')]"), { problem: 'must evaluate to bool but got list(google.protobuf.Duration)', internal: false })
+  t.strictSame(compileMatchCondition("[duration('1s')]"), {
+    problem: 'must evaluate to bool but got list(google.protobuf.Duration)',
+    internal: false,
+  })
   t.strictSame(compileMatchCondition('null'), { problem: 'must evaluate to bool but got null_type', internal: false })
   t.match(compileMatchCondition('request.uid == ""'), { problem: /^compilation failed: .*undefined field 'uid'/, internal: false })
   t.match(compileMatchCondition('int("a") == 1'), { problem: /^program instantiation failed: /, internal: true })

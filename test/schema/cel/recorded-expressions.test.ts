@@ -76,10 +76,14 @@ const worlds: Readonly<Record<string, World>> = {
 
 for (const [name, world] of Object.entries(worlds)) {
   t.test(`${name} are those of the API server`, (t) => {
-    const lines = readFileSync(new URL(`recorded/expressions/${name}.jsonl`, import.meta.url), 'utf8').trim().split('\n')
+    const lines = readFileSync(new URL(`recorded/expressions/${name}.jsonl`, import.meta.url), 'utf8')
+      .trim()
+      .split('\n')
     const rows = lines.map((line) => JSON.parse(line) as Row)
     // One assertion: telling thousands apart would take longer than making them.
-    const wrong = rows.map((recorded) => ({ recorded, found: judge(world, recorded[0]) })).filter(({ recorded, found }) => !isSame(recorded, found))
+    const wrong = rows
+      .map((recorded) => ({ recorded, found: judge(world, recorded[0]) }))
+      .filter(({ recorded, found }) => !isSame(recorded, found))
     t.strictSame(wrong, [])
     t.end()
   })

@@ -17,7 +17,9 @@ import type { RecordedCase } from './recorded/recorded-case.ts'
 import { rows as values } from './recorded/values.ts'
 
 const objects = ['objects', 'rules'].flatMap((name) => {
-  const lines = readFileSync(new URL(`recorded/${name}.jsonl`, import.meta.url), 'utf8').trim().split('\n')
+  const lines = readFileSync(new URL(`recorded/${name}.jsonl`, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
   const cases = lines.map((line) => parseJson(line) as unknown as Omit<RecordedCase, 'schema'> & { schema?: StructuralSchema })
   // A case without a schema has that of the one before.
   let schema: StructuralSchema = {}

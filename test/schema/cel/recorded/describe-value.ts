@@ -24,7 +24,8 @@ export function describeValue(value: Value): string {
   if (value instanceof Duration) return `duration ${value.nanos}`
   if (value instanceof TypeValue) return `type ${value.type.name}`
   if (value instanceof OptionalValue) return value.hasValue ? `optional.of(${describeRead(() => value.value)})` : 'optional.none()'
-  if (value instanceof ListValue) return `[${Array.from({ length: value.size }, (_, index) => describeRead(() => value.at(index))).join(', ')}]`
+  if (value instanceof ListValue)
+    return `[${Array.from({ length: value.size }, (_, index) => describeRead(() => value.at(index))).join(', ')}]`
   if (value instanceof MapValue) {
     const entries = value.keys().map((key) => `${describeValue(key)}: ${describeRead(() => value.find(key))}`)
     return `{${entries.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))).join(', ')}}`
