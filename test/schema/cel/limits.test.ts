@@ -139,7 +139,7 @@ t.test('expressions are nested 250 deep at most', (t) => {
     t.strictSame(compileExpression(nested(250), {}), { problem }, `250 ${what}`)
   }
   for (const step of ['.a', '[0]']) {
-    const ways = (steps: number): unknown => compileExpression(`a${step.repeat(steps)}`, { a: dynType })
+    const ways = (steps: number): ReturnType<typeof compileExpression> => compileExpression(`a${step.repeat(steps)}`, { a: dynType })
     t.hasOwnProp(ways(250), 'expression', `250 times ${step}`)
     t.strictSame(ways(251), { problem: 'compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded' }, `251 times ${step}`)
   }
