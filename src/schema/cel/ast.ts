@@ -84,15 +84,9 @@ export function qualifiedName(expr: Expr): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expr.field}`
 }
 
-/** Whether the comprehension only gives a name to a value. */
-export function isBinding(expr: Comprehension): boolean {
-  return (
-    expr.range.kind === 'list' &&
-    expr.range.elements.length === 0 &&
-    expr.condition.kind === 'literal' &&
-    expr.condition.value === false &&
-    expr.accumulator !== accumulatorName
-  )
+/** Whether the comprehension only gives a name to a value: all others have the one accumulator. */
+export function isBinding({ accumulator }: Comprehension): boolean {
+  return accumulator !== accumulatorName
 }
 
 /** The expressions directly below one. */
