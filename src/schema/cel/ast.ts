@@ -90,15 +90,9 @@ export function qualifiedName(expr: Expr): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expr.field}`
 }
 
-/** True for a fold that only binds a value to a name (`cel-go/checker: cost.go, isBind`). */
-export function isBinding(expr: Comprehension): boolean {
-  return (
-    expr.range.kind === 'list' &&
-    expr.range.elements.length === 0 &&
-    expr.condition.kind === 'literal' &&
-    expr.condition.value === false &&
-    expr.accumulator !== accumulatorName
-  )
+/** True for a fold that only binds a value to a name (`cel-go/checker: cost.go, isBind`): all other folds have the same accumulator. */
+export function isBinding({ accumulator }: Comprehension): boolean {
+  return accumulator !== accumulatorName
 }
 
 /** Returns the direct subexpressions. */

@@ -55,7 +55,7 @@ function allocatingListCall(factor: number, size: Range): CallEstimate {
 
 /** Go's unsigned numbers wrap around below zero; `unknown.max` stands for the result. */
 function difference(a: number, b: number): number {
-  return a < b ? unknown.max : a - b
+  return a < b ? unknown.max + a - b : a - b
 }
 
 /** Returns the value of an int literal, and `otherwise` for any other expression. */

@@ -20,7 +20,7 @@ const goTypes: Readonly<Record<string, string>> = {
   'kubernetes.Quantity': 'cel.Quantity',
   'kubernetes.URL': 'cel.URL',
   'kubernetes.Semver': 'cel.Semver',
-  'kubernetes.NamedFormat': '*cel.Format',
+  'kubernetes.NamedFormat': 'cel.Format',
   'net.IP': 'cel.IP',
   'net.CIDR': 'cel.CIDR',
 }

@@ -6,7 +6,11 @@ import type { Value } from './values.ts'
 import { Double, Uint } from './values.ts'
 
 export function parseNumber({ kind, text, offset }: Token): Value {
-  if (kind === 'float') return new Double(Number(text))
+  if (kind === 'float') {
+    const value = Number(text)
+    if (!Number.isFinite(value)) throw new CelSyntaxError(offset, 'invalid double literal')
+    return new Double(value)
+  }
   const negative = text.startsWith('-')
   const digits = text.slice(negative ? 1 : 0, kind === 'uint' ? -1 : undefined)
   const value = negative ? -BigInt(digits) : BigInt(digits)

@@ -187,7 +187,6 @@ const macros: ReadonlyMap<string, Expand> = new Map<string, Expand>([
   ['exists/2', (target, args, build) => exists(target, oneVariable(args), args[1]!, build)],
   ['exists/3', (target, args, build) => exists(target, twoVariables(args), args[2]!, build)],
   ['exists_one/2', (target, args, build) => existsOne(target, oneVariable(args), args[1]!, build)],
-  ['existsOne/2', (target, args, build) => existsOne(target, oneVariable(args), args[1]!, build)],
   ['existsOne/3', (target, args, build) => existsOne(target, twoVariables(args), args[2]!, build)],
   ['exists_one/3', (target, args, build) => existsOne(target, twoVariables(args), args[2]!, build)],
   ['map/2', map],

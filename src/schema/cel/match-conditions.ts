@@ -8,7 +8,7 @@ import { dynamicValue } from './dynamic-value.ts'
 import type { CompiledExpression } from './environment.ts'
 import { compileExpression } from './environment.ts'
 import type { AuthorizerValue, ResourceCheck } from './library/authorization.ts'
-import { formatType } from './types.ts'
+import { fullTypeName } from './types.ts'
 
 /** Cost budget of all conditions of one webhook: about 0.25 s (`k8s.io/apiserver/pkg/apis/cel: RuntimeCELCostBudgetMatchConditions`). */
 const budget = 2_500_000
@@ -43,7 +43,7 @@ export function compileMatchCondition(source: string): MatchConditionCompilation
   if ('problem' in compiled) return { ...compiled, internal: compiled.problem.startsWith('program instantiation failed') }
   const { type } = compiled.expression
   if (type.kind === 'bool') return compiled
-  return { problem: `must evaluate to bool but got ${formatType(type)}`, internal: false }
+  return { problem: `must evaluate to bool but got ${fullTypeName(type)}`, internal: false }
 }
 
 /** Evaluates all conditions. If one is false, errors of the others are ignored. An exhausted cost budget is always an error. */

@@ -35,6 +35,8 @@ class Parser {
   readonly #issues: Issue[]
   #at = 0
   #depth = 0
+  /** How many dots and brackets of one way into a value were passed, those of ways around it included. */
+  #steps = 0
 
   /** Errors that do not stop the parser are added to `issues`. */
   constructor(tokens: readonly Token[], issues: Issue[]) {
@@ -155,21 +157,22 @@ class Parser {
 
   #member(): Expr {
     let expr = this.#primary()
-    const depth = this.#depth
+    const steps = this.#steps
     for (;;) {
-      this.#depth += 1
-      if (this.#depth > maxDepth) throw new CelSyntaxError(undefined, `expression recursion limit exceeded: ${maxDepth}`)
       const dot = this.#take('.')
       const bracket = dot === undefined ? this.#take('[') : undefined
+      if (dot === undefined && bracket === undefined) {
+        this.#steps = steps
+        return expr
+      }
+      this.#steps += 1
+      if (this.#steps > maxDepth) throw new CelSyntaxError(undefined, 'max recursion depth exceeded')
       if (dot !== undefined) expr = this.#afterDot(expr, dot.offset)
       else if (bracket !== undefined) {
         const optional = this.#take('?') !== undefined
         const index = this.#expression()
         this.#expect(']')
         expr = call(bracket.offset, optional ? '_[?_]' : '_[_]', [expr, index])
-      } else {
-        this.#depth = depth
-        return expr
       }
     }
   }
@@ -295,6 +298,7 @@ class Parser {
   /** Parses comma-separated items up to `end`. A trailing comma is allowed where the grammar has it. */
   #list<Item>(end: string, item: () => Item, trailingComma: boolean): Item[] {
     const items: Item[] = []
+    if (trailingComma && this.#isSymbol(',') && this.#tokens[this.#at + 1]?.text === end) this.#at += 1
     if (this.#take(end) !== undefined) return items
     for (;;) {
       items.push(item())

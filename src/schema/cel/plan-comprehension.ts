@@ -8,7 +8,7 @@ import type { Eval, Frame, Plan, Planner } from './plan.ts'
 import { checkCost, computed } from './plan.ts'
 import { listCost } from './runtime-cost.ts'
 import type { Value } from './values.ts'
-import { ListValue, MapValue, PlainList, PlainMap } from './values.ts'
+import { ListValue, MapValue, PlainList, PlainMap, typeNameOf } from './values.ts'
 
 /** Calls `round` for each item with the variables assigned, until it returns false. */
 type Loop = (frame: Frame, range: Value, round: () => boolean) => void
@@ -159,7 +159,7 @@ function mapCollector(planner: Planner, filter: Eval | undefined, added: readonl
       const key = first!(frame)
       if (second !== undefined) insertInto(map, key, second(frame))
       else if (key instanceof MapValue) insertAllInto(map, key)
-      else throw noSuchOverload()
+      else throw noSuchOverload(`cel.@mapInsert(map, ${typeNameOf(key)})`)
     })
     return map
   }

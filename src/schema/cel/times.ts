@@ -61,7 +61,9 @@ export function parseDuration(text: string): Duration | undefined {
     if (whole.length > 64) return undefined
     const nanos = unitNanos[unit]!
     const digits = fraction.slice(0, 18)
-    sum += BigInt(whole === '' ? '0' : whole) * nanos + (BigInt(digits === '' ? '0' : digits) * nanos) / 10n ** BigInt(digits.length)
+    // Of a fraction, Go reckons with floats.
+    const part = Math.trunc(Number(digits) * (Number(nanos) / 10 ** digits.length))
+    sum += BigInt(whole === '' ? '0' : whole) * nanos + BigInt(part)
   }
   const value = text.startsWith('-') ? -sum : sum
   return value < minInt || value > maxInt ? undefined : new Duration(value)

@@ -83,6 +83,11 @@ export function formatType(type: Type): string {
   return type.parameters.length === 0 ? name : `${name}(${type.parameters.map(formatType).join(', ')})`
 }
 
+/** A type by the names that `type()` gives: `list(google.protobuf.Duration)`. */
+export function fullTypeName({ name, parameters }: Type): string {
+  return parameters.length === 0 ? name : `${name}(${parameters.map(fullTypeName).join(', ')})`
+}
+
 export function sameType(a: Type, b: Type): boolean {
   return (
     a === b ||

@@ -2,7 +2,9 @@
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'
+import { compileExpression } from '../../../src/schema/cel/environment.ts'
 import { checkRules, compileRules } from '../../../src/schema/cel/rules.ts'
+import { dynType } from '../../../src/schema/cel/types.ts'
 import { processorTimeMs } from '../../support/turns.ts'
 
 function listSchema(rule: string, items: StructuralSchema, limits: StructuralSchema = {}): StructuralSchema {
@@ -119,5 +121,60 @@ t.test('names that every JavaScript object has are data', (t) => {
 
 t.test('a schema without rules has none to evaluate', (t) => {
   t.equal(compileRules({ type: 'object', properties: { a: { type: 'string' } } }), undefined)
+  t.end()
+})
+
+const deepest: Record<string, (levels: number) => string> = {
+  parentheses: (levels) => `${'('.repeat(levels)}1${')'.repeat(levels)}`,
+  calls: (levels) => `${'dyn('.repeat(levels)}1${')'.repeat(levels)}`,
+  conditions: (levels) => `${'true ? 1 : '.repeat(levels)}1`,
+  // The innermost list has no item.
+  lists: (levels) => `${'['.repeat(levels + 1)}${']'.repeat(levels + 1)}`,
+}
+
+t.test('expressions are nested 250 deep at most', (t) => {
+  for (const [what, nested] of Object.entries(deepest)) {
+    t.notOk('problem' in compileExpression(nested(249), {}), `249 ${what}`)
+    const problem = 'compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250'
+    t.strictSame(compileExpression(nested(250), {}), { problem }, `250 ${what}`)
+  }
+  for (const step of ['.a', '[0]']) {
+    const ways = (steps: number): ReturnType<typeof compileExpression> => compileExpression(`a${step.repeat(steps)}`, { a: dynType })
+    t.hasOwnProp(ways(250), 'expression', `250 times ${step}`)
+    t.strictSame(ways(251), { problem: 'compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded' }, `251 times ${step}`)
+  }
+  // Ways that lie one behind the other do not add up.
+  t.hasOwnProp(compileExpression(`[a${'.a'.repeat(200)}, a${'.a'.repeat(200)}]`, { a: dynType }), 'expression')
+  t.end()
+})
+
+t.test('an expression has 100,000 characters at most', (t) => {
+  const textOf = (characters: number): string => `'${'👑'.repeat(characters - 2)}'`
+  t.hasOwnProp(compileExpression(textOf(100_000), {}), 'expression')
+  const problem = 'compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100001, limit 100000'
+  t.strictSame(compileExpression(textOf(100_001), {}), { problem })
+  t.end()
+})
+
+t.test('a hundred problems are told, and of lines that are not too long the text', (t) => {
+  const unknown = (count: number): string[] => {
+    const compiled = compileExpression(Array.from({ length: count }, () => 'zz').join(' +\n'), {})
+    return 'problem' in compiled ? compiled.problem.split('\n') : []
+  }
+  const last = ["ERROR: <input>:100:1: undeclared reference to 'zz' (in container '')", ' | zz', ' | ^']
+  t.strictSame(unknown(100).slice(-3), last)
+  t.equal(unknown(100).length, 300)
+  t.strictSame(unknown(103).slice(-2), [' | ^', '3 more errors were truncated'])
+  t.equal(unknown(103).length, 301)
+  const problem = "compilation failed: ERROR: <input>:1:1: undeclared reference to 'zz' (in container '')"
+  const long = `zz + '${'a'.repeat(16_384 - 7)}'`
+  t.strictSame(compileExpression(long, {}), { problem: `${problem}\n | ${long}\n | ^` })
+  t.strictSame(compileExpression(`${long} `, {}), { problem })
+  t.strictSame(compileExpression("\t'é' +\tzz\n\t\t+ '👑' + yy", {}), {
+    problem: [
+      "compilation failed: ERROR: <input>:1:8: undeclared reference to 'zz' (in container '')\n |  'é' + zz\n | ..．....^",
+      "ERROR: <input>:2:11: undeclared reference to 'yy' (in container '')\n |   + '👑' + yy\n | .....．....^",
+    ].join('\n'),
+  })
   t.end()
 })

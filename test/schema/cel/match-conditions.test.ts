@@ -19,6 +19,11 @@ function evaluate(...expressions: string[]): ReturnType<typeof evaluateMatchCond
 
 t.test('what is no condition is refused in the words of the API server', (t) => {
   t.strictSame(compileMatchCondition('object.spec.size'), { problem: 'must evaluate to bool but got dyn', internal: false })
+  t.strictSame(compileMatchCondition("[duration('1s')]"), {
+    problem: 'must evaluate to bool but got list(google.protobuf.Duration)',
+    internal: false,
+  })
+  t.strictSame(compileMatchCondition('null'), { problem: 'must evaluate to bool but got null_type', internal: false })
   t.match(compileMatchCondition('request.uid == ""'), { problem: /^compilation failed: .*undefined field 'uid'/, internal: false })
   t.match(compileMatchCondition('int("a") == 1'), { problem: /^program instantiation failed: /, internal: true })
   t.end()
@@ -48,5 +53,90 @@ t.test('the authorizer is asked for the requester, a resource, a path, or a serv
     'jane get /healthz',
     'system:serviceaccount:m:robot delete /pods/ /',
   ])
+  t.end()
+})
+
+/** As kube-apiserver 1.36.3 tells them. */
+const types: Readonly<Record<string, string>> = {
+  object: 'dyn',
+  oldObject: 'dyn',
+  request: 'kubernetes.AdmissionRequest',
+  'request.kind': 'kubernetes.GroupVersionKind',
+  'request.kind.group': 'string',
+  'request.kind.version': 'string',
+  'request.kind.kind': 'string',
+  'request.resource': 'kubernetes.GroupVersionResource',
+  'request.resource.group': 'string',
+  'request.resource.version': 'string',
+  'request.resource.resource': 'string',
+  'request.subResource': 'string',
+  'request.requestKind': 'kubernetes.GroupVersionKind',
+  'request.requestResource': 'kubernetes.GroupVersionResource',
+  'request.requestSubResource': 'string',
+  'request.name': 'string',
+  'request.namespace': 'string',
+  'request.operation': 'string',
+  'request.userInfo': 'kubernetes.UserInfo',
+  'request.userInfo.username': 'string',
+  'request.userInfo.uid': 'string',
+  'request.userInfo.groups': 'list(string)',
+  'request.userInfo.extra': 'map(string, list(string))',
+  'request.dryRun': 'bool',
+  'request.options': 'dyn',
+  namespaceObject: 'kubernetes.Namespace',
+  'namespaceObject.metadata': 'kubernetes.NamespaceMetadata',
+  'namespaceObject.metadata.name': 'string',
+  'namespaceObject.metadata.generateName': 'string',
+  'namespaceObject.metadata.namespace': 'string',
+  'namespaceObject.metadata.labels': 'map(string, string)',
+  'namespaceObject.metadata.annotations': 'map(string, string)',
+  'namespaceObject.metadata.UID': 'string',
+  'namespaceObject.metadata.creationTimestamp': 'google.protobuf.Timestamp',
+  'namespaceObject.metadata.deletionGracePeriodSeconds': 'int',
+  'namespaceObject.metadata.deletionTimestamp': 'google.protobuf.Timestamp',
+  'namespaceObject.metadata.generation': 'int',
+  'namespaceObject.metadata.resourceVersion': 'string',
+  'namespaceObject.metadata.finalizers': 'list(string)',
+  'namespaceObject.spec': 'kubernetes.NamespaceSpec',
+  'namespaceObject.spec.finalizers': 'list(string)',
+  'namespaceObject.status': 'kubernetes.NamespaceStatus',
+  'namespaceObject.status.phase': 'string',
+  'namespaceObject.status.conditions': 'list(kubernetes.NamespaceCondition)',
+  'namespaceObject.status.conditions[0].status': 'string',
+  'namespaceObject.status.conditions[0].type': 'string',
+  'namespaceObject.status.conditions[0].lastTransitionTime': 'google.protobuf.Timestamp',
+  'namespaceObject.status.conditions[0].message': 'string',
+  'namespaceObject.status.conditions[0].reason': 'string',
+  authorizer: 'kubernetes.authorization.Authorizer',
+  'authorizer.requestResource': 'kubernetes.authorization.ResourceCheck',
+  "authorizer.path('/')": 'kubernetes.authorization.PathCheck',
+  "authorizer.group('')": 'kubernetes.authorization.GroupCheck',
+  "authorizer.serviceAccount('a', 'b')": 'kubernetes.authorization.Authorizer',
+  "authorizer.path('/').check('get')": 'kubernetes.authorization.Decision',
+}
+
+t.test('what conditions can use has the types of the API server', (t) => {
+  // Of a list of it, no condition can be made, whatever it is.
+  for (const [source, type] of Object.entries(types)) {
+    t.strictSame(compileMatchCondition(`[${source}]`), { problem: `must evaluate to bool but got list(${type})`, internal: false }, source)
+  }
+  for (const name of ['request.uid', 'request.object', 'namespaceObject.metadata.uid', 'params', 'variables', 'self']) {
+    t.match(compileMatchCondition(`[${name}]`), { problem: /^compilation failed: ERROR: .*(?:undefined field|undeclared reference)/ }, name)
+  }
+  t.end()
+})
+
+t.test('all conditions together have one budget', (t) => {
+  // A check costs 350,000, and every expression around it a little.
+  const check = "authorizer.path('/').check('get').allowed()"
+  const costs = (count: number): string => Array.from({ length: count }, () => check).join(' && ')
+  t.equal(evaluate(costs(2), costs(2), costs(2)), undefined)
+  t.equal(evaluate(costs(2), costs(2), costs(2), check), undefined)
+  const error = 'validation failed due to running out of cost budget, no further validation rules will be run'
+  t.strictSame(evaluate(costs(2), costs(2), costs(2), check, check), { error })
+  t.strictSame(evaluate('false', costs(2), costs(2), costs(2), costs(2)), { error }, 'even where one is false')
+  t.strictSame(evaluate(costs(3)), { error: `expression '${costs(3)}' resulted in error: operation cancelled: actual cost limit exceeded` })
+  t.strictSame(evaluate('zz', 'false'), {})
+  t.match(evaluate('zz', 'true'), { error: /^compilation error: compilation failed: ERROR: <input>:1:1: undeclared reference to 'zz'/ })
   t.end()
 })

@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import type { FieldError } from '../../../src/api/field-error.ts'
 import { formatFieldError } from '../../../src/api/field-error.ts'
+import { parseJson } from '../../../src/api/json-reader.ts'
 import type { StructuralSchema } from '../../../src/api/structural-schema.ts'
 import { ruleShapeErrors } from '../../../src/schema/cel/rule-shape.ts'
 import { checkRules, compileRules } from '../../../src/schema/cel/rules.ts'
@@ -15,10 +16,18 @@ import { rows as problems2 } from './recorded/problems-2.ts'
 import type { RecordedCase } from './recorded/recorded-case.ts'
 import { rows as values } from './recorded/values.ts'
 
-const objects = readFileSync(new URL('recorded/objects.jsonl', import.meta.url), 'utf8')
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as RecordedCase)
+const objects = ['objects', 'rules'].flatMap((name) => {
+  const lines = readFileSync(new URL(`recorded/${name}.jsonl`, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+  const cases = lines.map((line) => parseJson(line) as unknown as Omit<RecordedCase, 'schema'> & { schema?: StructuralSchema })
+  // A case without a schema has that of the one before.
+  let schema: StructuralSchema = {}
+  return cases.map((recorded) => {
+    schema = recorded.schema ?? schema
+    return { ...recorded, schema }
+  })
+})
 
 /** Types are named after the moment at which the API server compiles them. */
 function withoutMoment(text: string): string {

@@ -58,7 +58,7 @@ function parseV6(text: string): Result {
         return { problem: 'embedded IPv4 address must replace the final 2 fields of the address', at: rest }
       if (bytes.length + 4 > 16) return { problem: 'too many hex fields to fit an embedded IPv4 at the end of the address', at: rest }
       const embedded = parseV4(rest)
-      if (typeof embedded === 'string') return { problem: embedded, at: rest }
+      if (typeof embedded === 'string') return { problem: embedded }
       if ('problem' in embedded) return embedded
       bytes.push(...embedded.bytes)
       rest = ''

@@ -5,7 +5,7 @@ import { CelError } from '../errors.ts'
 import { formatDouble } from '../format-double.ts'
 import { parseZonedTime } from '../go-time.ts'
 import type { Int } from '../integers.ts'
-import { checkedUint, parseInt64, parseUint64, toIndex, toInt } from '../integers.ts'
+import { checkedUint, parseInt64, parseUint64, toInt } from '../integers.ts'
 import { formatDuration, formatTimestamp, parseDuration, timestamp } from '../times.ts'
 import { typeOfValue } from '../type-of-value.ts'
 import type { Duration, ListValue, MapValue, Timestamp, Value } from '../values.ts'
@@ -122,7 +122,7 @@ export const conversions: readonly Overload[] = [
   define('string(timestamp) -> string', 'timestamp_to_string', formatTimestamp),
   define('string(uint) -> string', 'uint64_to_string', ({ value }: Uint) => String(value)),
   define('timestamp(timestamp) -> timestamp', 'timestamp_to_timestamp', identity),
-  define('timestamp(int) -> timestamp', 'int64_to_timestamp', (value: Int) => timestamp(toIndex(value), 0)),
+  define('timestamp(int) -> timestamp', 'int64_to_timestamp', (value: Int) => timestamp(Number(value), 0)),
   define('timestamp(string) -> timestamp', 'string_to_timestamp', stringToTimestamp),
   define('uint(uint) -> uint', 'uint64_to_uint64', identity),
   define('uint(double) -> uint', 'double_to_uint64', doubleToUint),

@@ -126,8 +126,10 @@ function floatText(kind: 'f' | 'e', precision: number, value: Value): string | u
   const special: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity: Infinity, '-Infinity': -Infinity }
   const number = value instanceof Double ? value.value : typeof value === 'string' ? special[value] : undefined
   if (number === undefined) return undefined
-  if (Number.isNaN(number)) return 'NaN'
-  if (!Number.isFinite(number)) return number > 0 ? '∞' : '-∞'
+  if (!Number.isFinite(number)) {
+    const text = Number.isNaN(number) ? 'NaN' : number > 0 ? '∞' : '-∞'
+    return kind === 'e' ? text.padStart(precision) : text
+  }
   if (kind === 'f') {
     return new Intl.NumberFormat('en-US', { minimumFractionDigits: precision, maximumFractionDigits: precision }).format(number)
   }

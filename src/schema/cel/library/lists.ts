@@ -2,7 +2,7 @@
 import { compare, contains, equalsIfComparable, isComparable } from '../comparison.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
-import { CelError } from '../errors.ts'
+import { CelError, noSuchOverload } from '../errors.ts'
 import type { Int } from '../integers.ts'
 import { addInts, toIndex } from '../integers.ts'
 import { SchemaList } from '../schema-values.ts'
@@ -33,10 +33,18 @@ function extreme(name: string, direction: 1 | -1) {
 }
 
 const sums: Readonly<Record<string, (list: ListValue) => Value>> = {
-  int: (list) => [...list].reduce<Int>((sum, item) => addInts(sum, item as Int), 0),
-  uint: (list) => new Uint([...list].reduce<bigint>((sum, item) => checkedUint(sum + (item as Uint).value), 0n)),
-  double: (list) => new Double([...list].reduce<number>((sum, item) => sum + (item as Double).value, 0)),
-  duration: (list) => [...list].reduce<Duration>((sum, item) => duration(sum.nanos + (item as Duration).nanos), new Duration(0n)),
+  int: (list) => itemsOfType<Int>(list, 'int').reduce<Int>((sum, item) => addInts(sum, item), 0),
+  uint: (list) => new Uint(itemsOfType<Uint>(list, 'uint').reduce((sum, { value }) => checkedUint(sum + value), 0n)),
+  double: (list) => new Double(itemsOfType<Double>(list, 'double').reduce((sum, { value }) => sum + value, 0)),
+  duration: (list) =>
+    itemsOfType<Duration>(list, 'google.protobuf.Duration').reduce((sum, { nanos }) => duration(sum.nanos + nanos), new Duration(0n)),
+}
+
+/** All items; where one is of another type than the first promised, they cannot be added. */
+function itemsOfType<Item extends Value>(list: ListValue, name: string): Item[] {
+  const items = [...list]
+  if (!items.every((item) => typeNameOf(item) === name)) throw noSuchOverload()
+  return items as Item[]
 }
 
 function indexOf(list: ListValue, item: Value): number {

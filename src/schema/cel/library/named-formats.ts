@@ -1,5 +1,5 @@
 /** Named formats: `!format.dns1123Label().validate(self.name).hasValue()` (`k8s.io/apiserver/pkg/cel/library: format.go`). */
-import { dns1035Label, dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../../../api/names.ts'
+import { dns1035Label, labelValue, longName, qualifiedName, shortName } from '../../../api/names.ts'
 import { formatOf } from '../../formats.ts'
 import type { Overload } from '../declarations.ts'
 import { define } from '../declarations.ts'
@@ -38,12 +38,12 @@ const uuidPatternSize = 70
 const dateTimePatternSize = 71
 
 const formats: readonly (readonly [string, NamedFormat])[] = [
-  ['dns1123Label', new NamedFormat('DNS1123Label', 30, dns1123Label)],
-  ['dns1123Subdomain', new NamedFormat('DNS1123Subdomain', 60, dns1123Subdomain)],
+  ['dns1123Label', new NamedFormat('DNS1123Label', 30, shortName)],
+  ['dns1123Subdomain', new NamedFormat('DNS1123Subdomain', 60, longName)],
   ['dns1035Label', new NamedFormat('DNS1035Label', 30, dns1035Label)],
   ['qualifiedName', new NamedFormat('QualifiedName', 60, qualifiedName)],
-  ['dns1123LabelPrefix', new NamedFormat('DNS1123LabelPrefix', 30, prefixOf(dns1123Label))],
-  ['dns1123SubdomainPrefix', new NamedFormat('DNS1123SubdomainPrefix', 60, prefixOf(dns1123Subdomain))],
+  ['dns1123LabelPrefix', new NamedFormat('DNS1123LabelPrefix', 30, prefixOf(shortName))],
+  ['dns1123SubdomainPrefix', new NamedFormat('DNS1123SubdomainPrefix', 60, prefixOf(longName))],
   ['dns1035LabelPrefix', new NamedFormat('DNS1035LabelPrefix', 30, prefixOf(dns1035Label))],
   ['labelValue', new NamedFormat('LabelValue', 40, labelValue)],
   ['uri', new NamedFormat('URI', 1103, schemaFormat('uri', requestUriProblem))],

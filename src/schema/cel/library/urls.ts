@@ -27,7 +27,7 @@ class Url extends OpaqueValue {
     this.host = authority.slice(authority.lastIndexOf('@') + 1)
     const path = hasAuthority ? (slash < 0 ? '' : rest.slice(slash)) : rest
     // Without a leading slash, the rest is an opaque part and the path is empty.
-    this.path = path.startsWith('/') ? path : ''
+    this.path = path.startsWith('/') || text === '*' ? path : ''
   }
   equals(other: OpaqueValue): boolean {
     return other instanceof Url && other.text === this.text

@@ -54,6 +54,7 @@ const spec: StructuralSchema = {
     pu2: { 'x-kubernetes-preserve-unknown-fields': true },
     emb: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
     missing: { type: 'string', maxLength: 3 },
+    empty: { type: 'string', maxLength: 0 },
     oo: {
       type: 'object',
       maxProperties: 5,
@@ -96,6 +97,7 @@ export const object: JsonObject = {
     pu: { known: 'k', more: 1 },
     pu2: { a: 1 },
     emb: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: {} },
+    empty: '',
     oo: { a: [{ x: 1 }, { x: 2 }] },
   },
 }
