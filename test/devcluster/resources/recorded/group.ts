@@ -1,5 +1,5 @@
 /** Requests about one built-in type, most of them the same valid object with one thing changed; what is asked of the real API server and of the embedded one. */
-import type { JsonArray, JsonObject, JsonValue } from '../../../../src/api/json.ts'
+import type { JsonObject, JsonValue } from '../../../../src/api/json.ts'
 import { isObject } from '../../../../src/api/json.ts'
 
 export interface RecordedType {
@@ -64,7 +64,7 @@ export function mistakesIn(value: JsonObject, path = ''): Change[] {
   return Object.entries(value).flatMap(([field, content]) => {
     if (content === undefined) return []
     const here = path === '' ? field : `${path}.${field}`
-    const first: JsonValue | undefined = Array.isArray(content) ? (content as JsonArray)[0] : content
+    const first: JsonValue | undefined = Array.isArray(content) ? (content as readonly JsonValue[])[0] : content
     const inside = isObject(first) ? mistakesIn(first, Array.isArray(content) ? `${here}[0]` : here) : []
     return [{ [here]: undefined }, { [here]: ofAnotherType(content) }, ...inside]
   })
@@ -92,7 +92,7 @@ function set(
 ): JsonValue | undefined {
   if (step === undefined) return value
   if (typeof step === 'number') {
-    const list = Array.isArray(object) ? [...(object as JsonArray)] : []
+    const list = Array.isArray(object) ? [...(object as readonly JsonValue[])] : []
     const item = set(list[step], rest, value)
     if (item === undefined) list.splice(step, 1)
     else list[step] = item
