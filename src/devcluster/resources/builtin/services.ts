@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { FieldError } from '../../../api/field-error.ts'
-import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
+import { duplicate, forbidden, invalid, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
 import { dns1123Subdomain, shortName } from '../../../api/names.ts'
