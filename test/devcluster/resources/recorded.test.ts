@@ -14,7 +14,8 @@ const differences = linesOf('differences.jsonl') as [string, string, string][]
 
 for (const group of groups) t.test(group.name, (t) => compare(t, group))
 
-for (const [reason, { length }] of Map.groupBy(differences, ([, why]) => why)) t.test(`${length} other cases`, { skip: reason }, (t) => t.end())
+for (const [reason, { length }] of Map.groupBy(differences, ([, why]) => why))
+  t.test(`${length} other cases`, { skip: reason }, (t) => t.end())
 
 /** What may differ is listed with its reason; what agrees all the same has no place in that list. */
 async function compare(t: Test, group: Group): Promise<void> {
