@@ -9,6 +9,7 @@ import type { JsonObject } from '../src/api/json.ts'
 import { messageOf } from '../src/api/errors.ts'
 import { systemClock } from '../src/api/clock.ts'
 import type { Connection } from '../src/client/connection.ts'
+import { builtinResources } from '../src/devcluster/resources/builtin/index.ts'
 import { startControlPlane } from '../src/testing/control-plane.ts'
 import { groups } from '../test/devcluster/resources/recorded/groups.ts'
 import type { Request, Send } from '../test/devcluster/resources/recorded/play.ts'
@@ -35,9 +36,28 @@ try {
       process.exitCode = 1
     }
   }
+  if (asked.size === 0 || asked.has('discovery')) await recordDiscovery(connection, agent)
   await agent.close()
 } finally {
   await controlPlane.stop()
+}
+
+/** What the API server says of the types that the embedded one has, but for what is about their storage. */
+async function recordDiscovery(connection: Connection, agent: Agent): Promise<void> {
+  const groupVersions = new Set(
+    builtinResources.map(({ group, version }) => (group === '' ? `api/${version}` : `apis/${group}/${version}`)),
+  )
+  const lines: string[] = []
+  for (const path of groupVersions) {
+    const authorization = await connection.authorization?.()
+    const { body } = await request(`${connection.server}/${path}`, {
+      dispatcher: agent,
+      headers: authorization === undefined ? {} : { authorization },
+    })
+    const { resources } = (await body.json()) as { resources: JsonObject[] }
+    for (const { storageVersionHash: _hash, ...resource } of resources) lines.push(`${JSON.stringify([path, resource])}\n`)
+  }
+  writeFileSync(join(target, '../discovery.jsonl'), lines.join(''))
 }
 
 function overHttp(connection: Connection, agent: Agent): Send {

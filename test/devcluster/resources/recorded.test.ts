@@ -3,6 +3,10 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import type { Test } from 'tap'
+import type { JsonObject } from '../../../src/api/json.ts'
+import { Discovery } from '../../../src/devcluster/http/discovery.ts'
+import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
+import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
 import type { Answer } from './recorded/answer.ts'
 import { embeddedServer } from './recorded/embedded.ts'
 import type { Group } from './recorded/group.ts'
@@ -16,6 +20,21 @@ for (const group of groups) t.test(group.name, (t) => compare(t, group))
 
 for (const [reason, { length }] of Map.groupBy(differences, ([, why]) => why))
   t.test(`${length} other cases`, { skip: reason }, (t) => t.end())
+
+t.test('the types are discovered by the names, verbs and subresources that they have there', (t) => {
+  const recorded = linesOf('discovery.jsonl') as [string, JsonObject][]
+  const discovery = new Discovery(new Catalog(builtinResources))
+  const rows = builtinResources.map(({ group, version }) => [group, version] as const)
+  for (const [group, version] of new Map(rows.map((row) => [row.join('/'), row])).values()) {
+    const path = group === '' ? `api/${version}` : `apis/${group}/${version}`
+    const { resources } = discovery.resourceList(group, version)!
+    for (const { storageVersionHash: _hash, ...resource } of resources as JsonObject[]) {
+      const theirs = recorded.find(([where, { name }]) => where === path && name === resource.name)
+      t.strictSame(resource, theirs?.[1], `${path}/${String(resource.name)}`)
+    }
+  }
+  t.end()
+})
 
 /** What may differ is listed with its reason; what agrees all the same has no place in that list. */
 async function compare(t: Test, group: Group): Promise<void> {

@@ -114,7 +114,12 @@ const ofBaseline: readonly Change[] = [
   { 'spec.hostNetwork': true, 'spec.hostPID': true, 'spec.hostIPC': true },
   { [s('sysctls')]: ['kernel.msgmax', 'kernel.sem'].map((name) => ({ name, value: '1' })) },
   { 'spec.hostUsers': false, [c('procMount')]: 'Unmasked' },
-  { 'spec.hostNetwork': true, [s('windowsOptions')]: { hostProcess: true }, 'spec.os': { name: 'windows' } },
+  ...[{ hostProcess: true }, { hostProcess: false }].map((windowsOptions) => ({
+    'spec.hostNetwork': true,
+    'spec.os': { name: 'windows' },
+    'spec.securityContext': { runAsNonRoot: true, windowsOptions },
+    'spec.containers[0].securityContext': undefined,
+  })),
   both({ privileged: true, allowPrivilegeEscalation: true }),
   both({ capabilities: { add: ['NET_RAW', 'NET_ADMIN'] } }),
   both({ appArmorProfile: { type: 'Unconfined' } }),

@@ -245,9 +245,8 @@ const pods: Group = {
         { target: { kind: 'Other' } },
         { target: {} },
         { target: { name: 'n' }, metadata: { name: 'other' } },
-        { target: { name: 'n' }, metadata: { uid: 'other' } },
       ].map((body) => ({ method: 'POST' as const, subresource: 'binding', body: { apiVersion: 'v1', kind: 'Binding', ...body } })),
-      remove: [{}, { gracePeriodSeconds: 5 }, { gracePeriodSeconds: 0 }, { gracePeriodSeconds: -1 }],
+      remove: [{}],
     },
     {
       from: { 'spec.nodeName': 'n' },
@@ -272,6 +271,7 @@ const pods: Group = {
     { from: { 'spec.nodeName': 'n', 'spec.terminationGracePeriodSeconds': 7 }, status: { 'status.phase': 'Succeeded' }, remove: [{}] },
     { from: { 'spec.nodeName': 'n', 'spec.terminationGracePeriodSeconds': 7 }, status: { 'status.phase': 'Failed' }, remove: [{}] },
     { from: { 'spec.nodeName': 'n', 'spec.terminationGracePeriodSeconds': 7 }, status: { 'status.phase': 'Running' }, remove: [{}] },
+    { from: { 'spec.nodeName': 'n', 'spec.terminationGracePeriodSeconds': -7 }, remove: [{}, { gracePeriodSeconds: -1 }] },
     {
       from: { 'spec.schedulingGates': [{ name: 'a/b' }, { name: 'a/c' }] },
       update: each({ 'spec.schedulingGates': [[], [{ name: 'a/b' }], [{ name: 'a/d' }]], 'spec.nodeSelector': [{ a: 'b' }] }),
