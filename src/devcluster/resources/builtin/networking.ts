@@ -56,9 +56,7 @@ function validateIngress(ingress: JsonObject): FieldError[] {
   const backend = at(ingress, 'spec', 'defaultBackend')
   const name = at(ingress, 'spec', 'ingressClassName')
   return [
-    ...(rules.length === 0 && !isObject(backend)
-      ? [invalid('spec', at(ingress, 'spec', 'rules') ?? null, 'either `defaultBackend` or `rules` must be specified')]
-      : []),
+    ...(rules.length === 0 && !isObject(backend) ? [invalid('spec', null, 'either `defaultBackend` or `rules` must be specified')] : []),
     ...(isObject(backend) ? validateBackend(backend, 'spec.defaultBackend') : []),
     ...objects(rules).flatMap(([rule, index]) => validateRule(rule, `spec.rules[${index}]`)),
     ...(typeof name !== 'string' ? [] : dns1123Subdomain(name).map((detail) => invalid('spec.ingressClassName', name, detail))),

@@ -56,8 +56,7 @@ function serviceWarnings(service: JsonObject): string[] {
 function defaultSpec(spec: JsonObject): JsonObject {
   const filled = withDefaults(spec, { type: 'ClusterIP', sessionAffinity: 'None' })
   const routed = filled.type === 'ExternalName' ? filled : withDefaults(filled, { internalTrafficPolicy: 'Cluster' })
-  const external = hasNodePorts(filled) || listAt(filled, 'externalIPs').length > 0
-  const exposed = external ? withDefaults(routed, { externalTrafficPolicy: 'Cluster' }) : routed
+  const exposed = isExternal(filled) ? withDefaults(routed, { externalTrafficPolicy: 'Cluster' }) : routed
   const balanced = filled.type === 'LoadBalancer' ? withDefaults(exposed, { allocateLoadBalancerNodePorts: true }) : exposed
   const sticky = filled.sessionAffinity === 'ClientIP' ? withAffinity(balanced) : withoutAffinity(balanced)
   return changeItems(sticky, 'ports', ({ targetPort, ...port }) => ({
@@ -85,6 +84,16 @@ function hasNodePorts(spec: JsonObject): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer'
 }
 
+/** Whether it can be reached from outside. */
+function isExternal(spec: JsonObject): boolean {
+  return hasNodePorts(spec) || listAt(spec, 'externalIPs').length > 0
+}
+
+/** Who balances the load asks the nodes which of them have Pods of the Service. */
+function hasHealthCheck(spec: JsonObject): boolean {
+  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
+}
+
 const firstNodePort = 30_000
 const nodePorts = 2_768
 
@@ -96,11 +105,12 @@ function withAddress(spec: JsonObject, uid: string): JsonObject {
   const address = textAt(spec, 'clusterIP') || `10.96.${high}.${(low % 254) + 1}`
   const isHeadless = address === 'None' && sizeAt(spec, 'selector') === 0
   const addressed = withDefaults({ ...spec, clusterIP: address }, { clusterIPs: [address], ...(isHeadless ? allFamilies : families) })
-  if (!hasNodePorts(spec) || spec.allocateLoadBalancerNodePorts === false) return addressed
   const offset = digest.readUInt16BE(2)
-  const taken = new Set(listAt(spec, 'ports').map((port) => at(port, 'nodePort')))
+  const checked = hasHealthCheck(spec) ? withDefaults(addressed, { healthCheckNodePort: firstNodePort + (offset % nodePorts) }) : addressed
+  if (!hasNodePorts(spec) || spec.allocateLoadBalancerNodePorts === false) return checked
+  const taken = new Set([at(checked, 'healthCheckNodePort'), ...listAt(spec, 'ports').map((port) => at(port, 'nodePort'))])
   let next = offset % nodePorts
-  return changeItems(addressed, 'ports', (port) => {
+  return changeItems(checked, 'ports', (port) => {
     if (numberAt(port, 'nodePort') !== 0) return port
     while (taken.has(firstNodePort + next)) next = (next + 1) % nodePorts
     taken.add(firstNodePort + next)
@@ -136,15 +146,16 @@ function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
 
 /** Fields that are as they were, but belong to another type of Service. */
 function unusedFields(spec: JsonObject, old: JsonObject): string[] {
-  if (spec.type === old.type) return []
-  const fields = [
-    ...(spec.type === 'ExternalName'
-      ? ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy']
-      : ['externalName']),
-    ...(hasNodePorts(spec) ? [] : ['externalTrafficPolicy']),
-    ...(spec.type === 'LoadBalancer' ? [] : ['allocateLoadBalancerNodePorts', 'loadBalancerClass', 'healthCheckNodePort']),
-  ]
+  const fields = [...(hasHealthCheck(spec) ? [] : ['healthCheckNodePort']), ...(spec.type === old.type ? [] : fieldsOfOtherTypes(spec))]
   return fields.filter((field) => jsonEqual(spec[field] ?? null, old[field] ?? null))
+}
+
+function fieldsOfOtherTypes(spec: JsonObject): string[] {
+  return [
+    ...(spec.type === 'ExternalName' ? ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy'] : []),
+    ...(isExternal(spec) ? [] : ['externalTrafficPolicy']),
+    ...(spec.type === 'LoadBalancer' ? [] : ['allocateLoadBalancerNodePorts', 'loadBalancerClass']),
+  ]
 }
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
@@ -176,12 +187,32 @@ function validateService(service: JsonObject, old: JsonObject | undefined): Fiel
   if (type !== 'ExternalName' && textAt(old, 'spec', 'type') !== 'ExternalName' && before.length > 0 && before[0] !== at(spec, 'clusterIP'))
     errors.push(invalid('spec.clusterIPs[0]', clusterIPs, 'may not change once set'))
   const policy = textAt(spec, 'externalTrafficPolicy')
-  if (policy !== '' && !hasNodePorts(spec) && listAt(spec, 'externalIPs').length === 0)
+  if (policy !== '' && !isExternal(spec))
     errors.push(invalid('spec.externalTrafficPolicy', policy, 'may only be set for externally-accessible services'))
   else if (policy !== '') errors.push(...validateOptionalEnum(spec, 'externalTrafficPolicy', 'spec', ['Cluster', 'Local']))
   errors.push(...validateOptionalEnum(spec, 'internalTrafficPolicy', 'spec', ['Cluster', 'Local']))
-  if (type !== 'LoadBalancer' && at(spec, 'allocateLoadBalancerNodePorts') !== undefined)
-    errors.push(forbidden('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'"))
+  return [...errors, ...validateBalancing(spec, old)]
+}
+
+/** What is for those alone who balance load. */
+function validateBalancing(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const errors: FieldError[] = []
+  const { healthCheckNodePort: port, loadBalancerClass: name } = spec
+  if (typeof port === 'number' && !hasHealthCheck(spec))
+    errors.push(
+      invalid('spec.healthCheckNodePort', port, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"),
+    )
+  if (spec.type === 'LoadBalancer') {
+    const isOther = textAt(old, 'spec', 'type') === 'LoadBalancer' && !jsonEqual(name ?? null, at(old, 'spec', 'loadBalancerClass') ?? null)
+    return isOther ? [...errors, invalid('spec.loadBalancerClass', name ?? null, 'may not change once set')] : errors
+  }
+  for (const [field, path] of [
+    ['allocateLoadBalancerNodePorts', 'allocateLoadBalancerNodePorts'],
+    ['loadBalancerClass', 'loadBalancerClass'],
+    // As the API server writes it.
+    ['loadBalancerSourceRanges', 'LoadBalancerSourceRanges'],
+  ] as const)
+    if (at(spec, field) !== undefined) errors.push(forbidden(`spec.${path}`, "may only be used when `type` is 'LoadBalancer'"))
   return errors
 }
 
