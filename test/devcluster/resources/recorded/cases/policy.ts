@@ -359,6 +359,10 @@ const hookChanges: readonly Change[] = [
         { name: 'a', expression: 'true' },
         { name: 'a', expression: 'false' },
       ],
+      [
+        { name: '', expression: 'true' },
+        { name: '', expression: 'true' },
+      ],
       [{ name: 'a', expression: '1' }],
       [{ name: 'a', expression: 'nothing' }],
       Array.from({ length: 64 }, (_, index) => ({ name: `c${index}`, expression: 'true' })),
