@@ -57,12 +57,13 @@ export async function deleteObject(
 
     const marked = markForDeletion(info, old, options, environment.clock.now())
     const goes = mayBeRemoved(info, marked)
-    if (context.dryRun) return answer(info, marked, goes)
+    // Only what is deleted gracefully is marked before it goes.
+    const goesAtOnce = goes && info.strategy.gracePeriodSeconds === undefined
+    if (context.dryRun) return answer(info, goesAtOnce ? old : marked, goes)
     if (goes) {
       const last = store.delete(info.storageKey, key, stored)
       if (last !== undefined) {
-        // Only what is deleted gracefully is marked before it goes.
-        const shown = info.strategy.gracePeriodSeconds === undefined ? await representation.show(info, last) : marked
+        const shown = goesAtOnce ? await representation.show(info, last) : marked
         return answer(info, withMetadata(shown, { resourceVersion: metadataText(last, 'resourceVersion') }), true)
       }
     } else if (jsonEqual(marked, old)) {
