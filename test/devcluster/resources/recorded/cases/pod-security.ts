@@ -182,6 +182,7 @@ const inVersion = (level: string, version: string): Group => ({
   base,
   create: [
     ...each({
+      'spec.volumes': [[{ name: 'v', nfs: { server: 's', path: '/p' } }]],
       [s('seLinuxOptions')]: [{ type: 'container_engine_t' }],
       [s('sysctls')]: sysctls.slice(4, -1).map((name) => [{ name, value: '1' }]),
       [c('allowPrivilegeEscalation')]: [undefined],
@@ -206,6 +207,15 @@ const standards = (mode: string, level: string): Group => ({
   base,
   create: [...ofBaseline, ...(level === 'restricted' ? ofRestricted : [])],
 })
+
+/** What has always been asked for. */
+const always: Group = {
+  name: 'baseline-v1-0',
+  type: pod,
+  namespaceLabels: { [label('enforce')]: 'baseline', [label('enforce-version')]: 'v1.0' },
+  base,
+  create: ofBaseline,
+}
 
 /** What a namespace says of modes and versions, and what becomes of a privileged Pod there. */
 const labelled: readonly Group[] = (
@@ -254,12 +264,13 @@ const templates: readonly Group[] = (
 export const podSecurity: readonly Group[] = [
   standards('enforce', 'baseline'),
   standards('enforce', 'restricted'),
-  ...['v1.7', 'v1.8', 'v1.18', 'v1.19', 'v1.21', 'v1.22', 'v1.23', 'v1.24', 'v1.25', 'v1.34', 'v1.35'].map((version) =>
+  ...['v1.0', 'v1.7', 'v1.8', 'v1.18', 'v1.19', 'v1.21', 'v1.22', 'v1.23', 'v1.24', 'v1.25', 'v1.34', 'v1.35'].map((version) =>
     inVersion('restricted', version),
   ),
   ...['v1.18', 'v1.26', 'v1.27', 'v1.28', 'v1.29', 'v1.30', 'v1.31', 'v1.32', 'v1.33', 'v1.34', 'v1.35'].map((version) =>
     inVersion('baseline', version),
   ),
+  always,
   ...labelled,
   ...templates,
 ]
