@@ -382,3 +382,20 @@ t.test('templates are warned about as the namespace enforces, where it says noth
   t.strictSame(await warned({ enforce: 'privileged' }), [])
   t.strictSame(await warned({ enforce: 'x' }), [], 'a level that nobody knows is no example')
 })
+
+t.test('volumes of a restricted Pod are of a few kinds, and others are named', async (t) => {
+  const f = await fixture()
+  const volume = (kind: string): JsonObject => ({ name: 'v', [kind]: {} })
+  const allowed = ['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'image', 'persistentVolumeClaim', 'projected', 'secret']
+  t.strictSame(await ask(f, enforcing('restricted'), { object: podWith({ volumes: allowed.map(volume) }) }), [])
+  const others = [
+    ...['hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo', 'nfs', 'iscsi', 'glusterfs', 'rbd', 'flexVolume', 'cinder'],
+    ...['cephfs', 'flocker', 'fc', 'azureFile', 'vsphereVolume', 'quobyte', 'azureDisk', 'photonPersistentDisk', 'portworxVolume'],
+    ...['scaleIO', 'storageos'],
+  ]
+  for (const kind of others) {
+    const { message } = await refusal(() => ask(f, enforcing('restricted'), { object: podWith({ volumes: [volume(kind)] }) }))
+    const violation = `restricted volume types (volume "v" uses restricted volume type "${kind}")`
+    t.equal(message, `pods "a" is forbidden: violates PodSecurity "restricted:latest": ${violation}`)
+  }
+})
