@@ -99,14 +99,15 @@ export async function insertObject(
     context,
   }
   const mutated = await admission.mutate({ ...attributes, name: givenName, object: sent }, (changed) => redefault(info, changed))
-  const admitted = prepare(mutated === undefined || mutated === sent ? sent : await admit(mutated))
+  const admitted = mutated === undefined || mutated === sent ? sent : await admit(mutated)
 
   const generateName = metadataText(admitted, 'name') === '' ? metadataText(admitted, 'generateName') : ''
   for (let attempt = 1; ; attempt += 1) {
-    const named =
+    const named = prepare(
       generateName === ''
         ? admitted
-        : withMetadata(admitted, { name: generateName.slice(0, generatedBaseLength) + environment.randomSuffix() })
+        : withMetadata(admitted, { name: generateName.slice(0, generatedBaseLength) + environment.randomSuffix() }),
+    )
     validateForWrite(info, named, undefined, '', context.warn)
     const name = metadataText(named, 'name')
     const key = { namespace, name }

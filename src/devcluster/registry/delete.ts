@@ -57,12 +57,13 @@ export async function deleteObject(
 
     const marked = markForDeletion(info, old, options, environment.clock.now())
     const isRemoved = mayBeRemoved(info, marked)
-    if (context.dryRun) return answer(info, marked, isRemoved)
+    // Only gracefully deleted objects are marked before they are removed.
+    const isUnmarked = isRemoved && info.strategy.gracePeriodSeconds === undefined
+    if (context.dryRun) return answer(info, isUnmarked ? old : marked, isRemoved)
     if (isRemoved) {
       const last = store.delete(info.storageKey, key, stored)
       if (last !== undefined) {
-        // Only gracefully deleted objects are marked before they are removed.
-        const shown = info.strategy.gracePeriodSeconds === undefined ? await representation.show(info, last) : marked
+        const shown = isUnmarked ? await representation.show(info, last) : marked
         return answer(info, withMetadata(shown, { resourceVersion: metadataText(last, 'resourceVersion') }), true)
       }
     } else if (jsonEqual(marked, old)) {

@@ -78,7 +78,7 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
     case 'int32':
     case 'int64':
       if (typeof value === 'bigint' && shape === 'int64') break
-      if (typeof value !== 'number' || !Number.isInteger(value) || (shape === 'int32' && Math.abs(value) > 2 ** 31 - 1))
+      if (typeof value !== 'number' || !Number.isInteger(value) || (shape === 'int32' && (value < -(2 ** 31) || value >= 2 ** 31)))
         throw wrongType(shape, value, place)
       break
     case 'float64':
@@ -97,7 +97,7 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
       break
     case 'time':
     case 'microTime':
-      if (typeof value !== 'string') throw new ShapeError(`json: cannot unmarshal ${goKindOf(value)} into Go value of type string`)
+      if (typeof value !== 'string') throw wrongType('string', value, place)
       checkTime(value, shape === 'time' ? '2006-01-02T15:04:05Z07:00' : '2006-01-02T15:04:05.000000Z07:00')
       break
     case 'any':
@@ -108,8 +108,22 @@ function checkLeaf(shape: Exclude<Shape, object>, value: JsonValue, place: Place
 /** Checks standard base64; Go's decoder ignores line breaks. */
 function checkBase64(text: string): void {
   if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))) return
-  const wrong = text.search(/[^A-Za-z0-9+/\r\n]/)
-  throw new ShapeError(`illegal base64 data at input byte ${wrong < 0 ? text.length : wrong}`)
+  throw new ShapeError(`illegal base64 data at input byte ${wrongByteOf(text)}`)
+}
+
+/** Where Go's decoder stops: at what has no place there, or at the four characters that are not complete. */
+function wrongByteOf(text: string): number {
+  let start = 0
+  let length = 0
+  for (const [index, character] of [...text].entries()) {
+    if (character === '\r' || character === '\n') continue
+    if (length === 4) [start, length] = [index, 0]
+    const isPadding = character === '=' && (length === 3 || (length === 2 && text[index + 1] === '='))
+    if (isPadding) return index + (length === 3 ? 1 : 2)
+    if (!/[A-Za-z0-9+/]/.test(character)) return index
+    length += 1
+  }
+  return start
 }
 
 /** Checks an RFC 3339 time. Any error is reported like text that does not begin with a year. */

@@ -1,213 +1,401 @@
 import t from 'tap'
 import type { JsonObject } from '../../../src/api/json.ts'
-import type { AdmissionAttributes } from '../../../src/devcluster/admission/admission.ts'
+import type { Admission } from '../../../src/devcluster/admission/admission.ts'
 import { admitAll } from '../../../src/devcluster/admission/admission.ts'
-import { policyOf } from '../../../src/devcluster/admission/pod-security-policy.ts'
+import type { PodSecurityState } from '../../../src/devcluster/admission/pod-security.ts'
 import { withPodSecurity } from '../../../src/devcluster/admission/pod-security.ts'
-import { attributesOf, contextOf, infoOf, namespaces, nodes, pods } from '../../support/devcluster-admission.ts'
 import { fixture, refusal } from '../../support/devcluster-registry.ts'
+import type { Fixture } from '../../support/devcluster-registry.ts'
 
 const restricted = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
 const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
 const container = (name: string, context: JsonObject = securityContext): JsonObject => ({ name, image: 'x', securityContext: context })
-const podWith = (more: JsonObject): JsonObject => ({
-  metadata: { name: 'a', namespace: 'default' },
+const podWith = (more: JsonObject, metadata: JsonObject = {}): JsonObject => ({
+  metadata: { name: 'a', namespace: 'default', ...metadata },
   spec: { securityContext: restricted, containers: [container('main')], ...more },
+})
+const label = (name: string): string => `pod-security.kubernetes.io/${name}`
+const labelled = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [label(name), value]))
+
+interface Question {
+  readonly plural?: string
+  readonly operation?: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+  readonly subresource?: string
+  readonly object?: JsonObject
+  readonly oldObject?: JsonObject
+}
+
+/** Asks the plugin alone, and gives the warnings. */
+async function ask(
+  f: Fixture,
+  state: Partial<PodSecurityState>,
+  question: Question,
+  next: Admission = admitAll,
+): Promise<readonly string[]> {
+  const { plural = 'pods', operation = 'CREATE', subresource = '', object, oldObject } = question
+  const warnings: string[] = []
+  const admission = withPodSecurity(next, { namespaceLabels: () => ({}), podsIn: () => [], ...state })
+  await admission.validate({
+    info: f.info(plural),
+    subresource,
+    operation,
+    namespace: 'default',
+    name: 'a',
+    ...(object === undefined ? {} : { object }),
+    ...(oldObject === undefined ? {} : { oldObject }),
+    context: f.as({ warn: (text) => warnings.push(text) }),
+  })
+  return warnings
+}
+
+const enforcing = (level: string, more: Readonly<Record<string, string>> = {}): Partial<PodSecurityState> => ({
+  namespaceLabels: () => labelled({ enforce: level, ...more }),
 })
 
 t.test('an update may bring no container that the namespace does not want', async (t) => {
   const f = await fixture()
-  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
-  const admission = withPodSecurity(admitAll, { namespaceLabels: () => labels, podsIn: () => [] })
-  const update = (object: JsonObject, oldObject = podWith({})): Promise<void> =>
-    admission.validate({
-      info: f.info('pods'),
-      subresource: '',
-      operation: 'UPDATE',
-      namespace: 'default',
-      name: 'a',
-      object,
-      oldObject,
-      context: f.context,
-    })
+  const update = (object: JsonObject, oldObject = podWith({})) =>
+    ask(f, enforcing('restricted'), { operation: 'UPDATE', object, oldObject })
   for (const field of ['ephemeralContainers', 'initContainers']) {
     const bad = podWith({ [field]: [container('b', {})] })
     const message = /violates PodSecurity "restricted:latest": .*container "b" must set/
     t.match(await refusal(() => update(bad)), { code: 403, message }, field)
     await t.resolves(update(podWith({ [field]: [container('b')] })), `${field} that are restricted`)
     await t.resolves(update({ ...bad, metadata: { ...(bad.metadata as JsonObject), labels: { a: 'b' } } }, bad), `${field} that were there`)
+    const other = podWith({ [field]: [{ ...container('b', {}), image: 'y' }] })
+    t.match(await refusal(() => update(other, bad)), { code: 403 }, `${field} with another image`)
   }
 })
 
-t.test('the policy that labels ask for', (t) => {
-  const label = (name: string): string => `pod-security.kubernetes.io/${name}`
-  const of = (labels: Record<string, string>) => {
-    const { policy, errors } = policyOf(Object.fromEntries(Object.entries(labels).map(([name, value]) => [label(name), value])))
-    const text = ({ level, version }: { level: string; version: string }): string => `${level}:${version}`
-    return [text(policy.enforce), text(policy.warn), ...errors.map(({ path, message }) => `${path}: ${message}`)]
-  }
-  const levels = 'must be one of privileged, baseline, restricted'
-  const wrong = (name: string, value: string, detail: string): string =>
-    `metadata.labels[${label(name)}]: Invalid value: "${value}": ${detail}`
-  t.strictSame(of({}), ['privileged:latest', 'privileged:latest'])
-  t.strictSame(of({ enforce: 'baseline' }), ['baseline:latest', 'baseline:latest'], 'what is enforced is warned about')
-  t.strictSame(of({ enforce: 'baseline', 'enforce-version': 'v1.20' }), ['baseline:v1.20', 'baseline:v1.20'])
-  t.strictSame(of({ enforce: 'baseline', 'enforce-version': 'v1.20', 'warn-version': 'v1.30' }), ['baseline:v1.20', 'baseline:v1.30'])
-  t.strictSame(of({ enforce: 'restricted', warn: 'baseline' }), ['restricted:latest', 'baseline:latest'])
-  t.strictSame(of({ enforce: 'privileged', 'warn-version': 'v1.1' }), ['privileged:latest', 'privileged:v1.1'])
-  t.strictSame(of({ enforce: 'x' }), ['restricted:latest', 'privileged:latest', wrong('enforce', 'x', levels)])
-  t.strictSame(of({ warn: 'x', audit: 'y' }), [
-    'privileged:latest',
-    'privileged:latest',
-    wrong('audit', 'y', levels),
-    wrong('warn', 'x', levels),
-  ])
-  const version = 'must be "latest" or "v1.x"'
-  for (const good of ['latest', 'v1.0', 'v1.9', 'v1.10', 'v1.123'])
-    t.strictSame(of({ 'enforce-version': good }), [`privileged:${good}`, 'privileged:latest'])
-  for (const bad of ['', 'v1', 'v1.01', '1.2', 'v2.1', 'v1.x', 'v1.2.3'])
-    t.strictSame(of({ 'enforce-version': bad }), ['privileged:latest', 'privileged:latest', wrong('enforce-version', bad, version)])
-  t.strictSame(of({ 'audit-version': 'x', 'warn-version': 'y' }), [
-    'privileged:latest',
-    'privileged:latest',
-    wrong('audit-version', 'x', version),
-    wrong('warn-version', 'y', version),
-  ])
-  t.end()
+t.test('only what can change what is checked is checked', async (t) => {
+  const f = await fixture()
+  const bad = podWith({ hostNetwork: true })
+  const message = 'pods "a" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)'
+  const refused: readonly Question[] = [
+    { object: bad },
+    { object: bad, subresource: 'ephemeralcontainers' },
+    { object: bad, operation: 'UPDATE', oldObject: podWith({ containers: [] }) },
+  ]
+  for (const question of refused)
+    t.strictSame(
+      await refusal(() => ask(f, enforcing('baseline'), question)),
+      {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message,
+        reason: 'Forbidden',
+        details: { name: 'a', kind: 'pods' },
+        code: 403,
+      },
+      JSON.stringify(question).slice(0, 60),
+    )
+  const harmless: readonly Question[] = [
+    ...['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'].map((subresource) => ({
+      object: bad,
+      subresource,
+    })),
+    { object: bad, operation: 'DELETE' },
+    { object: bad, operation: 'CONNECT' },
+    { operation: 'CREATE' },
+    { object: bad, operation: 'UPDATE', oldObject: bad },
+    { object: { metadata: { name: 'a' } }, plural: 'deployments' },
+    { object: { spec: { template: bad } }, plural: 'deployments', subresource: 'status' },
+    { object: { spec: { template: bad } }, plural: 'services' },
+  ]
+  for (const question of harmless) t.strictSame(await ask(f, enforcing('baseline'), question), [], JSON.stringify(question).slice(0, 60))
+  t.strictSame(await ask(f, { namespaceLabels: () => undefined }, { object: bad }), [], 'in a namespace that is not there')
 })
 
-/** What is warned about, and with which Status a write is refused. */
-async function judged(attributes: AdmissionAttributes, labels: Record<string, string> | undefined, existing: JsonObject[] = []) {
-  const warnings: string[] = []
+t.test('a new Pod without a name is told of by its type', async (t) => {
+  const f = await fixture()
+  const admission = withPodSecurity(admitAll, { namespaceLabels: () => labelled({ enforce: 'baseline' }), podsIn: () => [] })
+  const object = podWith({ hostPID: true })
+  const { message, details } = await refusal(() =>
+    admission.validate({
+      info: f.info('pods'),
+      subresource: '',
+      operation: 'CREATE',
+      namespace: 'default',
+      name: '',
+      object,
+      context: f.context,
+    }),
+  )
+  t.equal(message, 'pods is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostPID=true)')
+  t.strictSame(details, { kind: 'pods' })
+})
+
+t.test('who comes after is asked about what is let through, and about nothing else', async (t) => {
+  const f = await fixture()
   const asked: string[] = []
-  const admission = withPodSecurity(admitAll, {
-    namespaceLabels: (name) => {
-      asked.push(name)
-      return labels
+  const next: Admission = {
+    mutate: ({ name }) => Promise.resolve({ metadata: { name: `${name}-changed` } }),
+    validate({ operation }) {
+      asked.push(operation)
+      return Promise.reject(new Error('no'))
     },
-    podsIn: () => existing,
-  })
-  const context = contextOf({ warn: (text) => warnings.push(text) })
-  const refused = await admission.validate({ ...attributes, context }).then(
-    () => undefined,
-    (error: Error) => error.message,
-  )
-  return { warnings, refused, asked }
-}
-const enforceBaseline = { 'pod-security.kubernetes.io/enforce': 'baseline' }
-const hostPod = { metadata: { name: 'a' }, spec: { hostNetwork: true } }
-const violation = 'host namespaces (hostNetwork=true)'
-
-t.test('which writes are judged', async (t) => {
-  const warned = [`would violate PodSecurity "baseline:latest": ${violation}`]
-  const refused = `pods "a" is forbidden: violates PodSecurity "baseline:latest": ${violation}`
-  const of = (more: Partial<AdmissionAttributes> = {}, labels: Record<string, string> | undefined = enforceBaseline) =>
-    judged(attributesOf(pods, { object: hostPod, ...more }), labels)
-  t.strictSame(await of(), { warnings: [], refused, asked: ['default'] })
-  t.strictSame((await of({ name: '' })).refused, refused.replace('pods "a"', 'pods'))
-  t.strictSame((await of({ subresource: 'resize' })).refused, refused)
-  for (const subresource of ['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'])
-    t.strictSame(await of({ subresource }), { warnings: [], refused: undefined, asked: [] }, subresource)
-  for (const operation of ['DELETE', 'CONNECT'] as const) t.equal((await of({ operation })).refused, undefined)
-  t.equal((await judged(attributesOf(pods, { object: hostPod }), undefined)).refused, undefined, 'in no namespace')
-  t.strictSame(await of({}, { 'pod-security.kubernetes.io/warn': 'baseline' }), {
-    warnings: warned,
-    refused: undefined,
-    asked: ['default'],
-  })
-  for (const [group, plural, path] of [
-    ['', 'podtemplates', ['template']],
-    ['', 'replicationcontrollers', ['spec', 'template']],
-    ['apps', 'replicasets', ['spec', 'template']],
-    ['apps', 'deployments', ['spec', 'template']],
-    ['apps', 'statefulsets', ['spec', 'template']],
-    ['apps', 'daemonsets', ['spec', 'template']],
-    ['batch', 'jobs', ['spec', 'template']],
-    ['batch', 'cronjobs', ['spec', 'jobTemplate', 'spec', 'template']],
-  ] as const) {
-    const object = path.reduceRight<JsonObject>((inner, field) => ({ [field]: inner }), hostPod)
-    const attributes = attributesOf(infoOf(group, 'v1', 'X', plural), { object })
-    t.strictSame(await judged(attributes, enforceBaseline), { warnings: warned, refused: undefined, asked: ['default'] }, plural)
-    t.strictSame((await judged({ ...attributes, subresource: 'status' }, enforceBaseline)).warnings, [])
-    t.strictSame((await judged({ ...attributes, object: {} }, enforceBaseline)).warnings, [])
   }
-  t.strictSame(await judged(attributesOf(nodes, { object: hostPod }), enforceBaseline), { warnings: [], refused: undefined, asked: [] })
+  await t.rejects(ask(f, enforcing('baseline'), { object: podWith({}) }, next), { message: 'no' })
+  await t.rejects(ask(f, enforcing('baseline'), { object: podWith({}), operation: 'DELETE' }, next), { message: 'no' })
+  t.match(await refusal(() => ask(f, enforcing('baseline'), { object: podWith({ hostIPC: true }) }, next)), { code: 403 })
+  t.strictSame(asked, ['CREATE', 'DELETE'])
+  const admission = withPodSecurity(next, { namespaceLabels: () => ({}), podsIn: () => [] })
+  const attributes = { info: f.info('pods'), subresource: '', operation: 'CREATE' as const, name: 'a', object: {}, context: f.context }
+  t.strictSame(await admission.mutate(attributes, (object) => object), { metadata: { name: 'a-changed' } })
 })
 
-t.test('whoever comes next is asked about what is let through, and about mutations', async (t) => {
-  const seen: string[] = []
-  const next = {
-    mutate: ({ object, name }: AdmissionAttributes) => {
-      seen.push(`mutate ${name}`)
-      return Promise.resolve(object)
-    },
-    validate: ({ name }: AdmissionAttributes) => {
-      seen.push(`validate ${name}`)
-      return Promise.resolve()
-    },
+t.test('the words about annotations and Windows, which the validation of the API server hides', async (t) => {
+  const f = await fixture()
+  const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
+  const seccomp = 'seccomp.security.alpha.kubernetes.io/pod'
+  const ofContainer = 'container.seccomp.security.alpha.kubernetes.io/'
+  const annotated = (annotations: JsonObject): JsonObject => podWith({}, { annotations })
+  const windows = { windowsOptions: { hostProcess: true } }
+  const cases: readonly (readonly [string, string, JsonObject, string | undefined])[] = [
+    [
+      'baseline',
+      'latest',
+      annotated({ [`${appArmor}b`]: 'unconfined', [`${appArmor}a`]: 'x' }),
+      `forbidden AppArmor profiles (annotations must not set AppArmor profile type to "${appArmor}a="x"", "${appArmor}b="unconfined"")`,
+    ],
+    [
+      'baseline',
+      'latest',
+      annotated({ [`${appArmor}a`]: 'unconfined' }),
+      `forbidden AppArmor profile (annotation must not set AppArmor profile type to "${appArmor}a="unconfined"")`,
+    ],
+    [
+      'baseline',
+      'latest',
+      podWith(
+        { containers: [container('c', { appArmorProfile: { type: 'Unconfined' } })], securityContext: { appArmorProfile: {} } },
+        { annotations: { [`${appArmor}a`]: 'x' } },
+      ),
+      `forbidden AppArmor profiles (pod and container "c" and annotation must not set AppArmor profile type to "", "Unconfined", "${appArmor}a="x"")`,
+    ],
+    [
+      'baseline',
+      'latest',
+      annotated({ [`${appArmor}a`]: 'runtime/default', [`${appArmor}b`]: 'localhost/p', [`${appArmor}c`]: '' }),
+      undefined,
+    ],
+    ['baseline', 'v1.18', annotated({ [seccomp]: 'x' }), `seccompProfile (forbidden annotation ${seccomp}="x")`],
+    [
+      'baseline',
+      'v1.18',
+      annotated({ [seccomp]: 'x', [`${ofContainer}main`]: 'y', [`${ofContainer}other`]: 'z' }),
+      `seccompProfile (forbidden annotations ${ofContainer}main="y", ${seccomp}="x")`,
+    ],
+    ['baseline', 'v1.18', annotated({ [seccomp]: 'runtime/default', [`${ofContainer}main`]: 'docker/default' }), undefined],
+    ['baseline', 'v1.18', annotated({ [seccomp]: 'localhost/p' }), undefined],
+    ['baseline', 'v1.19', annotated({ [seccomp]: 'x' }), undefined],
+    [
+      'baseline',
+      'latest',
+      podWith({ securityContext: windows, containers: [container('c', windows)] }),
+      'hostProcess (pod and container "c" must not set securityContext.windowsOptions.hostProcess=true)',
+    ],
+    ['baseline', 'latest', podWith({ securityContext: { windowsOptions: { hostProcess: false } } }), undefined],
+    [
+      'baseline',
+      'v1.34',
+      podWith({ hostUsers: false, containers: ['b', 'a'].map((name) => container(name, { procMount: name })) }),
+      'procMount (containers "b", "a" must not set securityContext.procMount to "a", "b")',
+    ],
+    ['baseline', 'v1.35', podWith({ hostUsers: false, containers: [container('b', { procMount: 'x' })] }), undefined],
+    [
+      'restricted',
+      'latest',
+      podWith({ volumes: [{ name: 'v' }, { name: 'w', other: {} }] }),
+      'restricted volume types (volumes "v", "w" use restricted volume type "unknown")',
+    ],
+    ['baseline', 'latest', {}, undefined],
+  ]
+  for (const [level, version, object, violation] of cases) {
+    const state = enforcing(level, { 'enforce-version': version, warn: 'privileged' })
+    if (violation === undefined) await t.resolves(ask(f, state, { object }), JSON.stringify(object))
+    else {
+      const { message } = await refusal(() => ask(f, state, { object }))
+      t.equal(message, `pods "a" is forbidden: violates PodSecurity "${level}:${version}": ${violation}`)
+    }
   }
-  const admission = withPodSecurity(next, { namespaceLabels: () => enforceBaseline, podsIn: () => [] })
-  await admission.mutate(attributesOf(pods, { object: hostPod }), (object) => object)
-  await t.rejects(admission.validate(attributesOf(pods, { object: hostPod })))
-  await admission.validate(attributesOf(pods, { name: 'b', operation: 'DELETE', object: hostPod }))
-  t.strictSame(seen, ['mutate a', 'validate b'])
 })
 
-t.test('a namespace that becomes stricter tells which Pods do not fit', async (t) => {
-  const label = 'pod-security.kubernetes.io/enforce'
-  const namespace = (labels: Record<string, string>): JsonObject => ({ metadata: { name: 'ns', labels } })
-  const change = async (
-    before: Record<string, string> | undefined,
-    after: Record<string, string>,
-    existing: JsonObject[] = [hostPod],
-    more = {},
-  ) => {
-    const oldObject = before === undefined ? {} : { oldObject: namespace(before) }
-    const attributes = attributesOf(namespaces, { operation: 'UPDATE', name: 'ns', object: namespace(after), ...oldObject, ...more })
-    const { warnings, refused } = await judged(attributes, {}, existing)
-    return refused ?? warnings
-  }
-  const violates = (level: string): string => `existing pods in namespace "ns" violate the new PodSecurity enforce level "${level}"`
-  t.strictSame(await change({}, { [label]: 'baseline' }), [violates('baseline:latest'), 'a: host namespaces'])
-  t.strictSame(await change(undefined, { [label]: 'baseline' }), [], 'a new one has none')
-  t.strictSame(await change({}, { [label]: 'baseline' }, [hostPod], { subresource: 'status' }), [])
-  t.strictSame(await change({ [label]: 'baseline' }, { [label]: 'baseline', x: 'y' }), [])
-  t.strictSame(await change({ [label]: 'restricted' }, { [label]: 'baseline' }), [])
-  t.strictSame(await change({ [label]: 'restricted' }, { [label]: 'baseline', [`${label}-version`]: 'v1.30' }), [
-    violates('baseline:v1.30'),
-    'a: host namespaces',
-  ])
-  t.strictSame(await change({ [label]: 'baseline' }, {}), [])
-  t.strictSame(await change({}, { [label]: 'baseline' }, []), [])
-  const named = (name: string, spec: JsonObject, owner?: string): JsonObject => ({
-    metadata: {
-      name,
-      ...(owner === undefined ? {} : { ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: owner, controller: true }] }),
-    },
-    spec,
-  })
+t.test('a namespace is told of the Pods that a stricter level would refuse', async (t) => {
+  const f = await fixture()
+  const bad = (name: string, spec: JsonObject, metadata: JsonObject = {}): JsonObject => podWith(spec, { name, ...metadata })
+  const pods = [
+    bad('z', { hostPID: true }),
+    bad('y', { hostNetwork: true }),
+    bad('x', { hostPID: true }),
+    bad('w', {}),
+    bad('a', { hostPID: true }),
+  ]
+  const change = (
+    before: Readonly<Record<string, string>>,
+    after: Readonly<Record<string, string>>,
+    existing: readonly JsonObject[] = pods,
+  ) =>
+    ask(
+      f,
+      { podsIn: (namespace) => (namespace === 'a' ? existing : []) },
+      {
+        plural: 'namespaces',
+        operation: 'UPDATE',
+        object: { metadata: { name: 'a', labels: labelled(after) } },
+        oldObject: { metadata: { name: 'a', labels: labelled(before) } },
+      },
+    )
+  const told = (level: string, ...lines: string[]): string[] => [
+    `existing pods in namespace "a" violate the new PodSecurity enforce level "${level}"`,
+    ...lines,
+  ]
+  t.strictSame(await change({}, { enforce: 'baseline' }), told('baseline:latest', 'a (and 3 other pods): host namespaces'))
   t.strictSame(
-    await change({}, { [label]: 'baseline' }, [
-      named('z', { hostNetwork: true }),
-      named('c', { hostNetwork: true }, 'o'),
-      named('b', { hostNetwork: true }, 'o'),
-      named('a', { hostNetwork: true, volumes: [{ name: 'v', hostPath: {} }] }),
-      named('fine', {}),
-    ]),
-    [violates('baseline:latest'), 'a: host namespaces, hostPath volumes', 'b (and 2 other pods): host namespaces'],
+    await change({}, { enforce: 'baseline' }, [bad('b', { hostPID: true }), bad('a', { volumes: [{ name: 'v', hostPath: {} }] })]),
+    told('baseline:latest', 'a: hostPath volumes', 'b: host namespaces'),
   )
-  const many = Array.from({ length: 3001 }, (_, index) =>
-    named(`p${index}`, index < 2 ? { hostNetwork: true } : {}, index === 0 ? undefined : 'o'),
+  t.strictSame(
+    await change({}, { enforce: 'baseline' }, [bad('b', { hostPID: true }), bad('a', { hostPID: true })]),
+    told('baseline:latest', 'a (and 1 other pod): host namespaces'),
   )
-  t.strictSame(await change({}, { [label]: 'baseline' }, many), [
-    'new PodSecurity enforce level only checked against the first 3000 of 3001 existing pods',
-    violates('baseline:latest'),
-    'p0 (and 1 other pod): host namespaces',
+  t.strictSame(await change({}, { enforce: 'baseline' }, [bad('w', {})]), [], 'they all fit')
+  t.strictSame(await change({ enforce: 'restricted' }, { enforce: 'baseline' }), [], 'less strict')
+  t.strictSame(await change({ enforce: 'baseline' }, { enforce: 'baseline', warn: 'restricted' }), [], 'the same')
+  t.strictSame(await change({ enforce: 'baseline' }, { enforce: 'privileged' }), [], 'anything goes')
+  t.strictSame(
+    await change({ enforce: 'restricted' }, { enforce: 'baseline', 'enforce-version': 'v1.30' }),
+    told('baseline:v1.30', 'a (and 3 other pods): host namespaces'),
+    'of another version nobody knows how strict it is',
+  )
+})
+
+t.test('of a namespace with thousands of Pods as many are checked as can be, those of the same controller last', async (t) => {
+  const f = await fixture()
+  const owned = (index: number): JsonObject =>
+    podWith(
+      { hostPID: true },
+      { name: `p${index}`, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'r', controller: true }] },
+    )
+  const podsIn = (count: number): JsonObject[] => [
+    ...Array.from({ length: count - 1 }, (_, index) => owned(index)),
+    podWith({ hostNetwork: true, hostPID: true }, { name: 'alone' }),
+  ]
+  const warningsWith = (count: number) =>
+    ask(
+      f,
+      { podsIn: () => podsIn(count) },
+      {
+        plural: 'namespaces',
+        operation: 'UPDATE',
+        object: { metadata: { name: 'a', labels: labelled({ enforce: 'baseline' }) } },
+        oldObject: { metadata: { name: 'a' } },
+      },
+    )
+  const existing = 'existing pods in namespace "a" violate the new PodSecurity enforce level "baseline:latest"'
+  t.strictSame(await warningsWith(3000), [existing, 'alone (and 2999 other pods): host namespaces'])
+  t.strictSame(await warningsWith(3002), [
+    'new PodSecurity enforce level only checked against the first 3000 of 3002 existing pods',
+    existing,
+    'alone (and 2999 other pods): host namespaces',
   ])
-  t.strictSame((await change({}, { [label]: 'baseline' }, many.slice(1))).length, 2)
-  const bad = `Namespace "ns" is invalid: metadata.labels[${label}]: Invalid value: "x": must be one of privileged, baseline, restricted`
-  t.equal(await change({}, { [label]: 'x' }, []), bad)
-  t.equal(await change(undefined, { [label]: 'x' }, []), bad)
-  t.equal(await change({ [label]: 'y' }, { [label]: 'x' }, []), bad)
-  t.strictSame(await change({ [label]: 'x' }, { [label]: 'x', a: 'b' }, []), [], 'what was wrong before may stay')
+})
+
+t.test('labels that mean nothing may stay as they are, and not become others', async (t) => {
+  const f = await fixture()
+  const write = (after: Readonly<Record<string, string>>, before?: Readonly<Record<string, string>>, subresource = '') =>
+    ask(
+      f,
+      {},
+      {
+        plural: 'namespaces',
+        subresource,
+        operation: before === undefined ? 'CREATE' : 'UPDATE',
+        object: { metadata: { name: 'a', labels: labelled(after) } },
+        ...(before === undefined ? {} : { oldObject: { metadata: { name: 'a', labels: labelled(before) } } }),
+      },
+    )
+  const cause = (name: string, value: string, message: string) => ({
+    reason: 'FieldValueInvalid',
+    message: `Invalid value: "${value}": ${message}`,
+    field: `metadata.labels[${label(name)}]`,
+  })
+  const levels = 'must be one of privileged, baseline, restricted'
+  const versions = 'must be "latest" or "v1.x"'
+  const { details, code } = await refusal(() =>
+    write({ warn: 'x', 'enforce-version': 'v1.01', audit: 'y', 'audit-version': 'v2.1', enforce: 'z' }),
+  )
+  t.equal(code, 422)
+  t.strictSame(details?.causes, [
+    cause('enforce', 'z', levels),
+    cause('enforce-version', 'v1.01', versions),
+    cause('audit', 'y', levels),
+    cause('audit-version', 'v2.1', versions),
+    cause('warn', 'x', levels),
+  ])
+  t.match(await refusal(() => write({ warn: 'x' }, {})), { code: 422 }, 'was not there')
+  t.match(await refusal(() => write({ warn: 'x' }, { warn: 'y' })), { code: 422 }, 'was another')
+  t.match(await refusal(() => write({ warn: 'x', audit: 'x' }, { warn: 'x' })), { code: 422 }, 'was alone')
+  t.strictSame(await write({ warn: 'x' }, { warn: 'x' }), [])
+  t.strictSame(await write({ warn: 'x' }, {}, 'status'), [], 'a subresource is not asked')
+  for (const version of ['latest', 'v1.0', 'v1.9', 'v1.10']) t.strictSame(await write({ 'enforce-version': version }), [], version)
+})
+
+t.test('an unknown level to enforce is taken for the strictest one, any other for none', async (t) => {
+  const f = await fixture()
+  const object = podWith({ containers: [container('main', {})] })
+  const first = 'allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), '
+  const second = 'unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"])'
+  const { message } = await refusal(() => ask(f, enforcing('x', { 'enforce-version': 'y' }), { object }))
+  t.equal(message, `pods "a" is forbidden: violates PodSecurity "restricted:latest": ${first}${second}`)
+  const warned = (labels: Readonly<Record<string, string>>) => ask(f, { namespaceLabels: () => labelled(labels) }, { object })
+  t.strictSame(await warned({ warn: 'x' }), [])
+  t.strictSame(await warned({ warn: 'restricted', 'warn-version': 'v1.8' }), [
+    `would violate PodSecurity "restricted:v1.8": ${first.replace(/, $/, '')}`,
+  ])
+  t.strictSame(await warned({ warn: 'restricted', 'warn-version': 'x' }), [
+    `would violate PodSecurity "restricted:latest": ${first}${second}`,
+  ])
+})
+
+t.test('templates are warned about as the namespace enforces, where it says nothing of warnings', async (t) => {
+  const f = await fixture()
+  const template = podWith({ hostNetwork: true })
+  const where: readonly (readonly [string, JsonObject])[] = [
+    ['deployments', { spec: { template } }],
+    ['replicasets', { spec: { template } }],
+    ['statefulsets', { spec: { template } }],
+    ['daemonsets', { spec: { template } }],
+    ['jobs', { spec: { template } }],
+    ['cronjobs', { spec: { jobTemplate: { spec: { template } } } }],
+  ]
+  const warning = (version: string): string => `would violate PodSecurity "baseline:${version}": host namespaces (hostNetwork=true)`
+  for (const [plural, object] of where) t.strictSame(await ask(f, enforcing('baseline'), { plural, object }), [warning('latest')], plural)
+  const [plural, object] = where[0]!
+  const warned = (labels: Readonly<Record<string, string>>) => ask(f, { namespaceLabels: () => labelled(labels) }, { plural, object })
+  t.strictSame(await warned({ enforce: 'baseline', 'enforce-version': 'v1.20' }), [warning('v1.20')])
+  t.strictSame(await warned({ enforce: 'baseline', 'enforce-version': 'v1.20', 'warn-version': 'v1.21' }), [warning('v1.21')])
+  t.strictSame(await warned({ enforce: 'baseline', warn: 'privileged' }), [])
+  t.strictSame(await warned({ enforce: 'privileged' }), [])
+  t.strictSame(await warned({ enforce: 'x' }), [], 'a level that nobody knows is no example')
+})
+
+t.test('volumes of a restricted Pod are of a few kinds, and others are named', async (t) => {
+  const f = await fixture()
+  const volume = (kind: string): JsonObject => ({ name: 'v', [kind]: {} })
+  const allowed = ['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'image', 'persistentVolumeClaim', 'projected', 'secret']
+  t.strictSame(await ask(f, enforcing('restricted'), { object: podWith({ volumes: allowed.map(volume) }) }), [])
+  const others = [
+    ...['hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo', 'nfs', 'iscsi', 'glusterfs', 'rbd', 'flexVolume', 'cinder'],
+    ...['cephfs', 'flocker', 'fc', 'azureFile', 'vsphereVolume', 'quobyte', 'azureDisk', 'photonPersistentDisk', 'portworxVolume'],
+    ...['scaleIO', 'storageos'],
+  ]
+  for (const kind of others) {
+    const { message } = await refusal(() => ask(f, enforcing('restricted'), { object: podWith({ volumes: [volume(kind)] }) }))
+    const violation = `restricted volume types (volume "v" uses restricted volume type "${kind}")`
+    t.equal(message, `pods "a" is forbidden: violates PodSecurity "restricted:latest": ${violation}`)
+  }
 })

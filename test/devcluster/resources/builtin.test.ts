@@ -305,3 +305,40 @@ t.test('shows what limits, stores and routes as kubectl get does', async (t) => 
   ]
   for (const [plural, object, expected] of cases) t.strictSame(cells(plural, object), expected, plural)
 })
+
+t.test('who deletes a Job without a word about its Pods is told what becomes of them', async (t) => {
+  const f = await fixture()
+  const warning =
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or ' +
+    'set propagationPolicy=Orphan to suppress this warning'
+  const cases: readonly (readonly [JsonObject, readonly string[]])[] = [
+    [{}, [warning]],
+    [{ gracePeriodSeconds: 0 }, [warning]],
+    [{ propagationPolicy: 'Orphan' }, []],
+    [{ propagationPolicy: 'Background' }, []],
+    [{ orphanDependents: true }, []],
+    [{ orphanDependents: false }, []],
+  ]
+  const pods = { metadata: { labels: { a: 'b' } }, spec: { containers: [container], restartPolicy: 'Never' } }
+  for (const [index, [options, warnings]] of cases.entries()) {
+    const name = `job-${index}`
+    await f.create('jobs', { metadata: { name }, spec: { template: pods } })
+    f.warnings.length = 0
+    await f.registry.delete(f.info('jobs'), { namespace: 'default', name }, options, f.context)
+    t.strictSame(f.warnings, warnings, JSON.stringify(options))
+  }
+})
+
+t.test('a certificate and a key are not warned about, anything else is', async (t) => {
+  const f = await fixture()
+  const pem = (what: string): string => `-----BEGIN ${what}-----\nAAAA\n-----END ${what}-----\n`
+  const warningsOf = async (certificate: string, key: string, type = 'kubernetes.io/tls'): Promise<string[]> => {
+    f.warnings.length = 0
+    await f.create('secrets', { metadata: { generateName: 'x-' }, type, stringData: { 'tls.crt': certificate, 'tls.key': key } })
+    return [...f.warnings]
+  }
+  t.strictSame(await warningsOf(pem('CERTIFICATE'), pem('PRIVATE KEY')), [])
+  t.strictSame(await warningsOf('x', pem('PRIVATE KEY')), ['tls: failed to find any PEM data in certificate input'])
+  t.strictSame(await warningsOf(pem('CERTIFICATE'), 'x'), ['tls: failed to find any PEM data in key input'])
+  t.strictSame(await warningsOf('x', 'x', 'Opaque'), [])
+})

@@ -55,3 +55,20 @@ t.test('every built-in row is whole', async (t) => {
     t.doesNotThrow(() => row.strategy.validate?.({ metadata: {} }, undefined, ''), row.plural)
   }
 })
+
+t.test('removing a type, or a version of it, leaves all others', (t) => {
+  const [pods, secrets] = ['pods', 'secrets'].map((plural) => builtinResources.find((row) => row.plural === plural)!)
+  const catalog = new Catalog([pods!, secrets!, { ...pods!, version: 'v2' }, { ...pods!, group: 'ex.com' }])
+  const left = (): string[] => catalog.all().map(({ group, version, plural }) => `${group}/${version}/${plural}`)
+  catalog.remove('', 'pods', 'v2')
+  t.strictSame(left(), ['/v1/pods', '/v1/secrets', 'ex.com/v1/pods'])
+  const { generation } = catalog
+  catalog.remove('', 'pods', 'v3')
+  t.equal(catalog.generation, generation, 'nothing was removed')
+  catalog.remove('', 'pods')
+  t.strictSame(left(), ['/v1/secrets', 'ex.com/v1/pods'])
+  t.equal(catalog.generation, generation + 1)
+  t.equal(catalog.byKind('', 'v1', 'Pod'), undefined)
+  t.equal(catalog.byKind('', 'v1', 'Secret'), secrets)
+  t.end()
+})

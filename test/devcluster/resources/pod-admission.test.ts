@@ -22,6 +22,32 @@ t.test('a Pod gets the token of its account', async (t) => {
   })
 })
 
+t.test(
+  'the volume of the token has all that a program asks the API server with, and the Pod keeps its own secrets for images',
+  async (t) => {
+    const f = await fixture({ hasServiceAccounts: true, randomSuffix: () => 'abcde' })
+    await f.create('serviceaccounts', account('default', { imagePullSecrets: [{ name: 'registry' }] }))
+    await f.create('serviceaccounts', account('plain'))
+    const specOf = async (name: string, spec: JsonObject): Promise<JsonObject> =>
+      (await f.create('pods', pod(name, spec))).spec as JsonObject
+    t.strictSame((await specOf('a', {})).volumes, [
+      {
+        name: 'kube-api-access-abcde',
+        projected: {
+          sources: [
+            { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+            { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+            { downwardAPI: { items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }] } },
+          ],
+          defaultMode: 420,
+        },
+      },
+    ])
+    t.strictSame((await specOf('b', { imagePullSecrets: [{ name: 'own' }] })).imagePullSecrets, [{ name: 'own' }])
+    t.notOk('imagePullSecrets' in (await specOf('c', { serviceAccountName: 'plain' })))
+  },
+)
+
 t.test('unless it, or its account, or all of its containers do without', async (t) => {
   const f = await fixture({ hasServiceAccounts: true })
   await f.create('serviceaccounts', account('default'))

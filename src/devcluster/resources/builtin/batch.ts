@@ -31,11 +31,18 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
   return changeObjectField(sized, 'template', defaultPodTemplate)
 }
 
+/** Defaults the labels of a Job to those of its Pod template. */
+function labelledAsTemplate(job: JsonObject): JsonObject {
+  const labels = at(job, 'spec', 'template', 'metadata', 'labels')
+  if (sizeAt(job, 'metadata', 'labels') > 0 || !isObject(labels)) return job
+  return changeObjectField(job, 'metadata', (metadata) => ({ ...metadata, labels }))
+}
+
 /** Selects the Pods of a Job by a label with its uid, unless `manualSelector` is true. */
 function withOwnSelector(job: JsonObject): JsonObject {
   const uid = textAt(job, 'metadata', 'uid')
   const [name, spec] = [textAt(job, 'metadata', 'name'), job.spec]
-  if (!isObject(spec) || spec.manualSelector === true || isObject(spec.selector)) return job
+  if (!isObject(spec) || spec.manualSelector === true || isObject(spec.selector)) return labelledAsTemplate(job)
   const labels = {
     'batch.kubernetes.io/controller-uid': uid,
     'batch.kubernetes.io/job-name': name,
@@ -72,7 +79,13 @@ function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
   errors.push(...validateOptionalEnum(spec, 'completionMode', path, ['NonIndexed', 'Indexed']))
   if (completionMode === 'Indexed' && (wanted === undefined || wanted === null))
     errors.push(required(`${path}.completions`, 'when completion mode is Indexed'))
-  errors.push(...validateOptionalEnum(spec, 'podReplacementPolicy', path, ['Failed', 'TerminatingOrFailed']))
+  const replacement = isObject(spec.podFailurePolicy) ? ['Failed'] : ['Failed', 'TerminatingOrFailed']
+  errors.push(...validateOptionalEnum(spec, 'podReplacementPolicy', path, replacement))
+  for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'])
+    if (typeof spec[field] === 'number' && completionMode !== 'Indexed')
+      errors.push(invalid(`${path}.${field}`, spec[field], 'requires indexed completion mode'))
+  if (typeof spec.maxFailedIndexes === 'number' && typeof spec.backoffLimitPerIndex !== 'number')
+    errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
   errors.push(...validatePodTemplateSpec(at(spec, 'template', 'spec'), `${path}.template.spec`))
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
   if (!restartPolicies.includes(policy)) {
@@ -115,6 +128,7 @@ function validateCronJob(job: JsonObject, old: JsonObject | undefined): FieldErr
   errors.push(...validateEnum(spec, 'concurrencyPolicy', 'spec', policies))
   const template = at(spec, 'jobTemplate', 'spec')
   errors.push(...validateJobSpec(isObject(template) ? template : {}, 'spec.jobTemplate.spec'))
+  if (at(template, 'manualSelector') === true) errors.push(notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']))
   if (isObject(at(template, 'selector')))
     errors.push(invalid('spec.jobTemplate.spec.selector', at(template, 'selector'), '`selector` will be auto-generated'))
   for (const field of ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']) errors.push(...nonNegative(spec[field], `spec.${field}`))

@@ -5,10 +5,12 @@ import type { JsonObject } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, at, listAt, nameColumn, orNone, textAt, textColumn } from '../columns.ts'
+import { changeObjectField, withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
 import { nonNegative } from './container-validation.ts'
 
 const rolePrefix = 'node-role.kubernetes.io/'
+const oldRoleLabel = 'kubernetes.io/role'
 
 function nodeStatus(node: JsonObject): string {
   const ready = listAt(node, 'status', 'conditions').find((condition) => at(condition, 'type') === 'Ready')
@@ -18,10 +20,10 @@ function nodeStatus(node: JsonObject): string {
 
 function nodeRoles(node: JsonObject): string {
   const labels = at(node, 'metadata', 'labels')
-  const roles = Object.keys(isObject(labels) ? labels : {}).flatMap((key) =>
-    key.startsWith(rolePrefix) && key !== rolePrefix ? [key.slice(rolePrefix.length)] : [],
+  const roles = Object.entries(isObject(labels) ? labels : {}).flatMap(([key, value]) =>
+    key.startsWith(rolePrefix) ? [key.slice(rolePrefix.length)] : key === oldRoleLabel ? [String(value)] : [],
   )
-  return orNone(roles.sort().join(','))
+  return orNone([...new Set(roles.filter((role) => role !== ''))].sort().join(','))
 }
 
 function nodeAddress(node: JsonObject, type: string): string {
@@ -35,6 +37,11 @@ function nodeAddress(node: JsonObject, type: string): string {
 
 function nodeInfo(name: string, field: string): ReturnType<typeof textColumn> {
   return textColumn(name, (node) => textAt(node, 'status', 'nodeInfo', field) || '<unknown>', 1)
+}
+
+function kernelOf(node: JsonObject): string {
+  const [version, architecture] = ['kernelVersion', 'architecture'].map((field) => textAt(node, 'status', 'nodeInfo', field))
+  return (architecture === '' ? version : `${version} (${architecture})`) || '<unknown>'
 }
 
 const nodes = builtinResource({
@@ -52,12 +59,17 @@ const nodes = builtinResource({
     textColumn('Internal-IP', (node) => nodeAddress(node, 'InternalIP'), 1),
     textColumn('External-IP', (node) => nodeAddress(node, 'ExternalIP'), 1),
     nodeInfo('OS-Image', 'osImage'),
-    nodeInfo('Kernel-Version', 'kernelVersion'),
+    textColumn('Kernel-Version', kernelOf, 1),
     nodeInfo('Container-Runtime', 'containerRuntimeVersion'),
   ],
   selectableFields: (node) => ({ 'spec.unschedulable': String(at(node, 'spec', 'unschedulable') === true) }),
   strategy: {
     keepsStatus: true,
+    // What nobody has set aside can be had.
+    default: (node) =>
+      changeObjectField(node, 'status', (status) =>
+        isObject(status.capacity) ? withDefaults(status, { allocatable: status.capacity }) : status,
+      ),
     admit: tainted,
   },
 })

@@ -74,6 +74,7 @@ const keyMessage =
 function validateKeys(object: JsonObject, field: string): FieldError[] {
   return Object.keys(mapOf(object, field)).flatMap((key) => {
     if (key === '.' || key === '..') return [invalid(`${field}[${key}]`, key, `must not be '${key}'`)]
+    if (key.startsWith('..')) return [invalid(`${field}[${key}]`, key, "must not start with '..'")]
     return /^[-._a-zA-Z0-9]+$/.test(key) ? [] : [invalid(`${field}[${key}]`, key, keyMessage)]
   })
 }
@@ -129,8 +130,11 @@ function validateJson(secret: JsonObject, key: string): FieldError[] {
     const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
     return refuse(`json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`)
   } catch {
-    const wrong = /[^\s{]/.exec(text)?.[0]
-    return refuse(wrong === undefined ? 'unexpected end of JSON input' : `invalid character '${wrong}' looking for beginning of value`)
+    const [, open = '', wrong] = /^[\s[]*(\{?)\s*(.)?/s.exec(text)!
+    const expected = open === '' ? 'value' : 'object key string'
+    return refuse(
+      wrong === undefined ? 'unexpected end of JSON input' : `invalid character '${wrong}' looking for beginning of ${expected}`,
+    )
   }
 }
 

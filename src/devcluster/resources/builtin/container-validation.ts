@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
-import { dns1123Label, qualifiedName } from '../../../api/names.ts'
+import { qualifiedName, shortName } from '../../../api/names.ts'
 import { at, listAt, textAt } from '../columns.ts'
 import { parseQuantity } from '../quantity.ts'
 
@@ -43,7 +43,10 @@ function validateProbe(probe: JsonValue | undefined, field: string, container: s
     ...validateHandler(probe, path),
     ...probeNumbers.flatMap((name) => nonNegative(probe[name], `${path}.${name}`)),
     ...(typeof grace === 'number' && grace <= 0 ? [invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')] : []),
-    ...(field === 'readinessProbe' || successThreshold === 1 ? [] : [invalid(`${path}.successThreshold`, successThreshold, 'must be 1')]),
+    ...(field !== 'readinessProbe' && successThreshold !== 1 ? [invalid(`${path}.successThreshold`, successThreshold, 'must be 1')] : []),
+    ...(field === 'readinessProbe' && typeof grace === 'number'
+      ? [invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must not be set for readinessProbes')]
+      : []),
   ]
 }
 
@@ -92,7 +95,9 @@ function validateSecurityContext(context: JsonValue | undefined, path: string): 
       : []
   })
   if (context.allowPrivilegeEscalation !== false) return errors
-  const refuse = (detail: string): FieldError => invalidStruct(path, context, securityContextFields, detail)
+  const { capabilities } = context
+  const printed = isObject(capabilities) ? { ...context, capabilities: goStruct(capabilities, ['add', 'drop']) } : context
+  const refuse = (detail: string): FieldError => invalidStruct(path, printed, securityContextFields, detail)
   if (context.privileged === true) errors.push(refuse('cannot set `allowPrivilegeEscalation` to false and `privileged` to true'))
   if (listAt(context, 'capabilities', 'add').includes('CAP_SYS_ADMIN'))
     errors.push(refuse('cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN'))
@@ -104,11 +109,28 @@ const maxId = 2 ** 31 - 1
 /** Go names of fields with other capitalization. */
 const goNames: Readonly<Record<string, string>> = { apiGroup: 'APIGroup', seLinuxOptions: 'SELinuxOptions' }
 
-/** Returns `invalid` for a value that the API server prints as its internal type: all fields, with capitalized names. */
-export function invalidStruct(path: string, value: JsonValue | undefined, fields: readonly string[], detail: string): FieldError {
+/** Returns a value in the form in which the API server prints its internal types: all fields, with capitalized names. */
+export function goStruct(value: JsonValue | undefined, fields: readonly string[]): JsonObject {
   const goName = (field: string): string => field[0]!.toUpperCase() + field.slice(1)
-  const printed = fields.map((field) => [goNames[field] ?? goName(field), at(value, field) ?? null] as const)
-  return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(Object.fromEntries(printed))}: ${detail}` }
+  return Object.fromEntries(fields.map((field) => [goNames[field] ?? goName(field), at(value, field) ?? null]))
+}
+
+/** Returns `invalid` for a value that the API server prints as its internal type. */
+export function invalidStruct(path: string, value: JsonValue | undefined, fields: readonly string[], detail: string): FieldError {
+  const printed = JSON.stringify(goStruct(value, fields))
+  return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${printed}: ${detail}` }
+}
+
+/** Returns `notSupported` for such a value. */
+export function notSupportedStruct(
+  path: string,
+  value: JsonValue | undefined,
+  fields: readonly string[],
+  values: readonly string[],
+): FieldError {
+  const printed = JSON.stringify(goStruct(value, fields))
+  const supported = values.map((name) => JSON.stringify(name)).join(', ')
+  return { path, reason: 'FieldValueNotSupported', message: `Unsupported value: ${printed}: supported values: ${supported}` }
 }
 
 export function nonNegative(value: JsonValue | undefined, path: string): FieldError[] {
@@ -122,7 +144,7 @@ export function immutable(value: JsonValue | undefined, old: JsonValue | undefin
 function validateName(container: JsonObject, path: string, taken: Set<string>): FieldError[] {
   const name = textAt(container, 'name')
   if (name === '') return [required(`${path}.name`)]
-  const errors = dns1123Label(name).map((detail) => invalid(`${path}.name`, name, detail))
+  const errors = shortName(name).map((detail) => invalid(`${path}.name`, name, detail))
   if (taken.has(name)) errors.push(duplicate(`${path}.name`, name))
   taken.add(name)
   return errors
@@ -221,7 +243,7 @@ function validateVolumeMounts(mounts: readonly JsonValue[], path: string, volume
     const [name, mountPath] = [textAt(mount, 'name'), textAt(mount, 'mountPath')]
     const errors: FieldError[] = []
     if (name === '') errors.push(required(`${here}.name`))
-    else if (!volumes.has(name))
+    if (!volumes.has(name))
       errors.push({ path: `${here}.name`, reason: 'FieldValueNotFound', message: `Not found: ${JSON.stringify(name)}` })
     if (mountPath === '') errors.push(required(`${here}.mountPath`))
     else if (paths.has(mountPath)) errors.push(invalid(`${here}.mountPath`, mountPath, 'must be unique'))
@@ -238,12 +260,11 @@ function validateResources(resources: JsonValue | undefined, path: string): Fiel
   for (const kind of ['limits', 'requests'] as const) {
     for (const [name, value] of Object.entries(isObject(resources[kind]) ? resources[kind] : {})) {
       const here = `${path}.${kind}[${name}]`
-      errors.push(...qualifiedName(name).map((detail) => invalid(here, name, detail)))
+      const wrong = qualifiedName(name).map((detail) => invalid(here, name, detail))
+      errors.push(...wrong)
       if (!name.includes('/') && !standardResources.has(name) && !name.startsWith('hugepages-')) {
-        errors.push(
-          invalid(here, name, 'must be a standard resource type or fully qualified'),
-          invalid(here, name, 'must be a standard resource for containers'),
-        )
+        if (wrong.length === 0) errors.push(invalid(here, name, 'must be a standard resource type or fully qualified'))
+        errors.push(invalid(here, name, 'must be a standard resource for containers'))
       }
       if ((parseQuantity(value) ?? 0) < 0) errors.push(invalid(here, String(value), 'must be greater than or equal to 0'))
       if (kind !== 'requests') continue

@@ -22,8 +22,10 @@ const descriptors = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@
 export function scheduleProblem(schedule: string): string | undefined {
   const text = schedule.replace(/^(?:CRON_)?TZ=\S*\s*/, '').trim()
   if (text.startsWith('@')) {
-    if (descriptors.includes(text) || /^@every (?:\d+(?:\.\d+)?(?:ns|us|ms|h|m|s))+$/.test(text)) return undefined
-    return text.startsWith('@every ') ? `failed to parse duration ${text}` : `unrecognized descriptor: ${text}`
+    if (descriptors.includes(text) || /^@every [-+]?(?:\d+(?:\.\d+)?(?:ns|us|ms|h|m|s))+$/.test(text)) return undefined
+    const [, duration] = /^@every (.*)$/.exec(text) ?? []
+    if (duration === undefined) return `unrecognized descriptor: ${text}`
+    return `failed to parse duration ${text}: time: invalid duration ${JSON.stringify(duration)}`
   }
   const parts = text === '' ? [] : text.split(/\s+/)
   if (parts.length !== fields.length) return `expected exactly 5 fields, found ${parts.length}: [${parts.join(' ')}]`

@@ -2,11 +2,12 @@
 import type { FieldError } from '../../../api/field-error.ts'
 import { notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
+import { isObject } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, at, listAt, nameColumn, numberAt, textAt, textColumn } from '../columns.ts'
 import { changeItems, withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
-import { immutable } from './container-validation.ts'
+import { immutable, validateEnum } from './container-validation.ts'
 
 /** Maximum number of listed addresses. */
 const shown = 3
@@ -67,6 +68,7 @@ const endpointSlices = builtinResource({
         'ports',
         (port) => withDefaults(port, { name: '', protocol: 'TCP' }),
       ),
+    warnings: (slice) => (slice.addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
     validate: validateSlice,
   },
 })
@@ -77,6 +79,8 @@ function validateSlice(slice: JsonObject, old: JsonObject | undefined): FieldErr
   if (type === '') errors.push(required('addressType'))
   else if (!addressTypes.includes(type)) errors.push(notSupported('addressType', type, addressTypes))
   if (old !== undefined) errors.push(...immutable(slice.addressType, old.addressType, 'addressType'))
+  for (const [index, port] of listAt(slice, 'ports').entries())
+    if (isObject(port)) errors.push(...validateEnum(port, 'protocol', `ports[${index}]`, ['SCTP', 'TCP', 'UDP']))
   for (const [index, endpoint] of listAt(slice, 'endpoints').entries()) {
     if (listAt(endpoint, 'addresses').length === 0)
       errors.push(required(`endpoints[${index}].addresses`, 'must contain at least 1 address'))

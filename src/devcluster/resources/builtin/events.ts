@@ -42,11 +42,10 @@ const columns = [
   textColumn('Last Seen', lastSeen),
   textColumn('Type', (event) => textAt(event, 'type')),
   textColumn('Reason', (event) => textAt(event, 'reason')),
-  textColumn('Object', (event) =>
-    [textAt(event, 'involvedObject', 'kind').toLowerCase(), textAt(event, 'involvedObject', 'name')]
-      .filter((text) => text !== '')
-      .join('/'),
-  ),
+  textColumn('Object', (event) => {
+    const [kind, name] = [textAt(event, 'involvedObject', 'kind').toLowerCase(), textAt(event, 'involvedObject', 'name')]
+    return name === '' ? kind : `${kind}/${name}`
+  }),
   textColumn('Subobject', (event) => textAt(event, 'involvedObject', 'fieldPath'), 1),
   textColumn('Source', source, 1),
   textColumn('Message', (event) => textAt(event, 'message').trim()),

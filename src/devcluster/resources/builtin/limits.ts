@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { forbidden, invalid, required } from '../../../api/field-error.ts'
 import { parseApiVersion } from '../../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
-import { isObject } from '../../../api/json.ts'
+import { getOwn, isObject } from '../../../api/json.ts'
 import { pathSegmentName } from '../../../api/names.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import {
@@ -21,6 +21,7 @@ import {
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
 import { immutable, invalidStruct, validateEnum, validateOptionalEnum } from './container-validation.ts'
+import { systemPriorities } from './pod-admission.ts'
 import { validateSelector } from './webhook-validation.ts'
 
 const limitRanges = builtinResource({
@@ -220,6 +221,19 @@ function validateTarget(target: JsonValue | undefined): FieldError[] {
 
 const highestUserPriority = 1_000_000_000
 
+function validatePriority(value: number, name: string): FieldError[] {
+  if (!name.startsWith('system-'))
+    return value > highestUserPriority
+      ? [forbidden('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`)]
+      : []
+  const refuse = (why: string): FieldError[] => [
+    forbidden('metadata.name', `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`),
+  ]
+  const known = getOwn(systemPriorities as JsonObject, name)
+  if (known === undefined) return refuse(`${name} is not a known system priority class`)
+  return value === known ? [] : refuse(`value of ${name} PriorityClass must be ${String(known)}`)
+}
+
 const priorityClasses = builtinResource({
   group: 'scheduling.k8s.io',
   kind: 'PriorityClass',
@@ -238,9 +252,7 @@ const priorityClasses = builtinResource({
     default: (object) => withDefaults(object, { preemptionPolicy: 'PreemptLowerPriority' }),
     validate: (object, old) => [
       ...validateEnum(object, 'preemptionPolicy', '', ['PreemptLowerPriority', 'Never']),
-      ...(numberAt(object, 'value') > highestUserPriority && !textAt(object, 'metadata', 'name').startsWith('system-')
-        ? [forbidden('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`)]
-        : []),
+      ...validatePriority(numberAt(object, 'value'), textAt(object, 'metadata', 'name')),
       ...(old !== undefined && object.value !== old.value ? [forbidden('value', 'may not be changed in an update.')] : []),
       ...(old === undefined ? [] : immutable(object.preemptionPolicy, old.preemptionPolicy, 'preemptionPolicy')),
     ],

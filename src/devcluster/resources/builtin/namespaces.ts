@@ -37,7 +37,7 @@ export const namespaces: ResourceInfo = builtinResource({
     prepareForCreate: (namespace) => {
       const given = listAt(namespace, 'spec', 'finalizers')
       const finalizers = given.includes('kubernetes') ? given : [...given, 'kubernetes']
-      return { ...withFinalizers(namespace, finalizers), status: { phase: 'Active' } }
+      return { ...labelled(withFinalizers(namespace, finalizers)), status: { phase: 'Active' } }
     },
     validate: (namespace) => unqualifiedFinalizers(listAt(namespace, 'spec', 'finalizers'), () => 'spec.finalizers'),
     prepareForUpdate: (namespace, old, subresource) =>

@@ -54,14 +54,12 @@ const ingresses = builtinResource({
 function validateIngress(ingress: JsonObject): FieldError[] {
   const rules = listAt(ingress, 'spec', 'rules')
   const backend = at(ingress, 'spec', 'defaultBackend')
-  const name = textAt(ingress, 'spec', 'ingressClassName')
+  const name = at(ingress, 'spec', 'ingressClassName')
   return [
-    ...(rules.length === 0 && !isObject(backend)
-      ? [invalid('spec', at(ingress, 'spec', 'rules') ?? null, 'either `defaultBackend` or `rules` must be specified')]
-      : []),
+    ...(rules.length === 0 && !isObject(backend) ? [invalid('spec', null, 'either `defaultBackend` or `rules` must be specified')] : []),
     ...(isObject(backend) ? validateBackend(backend, 'spec.defaultBackend') : []),
     ...objects(rules).flatMap(([rule, index]) => validateRule(rule, `spec.rules[${index}]`)),
-    ...(name === '' ? [] : dns1123Subdomain(name).map((detail) => invalid('spec.ingressClassName', name, detail))),
+    ...(typeof name !== 'string' ? [] : dns1123Subdomain(name).map((detail) => invalid('spec.ingressClassName', name, detail))),
   ]
 }
 
@@ -150,6 +148,8 @@ function validatePolicy(spec: JsonValue | undefined): FieldError[] {
     }
   }
   const types = ['Ingress', 'Egress']
+  const given = listAt(spec, 'policyTypes')
+  if (given.length > types.length) return [...errors, invalid('spec.policyTypes', [...given], 'may not specify more than two policyTypes')]
   for (const [index, type] of listAt(spec, 'policyTypes').entries())
     if (!types.includes(String(type))) errors.push(notSupported(`spec.policyTypes[${index}]`, type, types))
   return errors
@@ -161,7 +161,14 @@ function validatePolicyPort(port: JsonObject, path: string): FieldError[] {
   return [
     ...(protocols.includes(protocol) ? [] : [notSupported(`${path}.protocol`, protocol, protocols)]),
     ...(port.port === undefined || port.port === null ? [] : validatePortOrName(port.port, `${path}.port`)),
+    ...(typeof port.endPort === 'number' ? validateEndPort(port, path) : []),
   ]
+}
+
+function validateEndPort({ port, endPort }: JsonObject, path: string): FieldError[] {
+  if (typeof port === 'number') return []
+  const why = port === undefined || port === null ? '`port` is not specified' : '`port` is non-numeric'
+  return [invalid(`${path}.endPort`, endPort, `may not be specified when ${why}`)]
 }
 
 function validatePeer(peer: JsonObject, path: string): FieldError[] {

@@ -119,7 +119,7 @@ function limitContainer(
 }
 
 /** PriorityClasses of every cluster. */
-const systemPriorities: Readonly<Record<string, number>> = {
+export const systemPriorities: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
 }
@@ -136,6 +136,11 @@ function withPriority(pod: JsonObject, cluster: ClusterView): JsonObject {
       throw refuse(`the integer value of priority (${spec.priority}) ${rule} ${priority} from the given PriorityClass name`)
     }
     const preemptionPolicy = textAt(found, 'preemptionPolicy') || 'PreemptLowerPriority'
+    const given = textAt(spec, 'preemptionPolicy') || preemptionPolicy
+    if (given !== preemptionPolicy) {
+      const rule = 'must not be provided in pod spec; priority admission controller computed'
+      throw refuse(`the string value of PreemptionPolicy (${given}) ${rule} ${preemptionPolicy} from the given PriorityClass name`)
+    }
     const priorityClassName = wanted === '' ? textAt(found, 'metadata', 'name') : ''
     return { ...withDefaults(spec, { preemptionPolicy }), ...(priorityClassName === '' ? {} : { priorityClassName }), priority }
   })

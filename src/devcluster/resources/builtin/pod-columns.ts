@@ -5,10 +5,7 @@ import type { Column } from '../resource-info.ts'
 
 export const podColumns: readonly Column[] = [
   nameColumn,
-  textColumn(
-    'Ready',
-    (pod) => `${statusesOf(pod, 'containerStatuses').filter(isReady).length}/${listAt(pod, 'spec', 'containers').length}`,
-  ),
+  textColumn('Ready', readyOf),
   textColumn('Status', podStatus),
   textColumn('Restarts', restarts),
   ageColumn,
@@ -20,6 +17,17 @@ export const podColumns: readonly Column[] = [
 
 function statusesOf(pod: JsonObject, field: string): readonly JsonValue[] {
   return listAt(pod, 'status', field)
+}
+
+function readyOf(pod: JsonObject): string {
+  const sidecars = sidecarsOf(pod)
+  const running = statusesOf(pod, 'containerStatuses').filter(isReady).length
+  const started = statusesOf(pod, 'initContainerStatuses').filter((status) => isStarted(status, sidecars) && at(status, 'ready') === true)
+  return `${running + started.length}/${listAt(pod, 'spec', 'containers').length + sidecars.size}`
+}
+
+function isStarted(status: JsonValue, sidecars: ReadonlySet<string>): boolean {
+  return sidecars.has(textAt(status, 'name')) && at(status, 'started') === true
 }
 
 function isReady(status: JsonValue): boolean {
@@ -55,9 +63,11 @@ function podStatus(pod: JsonObject): string {
 
 function initStatus(pod: JsonObject): string | undefined {
   const total = listAt(pod, 'spec', 'initContainers').length
+  const sidecars = sidecarsOf(pod)
   for (const [index, status] of statusesOf(pod, 'initContainerStatuses').entries()) {
     const terminated = at(status, 'state', 'terminated')
     if (terminated !== undefined && numberAt(terminated, 'exitCode') === 0) continue
+    if (isStarted(status, sidecars)) continue
     if (terminated !== undefined) return `Init:${endOf(terminated)}`
     const waiting = textAt(status, 'state', 'waiting', 'reason')
     return waiting !== '' && waiting !== 'PodInitializing' ? `Init:${waiting}` : `Init:${index}/${total}`
@@ -80,8 +90,14 @@ function conditions(pod: JsonObject): readonly JsonValue[] {
   return listAt(pod, 'status', 'conditions')
 }
 
+/** Of the containers that the Pod is about now: those that initialize it, or those that run, with the sidecars. */
 function restarts(pod: JsonObject, now: number): string {
-  const statuses = statusesOf(pod, 'containerStatuses')
+  const sidecars = sidecarsOf(pod)
+  const inits = statusesOf(pod, 'initContainerStatuses')
+  const statuses =
+    initStatus(pod) === undefined
+      ? [...inits.filter((status) => sidecars.has(textAt(status, 'name'))), ...statusesOf(pod, 'containerStatuses')]
+      : inits
   const count = statuses.reduce((sum: number, status) => sum + numberAt(status, 'restartCount'), 0)
   const last =
     statuses
@@ -89,6 +105,12 @@ function restarts(pod: JsonObject, now: number): string {
       .sort()
       .at(-1) ?? ''
   return count === 0 || last === '' ? String(count) : `${count} (${humanAge(last, now)} ago)`
+}
+
+/** Names of the containers that start before the others, and go on. */
+function sidecarsOf(pod: JsonObject): ReadonlySet<string> {
+  const names = listAt(pod, 'spec', 'initContainers').filter((container) => textAt(container, 'restartPolicy') === 'Always')
+  return new Set(names.map((container) => textAt(container, 'name')))
 }
 
 function readinessGates(pod: JsonObject): string {

@@ -1,8 +1,9 @@
 /** Defaults of Pods and Pod templates (k8s.io/kubernetes/pkg/apis/core/v1: defaults.go). */
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
-import { listAt, numberAt, textAt } from '../columns.ts'
+import { at, listAt, numberAt, textAt } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
+import { parseQuantity } from '../quantity.ts'
 
 export const defaultGracePeriodSeconds = 30
 
@@ -37,7 +38,7 @@ function defaultPodSpec(spec: JsonObject): JsonObject {
   })
   // `serviceAccount` is the deprecated alias of `serviceAccountName`.
   const account = textAt(filled, 'serviceAccountName') || textAt(filled, 'serviceAccount')
-  const accounts = account === '' ? filled : withDefaults(filled, { serviceAccountName: account, serviceAccount: account })
+  const accounts = account === '' ? filled : { ...filled, serviceAccountName: account, serviceAccount: account }
   const containers = ['containers', 'initContainers'].reduce((current, field) => changeItems(current, field, defaultContainer), accounts)
   return changeItems(containers, 'volumes', defaultVolume)
 }
@@ -52,7 +53,7 @@ function defaultContainer(container: JsonObject): JsonObject {
     resources: {},
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
-    imagePullPolicy: isLatest(textAt(container, 'image')) ? 'Always' : 'IfNotPresent',
+    imagePullPolicy: pullPolicyOf(textAt(container, 'image')),
   })
   const ports = changeItems(filled, 'ports', (port) => withDefaults(port, { protocol: 'TCP' }))
   const env = changeItems(ports, 'env', (variable) => changeObjectField(variable, 'valueFrom', defaultFieldRef))
@@ -83,9 +84,17 @@ function defaultVolume(volume: JsonObject): JsonObject {
       changeObjectField(defaultDownward(projection), 'serviceAccountToken', (token) => withDefaults(token, { expirationSeconds: 3600 })),
     ),
   )
+  const claimed = changeObjectField(projected, 'ephemeral', (source) =>
+    changeObjectField(source, 'volumeClaimTemplate', (template) =>
+      changeObjectField(template, 'spec', (spec) => withDefaults(spec, { volumeMode: 'Filesystem' })),
+    ),
+  )
+  const pulled = changeObjectField(claimed, 'image', (source) =>
+    withDefaults(source, { pullPolicy: pullPolicyOf(textAt(source, 'reference')) }),
+  )
   return ['secret', 'configMap', 'downwardAPI', 'projected'].reduce(
     (current, field) => changeObjectField(current, field, (source) => withDefaults(source, { defaultMode: 0o644 })),
-    projected,
+    pulled,
   )
 }
 
@@ -95,6 +104,10 @@ function defaultDownward(source: JsonObject): JsonObject {
 
 function defaultFieldRef(source: JsonObject): JsonObject {
   return changeObjectField(source, 'fieldRef', (reference) => withDefaults(reference, { apiVersion: 'v1' }))
+}
+
+function pullPolicyOf(image: string): string {
+  return isLatest(image) ? 'Always' : 'IfNotPresent'
 }
 
 /** True when the tag of an image is `latest` or missing. */
@@ -110,15 +123,12 @@ export function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEf
   const amounts = containers.map((container) =>
     ['cpu', 'memory'].map((resource) => {
       const resources = isObject(container.resources) ? container.resources : {}
-      const amount = (kind: 'requests' | 'limits'): string => {
-        const map = resources[kind]
-        const value = isObject(map) ? map[resource] : undefined
-        return value === undefined || value === null ? '' : String(value)
-      }
+      const amount = (kind: 'requests' | 'limits'): number => parseQuantity(at(resources, kind, resource)) ?? 0
       return { request: amount('requests'), limit: amount('limits') }
     }),
   )
   const all = amounts.flat()
-  if (all.every(({ request, limit }) => request === '' && limit === '')) return 'BestEffort'
-  return all.every(({ request, limit }) => limit !== '' && (request === '' || request === limit)) ? 'Guaranteed' : 'Burstable'
+  // Nothing asked for is as if not asked.
+  if (all.every(({ request, limit }) => request === 0 && limit === 0)) return 'BestEffort'
+  return all.every(({ request, limit }) => limit !== 0 && (request === 0 || request === limit)) ? 'Guaranteed' : 'Burstable'
 }

@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/field-error.ts'
 import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
-import { dns1123Label, dns1123Subdomain } from '../../../api/names.ts'
+import { dns1123Label, dns1123Subdomain, shortName } from '../../../api/names.ts'
 import { validateLabels } from '../../../api/object-meta.ts'
 import { fieldNames, kindType } from '../../types/go-types.ts'
 import { listAt, numberAt, textAt } from '../columns.ts'
@@ -30,11 +30,25 @@ export function validatePodSpec(spec: JsonValue | undefined, path: string): Fiel
     ...validateLabels(spec.nodeSelector, `${path}.nodeSelector`),
     ...named(spec, 'serviceAccountName', path, dns1123Subdomain),
     ...named(spec, 'nodeName', path, dns1123Subdomain),
-    ...named(spec, 'hostname', path, dns1123Label),
-    ...named(spec, 'subdomain', path, dns1123Label),
+    ...named(spec, 'hostname', path, shortName),
+    ...named(spec, 'subdomain', path, shortName),
     ...validateTolerations(listAt(spec, 'tolerations'), `${path}.tolerations`),
     ...validateDeadline(spec, path),
+    ...(spec.hostNetwork === true
+      ? ['containers', 'initContainers'].flatMap((field) => validateHostPorts(listAt(spec, field), `${path}.${field}`))
+      : []),
   ]
+}
+
+/** With `hostNetwork`, a host port must be the container port. */
+function validateHostPorts(containers: readonly JsonValue[], path: string): FieldError[] {
+  return objects(containers).flatMap(([container, index]) =>
+    objects(listAt(container, 'ports')).flatMap(([{ containerPort, hostPort }, place]) =>
+      hostPort === containerPort
+        ? []
+        : [invalid(`${path}[${index}].ports[${place}].hostPort`, hostPort ?? 0, 'must match `containerPort` when `hostNetwork` is true')],
+    ),
+  )
 }
 
 /** Validates the spec of a Pod template. */
@@ -122,7 +136,7 @@ function validateTolerations(tolerations: readonly JsonValue[], path: string): F
       )
     }
     if (operator === 'Exists' && value !== '')
-      errors.push(invalid(`${here}.operator`, toleration, "value must be empty when `operator` is 'Exists'"))
+      errors.push(invalid(`${here}.operator`, value, "value must be empty when `operator` is 'Exists'"))
     if (!['', 'Exists', 'Equal'].includes(operator)) errors.push(notSupported(`${here}.operator`, operator, ['Equal', 'Exists']))
     if (effect !== '' && !taintEffects.includes(effect)) errors.push(notSupported(`${here}.effect`, effect, taintEffects))
     if (toleration.tolerationSeconds !== undefined && toleration.tolerationSeconds !== null && effect !== 'NoExecute') {
@@ -174,6 +188,11 @@ function validateGatesUpdate(spec: JsonObject, old: JsonObject): FieldError[] {
   return objects(listAt(spec, 'schedulingGates')).flatMap(([gate, index]) =>
     before.some((other) => jsonEqual(other, gate))
       ? []
-      : [forbidden(`spec.schedulingGates[${index}]`, `only deletion is allowed, but found new scheduling gate '${textAt(gate, 'name')}'`)],
+      : [
+          forbidden(
+            `spec.schedulingGates[${index}].name`,
+            `only deletion is allowed, but found new scheduling gate '${textAt(gate, 'name')}'`,
+          ),
+        ],
   )
 }

@@ -62,7 +62,7 @@ export const pods: ResourceInfo = builtinResource({
     returnsDeleted: true,
     generation: true,
     default: (pod) => changeObjectField(pod, 'spec', defaultPod),
-    prepareForCreate: (pod) => ({ ...pod, status: { phase: 'Pending', qosClass: qosClass(specOf(pod)) } }),
+    prepareForCreate: (pod) => ({ ...pod, status: { phase: 'Pending', ...gated(pod), qosClass: qosClass(specOf(pod)) } }),
     prepareForUpdate: (pod, old, subresource) => {
       const { priority, preemptionPolicy } = specOf(old)
       return changeObjectField(pod, 'spec', (spec) => {
@@ -79,6 +79,16 @@ export const pods: ResourceInfo = builtinResource({
     gracePeriodSeconds,
   },
 })
+
+/** Returns the condition of a Pod with scheduling gates, which schedulers ignore. */
+function gated(pod: JsonObject): JsonObject {
+  if (listAt(specOf(pod), 'schedulingGates').length === 0) return {}
+  const message = 'Scheduling is blocked due to non-empty scheduling gates'
+  const lastTransitionTime = textAt(pod, 'metadata', 'creationTimestamp')
+  return {
+    conditions: [{ type: 'PodScheduled', status: 'False', lastProbeTime: null, lastTransitionTime, reason: 'SchedulingGated', message }],
+  }
+}
 
 /** Returns errors for fields that only a subresource can set. */
 function createErrors(spec: JsonObject): FieldError[] {

@@ -2,16 +2,16 @@
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { FieldError } from '../../../api/field-error.ts'
-import { duplicate, forbidden, invalid, notSupported, required } from '../../../api/field-error.ts'
+import { duplicate, forbidden, invalid, required } from '../../../api/field-error.ts'
 import type { JsonObject } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
-import { dns1123Label, dns1123Subdomain, shortName } from '../../../api/names.ts'
+import { dns1123Subdomain, shortName } from '../../../api/names.ts'
 import { validateLabels } from '../../../api/object-meta.ts'
 import { builtinResource } from '../builtin-resource.ts'
-import { ageColumn, at, formatLabels, listAt, nameColumn, numberAt, orNone, textAt, textColumn } from '../columns.ts'
+import { ageColumn, at, formatLabels, listAt, nameColumn, numberAt, orNone, sizeAt, textAt, textColumn } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
 import type { ResourceInfo } from '../resource-info.ts'
-import { objects, validateEnum, validatePort, validatePortOrName } from './container-validation.ts'
+import { objects, validateEnum, validateOptionalEnum, validatePort, validatePortOrName } from './container-validation.ts'
 
 export const services: ResourceInfo = builtinResource({
   kind: 'Service',
@@ -38,20 +38,27 @@ export const services: ResourceInfo = builtinResource({
       changeObjectField(service, 'spec', (spec) =>
         withAddress(keepAllocated(spec, isObject(old.spec) ? old.spec : {}), textAt(service, 'metadata', 'uid')),
       ),
+    warnings: serviceWarnings,
     validate: (service, old, subresource) => (subresource === 'status' ? [] : validateService(service, old)),
   },
 })
 
+function serviceWarnings(service: JsonObject): string[] {
+  const isNamed = textAt(service, 'spec', 'externalName') !== '' && textAt(service, 'spec', 'type') !== 'ExternalName'
+  return [
+    ...(isNamed ? ['spec.externalName is ignored when spec.type is not "ExternalName"'] : []),
+    ...(sizeAt(service, 'spec', 'externalIPs') > 0
+      ? ['spec.externalIPs is deprecated and may no longer be implemented in some clusters']
+      : []),
+  ]
+}
+
 function defaultSpec(spec: JsonObject): JsonObject {
   const filled = withDefaults(spec, { type: 'ClusterIP', sessionAffinity: 'None' })
   const routed = filled.type === 'ExternalName' ? filled : withDefaults(filled, { internalTrafficPolicy: 'Cluster' })
-  const external = hasNodePorts(filled) || listAt(filled, 'externalIPs').length > 0
-  const exposed = external ? withDefaults(routed, { externalTrafficPolicy: 'Cluster' }) : routed
+  const exposed = isExternal(filled) ? withDefaults(routed, { externalTrafficPolicy: 'Cluster' }) : routed
   const balanced = filled.type === 'LoadBalancer' ? withDefaults(exposed, { allocateLoadBalancerNodePorts: true }) : exposed
-  const sticky =
-    filled.sessionAffinity === 'ClientIP'
-      ? withDefaults(balanced, { sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds } } })
-      : balanced
+  const sticky = filled.sessionAffinity === 'ClientIP' ? withAffinity(balanced) : withoutAffinity(balanced)
   return changeItems(sticky, 'ports', ({ targetPort, ...port }) => ({
     ...withDefaults(port, { protocol: 'TCP' }),
     targetPort: targetPort || (port.port ?? 0),
@@ -60,8 +67,31 @@ function defaultSpec(spec: JsonObject): JsonObject {
 
 const affinitySeconds = 10_800
 
+function withAffinity(spec: JsonObject): JsonObject {
+  const configured = withDefaults(spec, { sessionAffinityConfig: {} })
+  return changeObjectField(configured, 'sessionAffinityConfig', (config) =>
+    changeObjectField(withDefaults(config, { clientIP: {} }), 'clientIP', (client) =>
+      withDefaults(client, { timeoutSeconds: affinitySeconds }),
+    ),
+  )
+}
+
+function withoutAffinity({ sessionAffinityConfig: _config, ...spec }: JsonObject): JsonObject {
+  return spec
+}
+
 function hasNodePorts(spec: JsonObject): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer'
+}
+
+/** Whether it can be reached from outside. */
+function isExternal(spec: JsonObject): boolean {
+  return hasNodePorts(spec) || listAt(spec, 'externalIPs').length > 0
+}
+
+/** Who balances the load asks the nodes which of them have Pods of the Service. */
+function hasHealthCheck(spec: JsonObject): boolean {
+  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
 
 const firstNodePort = 30_000
@@ -73,12 +103,14 @@ function withAddress(spec: JsonObject, uid: string): JsonObject {
   const digest = createHash('sha256').update(uid).digest()
   const [high = 0, low = 0] = digest
   const address = textAt(spec, 'clusterIP') || `10.96.${high}.${(low % 254) + 1}`
-  const addressed = withDefaults({ ...spec, clusterIP: address }, { clusterIPs: [address], ...families })
-  if (!hasNodePorts(spec) || spec.allocateLoadBalancerNodePorts === false) return addressed
+  const isHeadless = address === 'None' && sizeAt(spec, 'selector') === 0
+  const addressed = withDefaults({ ...spec, clusterIP: address }, { clusterIPs: [address], ...(isHeadless ? allFamilies : families) })
   const offset = digest.readUInt16BE(2)
-  const taken = new Set(listAt(spec, 'ports').map((port) => at(port, 'nodePort')))
+  const checked = hasHealthCheck(spec) ? withDefaults(addressed, { healthCheckNodePort: firstNodePort + (offset % nodePorts) }) : addressed
+  if (!hasNodePorts(spec) || spec.allocateLoadBalancerNodePorts === false) return checked
+  const taken = new Set([at(checked, 'healthCheckNodePort'), ...listAt(spec, 'ports').map((port) => at(port, 'nodePort'))])
   let next = offset % nodePorts
-  return changeItems(addressed, 'ports', (port) => {
+  return changeItems(checked, 'ports', (port) => {
     if (numberAt(port, 'nodePort') !== 0) return port
     while (taken.has(firstNodePort + next)) next = (next + 1) % nodePorts
     taken.add(firstNodePort + next)
@@ -86,6 +118,8 @@ function withAddress(spec: JsonObject, uid: string): JsonObject {
   })
 }
 
+/** Without a selector it says where others are, in the cluster or not. */
+const allFamilies = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' }
 const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
 
 /** Keeps allocated values that an update omits, and removes those that the new type of Service does not use. */
@@ -112,15 +146,16 @@ function keepAllocated(spec: JsonObject, old: JsonObject): JsonObject {
 
 /** Returns unchanged fields that the new type of Service does not use. */
 function unusedFields(spec: JsonObject, old: JsonObject): string[] {
-  if (spec.type === old.type) return []
-  const fields = [
-    ...(spec.type === 'ExternalName'
-      ? ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy']
-      : ['externalName']),
-    ...(hasNodePorts(spec) ? [] : ['externalTrafficPolicy']),
-    ...(spec.type === 'LoadBalancer' ? [] : ['allocateLoadBalancerNodePorts', 'loadBalancerClass', 'healthCheckNodePort']),
-  ]
+  const fields = [...(hasHealthCheck(spec) ? [] : ['healthCheckNodePort']), ...(spec.type === old.type ? [] : fieldsOfOtherTypes(spec))]
   return fields.filter((field) => jsonEqual(spec[field] ?? null, old[field] ?? null))
+}
+
+function fieldsOfOtherTypes(spec: JsonObject): string[] {
+  return [
+    ...(spec.type === 'ExternalName' ? ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy'] : []),
+    ...(isExternal(spec) ? [] : ['externalTrafficPolicy']),
+    ...(spec.type === 'LoadBalancer' ? [] : ['allocateLoadBalancerNodePorts', 'loadBalancerClass']),
+  ]
 }
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
@@ -132,8 +167,12 @@ function validateService(service: JsonObject, old: JsonObject | undefined): Fiel
   if (type === 'ExternalName') {
     if (textAt(spec, 'externalName') === '') errors.push(required('spec.externalName'))
     else errors.push(...dns1123Subdomain(String(externalName)).map((detail) => invalid('spec.externalName', externalName, detail)))
-    for (const field of ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
-      if (at(spec, field) !== undefined) errors.push(forbidden(`spec.${field}`, "may not be set when `type` is 'ExternalName'"))
+    for (const [field, isSet] of [
+      ['clusterIPs', at(spec, 'clusterIPs') !== undefined || textAt(spec, 'clusterIP') !== ''],
+      ['ipFamilies', at(spec, 'ipFamilies') !== undefined],
+      ['ipFamilyPolicy', at(spec, 'ipFamilyPolicy') !== undefined],
+    ] as const)
+      if (isSet) errors.push(forbidden(`spec.${field}`, 'may not be set for ExternalName services'))
   }
   errors.push(...validateLabels(spec.selector, 'spec.selector'))
   if (service.spec !== undefined) {
@@ -141,21 +180,53 @@ function validateService(service: JsonObject, old: JsonObject | undefined): Fiel
   }
   for (const [index, address] of listAt(spec, 'clusterIPs').entries()) {
     if (address === 'None' && index === 0) continue
-    if (isIP(String(address)) === 0)
-      errors.push(invalid(`spec.clusterIPs[${index}]`, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'))
+    if (isIP(String(address)) === 0) errors.push(invalid(`spec.clusterIPs[${index}]`, address, noAddress))
   }
+  errors.push(...validateAddresses(spec))
   const before = listAt(old, 'spec', 'clusterIPs')
   if (type !== 'ExternalName' && textAt(old, 'spec', 'type') !== 'ExternalName' && before.length > 0 && before[0] !== at(spec, 'clusterIP'))
     errors.push(invalid('spec.clusterIPs[0]', clusterIPs, 'may not change once set'))
-  for (const [field, values] of [
-    ['externalTrafficPolicy', ['Cluster', 'Local']],
-    ['internalTrafficPolicy', ['Cluster', 'Local']],
-  ] as const) {
-    const value = textAt(spec, field)
-    if (value !== '' && !values.includes(value as 'Local')) errors.push(notSupported(`spec.${field}`, value, values))
+  const policy = textAt(spec, 'externalTrafficPolicy')
+  if (policy !== '' && !isExternal(spec))
+    errors.push(invalid('spec.externalTrafficPolicy', policy, 'may only be set for externally-accessible services'))
+  else if (policy !== '') errors.push(...validateOptionalEnum(spec, 'externalTrafficPolicy', 'spec', ['Cluster', 'Local']))
+  errors.push(...validateOptionalEnum(spec, 'internalTrafficPolicy', 'spec', ['Cluster', 'Local']))
+  return [...errors, ...validateBalancing(spec, old)]
+}
+
+/** What is for those alone who balance load. */
+function validateBalancing(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const errors: FieldError[] = []
+  const { healthCheckNodePort: port, loadBalancerClass: name } = spec
+  if (typeof port === 'number' && !hasHealthCheck(spec))
+    errors.push(
+      invalid('spec.healthCheckNodePort', port, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"),
+    )
+  if (spec.type === 'LoadBalancer') {
+    const isOther = textAt(old, 'spec', 'type') === 'LoadBalancer' && !jsonEqual(name ?? null, at(old, 'spec', 'loadBalancerClass') ?? null)
+    return isOther ? [...errors, invalid('spec.loadBalancerClass', name ?? null, 'may not change once set')] : errors
   }
-  if (type !== 'LoadBalancer' && at(spec, 'allocateLoadBalancerNodePorts') !== undefined)
-    errors.push(forbidden('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'"))
+  for (const [field, path] of [
+    ['allocateLoadBalancerNodePorts', 'allocateLoadBalancerNodePorts'],
+    ['loadBalancerClass', 'loadBalancerClass'],
+    // As the API server writes it.
+    ['loadBalancerSourceRanges', 'LoadBalancerSourceRanges'],
+  ] as const)
+    if (at(spec, field) !== undefined) errors.push(forbidden(`spec.${path}`, "may only be used when `type` is 'LoadBalancer'"))
+  return errors
+}
+
+const noAddress = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
+
+function validateAddresses(spec: JsonObject): FieldError[] {
+  const [address, addresses] = [textAt(spec, 'clusterIP'), listAt(spec, 'clusterIPs')]
+  const errors: FieldError[] = []
+  if (address !== '' && addresses.length > 0 && addresses[0] !== address)
+    errors.push(invalid('spec.clusterIPs', [...addresses], 'first value must match `clusterIP`'))
+  if (address === 'None' && hasNodePorts(spec))
+    errors.push(invalid('spec.clusterIPs[0]', address, `may not be set to 'None' for ${String(spec.type)} services`))
+  for (const [index, external] of listAt(spec, 'externalIPs').entries())
+    if (isIP(String(external)) === 0) errors.push(invalid(`spec.externalIPs[${index}]`, external, noAddress))
   return errors
 }
 
@@ -169,7 +240,7 @@ function validatePorts(spec: JsonObject): FieldError[] {
     const here = `spec.ports[${index}]`
     const name = textAt(port, 'name')
     if (name === '' && list.length > 1) errors.push(required(`${here}.name`))
-    errors.push(...(name === '' ? [] : dns1123Label(name).map((detail) => invalid(`${here}.name`, name, detail))))
+    errors.push(...(name === '' ? [] : shortName(name).map((detail) => invalid(`${here}.name`, name, detail))))
     if (name !== '' && names.has(name)) errors.push(duplicate(`${here}.name`, name))
     names.add(name)
     errors.push(...validatePort(port.port ?? 0, `${here}.port`), ...validateEnum(port, 'protocol', here, ['SCTP', 'TCP', 'UDP']))

@@ -136,11 +136,16 @@ const volumes = builtinResource({
       const time = textAt(volume, 'metadata', 'creationTimestamp')
       return { ...volume, status: { phase: 'Pending', lastPhaseTransitionTime: time === '' ? formatTime(0) : time } }
     },
+    warnings: (volume) => (textAt(volume, 'spec', 'persistentVolumeReclaimPolicy') === 'Recycle' ? [recyclingWarning] : []),
     validate: (volume, _old, subresource) => (subresource === 'status' ? [] : validateVolume(volume)),
   },
 })
 
+const recyclingWarning =
+  'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.'
+
 function validateVolume(volume: JsonObject): FieldError[] {
+  const capacity = at(volume, 'spec', 'capacity') ?? null
   const policies = ['Delete', 'Recycle', 'Retain']
   const policy = textAt(volume, 'spec', 'persistentVolumeReclaimPolicy')
   const sources = Object.keys(isObject(volume.spec) ? volume.spec : {}).filter((field) => !otherFields.has(field))
@@ -148,6 +153,9 @@ function validateVolume(volume: JsonObject): FieldError[] {
     ...(listAt(volume, 'spec', 'accessModes').length === 0 ? [required('spec.accessModes')] : []),
     ...validateModes(volume),
     ...(sizeAt(volume, 'spec', 'capacity') === 0 ? [required('spec.capacity')] : []),
+    ...(isObject(capacity) && Object.keys(capacity).join() === 'storage'
+      ? validateAmount(capacity.storage, 'spec.capacity[storage]')
+      : [notSupported('spec.capacity', capacity, ['storage'])]),
     ...(policy === '' || policies.includes(policy) ? [] : [notSupported('spec.persistentVolumeReclaimPolicy', policy, policies)]),
     ...(sources.length === 0 ? [required('spec', 'must specify a volume type')] : []),
     ...validateClassName(volume),

@@ -108,13 +108,13 @@ function validateUrl(url: string, path: string): FieldError[] {
   const at = authority.lastIndexOf('@')
   const user = authority.slice(0, Math.max(at, 0))
   const host = authority.slice(at + 1)
-  const invalidCharacter = /[\s<>"{}|\\^`]/.exec(host)
+  const invalidCharacter = /[\s{}|\\^`]/.exec(host)
   if (invalidCharacter !== null) {
     const detail = `parse ${JSON.stringify(url)}: invalid character ${JSON.stringify(invalidCharacter[0])} in host name`
     return [required(path, `url must be a valid URL: ${detail}; ${form}`)]
   }
   return [
-    ...(scheme === 'https' ? [] : [invalid(path, scheme, `'https' is the only allowed URL scheme; ${form}`)]),
+    ...(scheme.toLowerCase() === 'https' ? [] : [invalid(path, scheme, `'https' is the only allowed URL scheme; ${form}`)]),
     ...(host === '' ? [invalid(path, host, `host must be specified; ${form}`)] : []),
     ...(at < 0 ? [] : [invalid(path, user, 'user information is not permitted in the URL')]),
     ...(fragment === '' ? [] : [invalid(path, fragment, 'fragments are not permitted in the URL')]),

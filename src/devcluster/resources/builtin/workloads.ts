@@ -23,7 +23,7 @@ import {
 } from '../columns.ts'
 import { changeObjectField, equalExcept, withDefaults } from '../defaults.ts'
 import type { Column, ResourceInfo, Strategy, SubresourceInfo } from '../resource-info.ts'
-import { immutable, nonNegative } from './container-validation.ts'
+import { immutable, invalidStruct, nonNegative, notSupportedStruct, validateOptionalEnum } from './container-validation.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validatePodTemplateSpec } from './pod-validation.ts'
 import { validateSelector } from './webhook-validation.ts'
@@ -80,35 +80,51 @@ function workload(options: {
   }
 }
 
-function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: string): FieldError[] {
-  const labels = at(spec, 'template', 'metadata', 'labels')
-  const errors: FieldError[] = []
-  const selector = isObject(spec.selector) ? spec.selector : undefined
-  if (selector === undefined) errors.push(required('spec.selector'))
-  else errors.push(...validateSelector(selector, 'spec.selector'))
-  if (selector !== undefined && sizeAt(selector, 'matchLabels') + sizeAt(selector, 'matchExpressions') === 0)
-    errors.push(invalid('spec.selector', selector, `empty selector is invalid for ${name}`))
+/** Validates the selector, which must match the template. */
+function validateOwnSelector({ selector, template }: JsonObject, name: string): FieldError[] {
+  const isDaemonSet = name === 'daemonset'
+  const labels = at(template, 'metadata', 'labels')
+  const mismatch = invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')
   // A missing selector matches nothing, an empty one everything.
-  else if (
-    selector === undefined ||
-    !matchesLabels(requirementsOf(selector as unknown as LabelSelector), (isObject(labels) ? labels : {}) as Labels)
-  )
-    errors.push(invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`'))
+  if (!isObject(selector)) return isDaemonSet ? [mismatch] : [required('spec.selector'), mismatch]
+  const errors = validateSelector(selector, 'spec.selector')
+  if (sizeAt(selector, 'matchLabels') + sizeAt(selector, 'matchExpressions') === 0)
+    return [...errors, invalid('spec.selector', selector, `empty selector is invalid for ${name}`)]
+  if (errors.length > 0) return isDaemonSet ? errors : [...errors, unreadable(selector, name)]
+  const isMatch = matchesLabels(requirementsOf(selector as unknown as LabelSelector), (isObject(labels) ? labels : {}) as Labels)
+  return isMatch ? [] : [mismatch]
+}
+
+/** Returns the additional error for an invalid selector, which has no detail for StatefulSets. */
+function unreadable(selector: JsonObject, name: string): FieldError {
+  const { matchLabels, matchExpressions } = selector
+  const message = `Invalid value: ${JSON.stringify({ matchLabels, matchExpressions })}${name === 'statefulset' ? '' : ': invalid label selector'}`
+  return { path: 'spec.selector', reason: 'FieldValueInvalid', message }
+}
+
+/** Names of the templates' owners in Kubernetes' errors. */
+const templateOwners: Readonly<Record<string, string>> = { deployment: 'ReplicaSet', statefulset: 'StatefulSet', daemonset: 'DaemonSet' }
+
+function validateWorkload(spec: JsonObject, old: JsonObject | undefined, name: string): FieldError[] {
+  const errors = validateOwnSelector(spec, name)
   if (old !== undefined && name !== 'statefulset') errors.push(...immutable(spec.selector, old.selector, 'spec.selector'))
   for (const field of ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'])
     errors.push(...nonNegative(spec[field], `spec.${field}`))
   errors.push(
-    ...validateLabels(labels, 'spec.template.labels'),
+    ...validateLabels(at(spec, 'template', 'metadata', 'labels'), 'spec.template.labels'),
     ...validatePodTemplateSpec(at(spec, 'template', 'spec'), 'spec.template.spec'),
   )
   const policy = textAt(spec, 'template', 'spec', 'restartPolicy')
   if (policy !== '' && policy !== 'Always') errors.push(notSupported('spec.template.spec.restartPolicy', policy, ['Always']))
+  if (typeof at(spec, 'template', 'spec', 'activeDeadlineSeconds') === 'number')
+    errors.push(forbidden('spec.template.spec.activeDeadlineSeconds', `activeDeadlineSeconds in ${templateOwners[name]!} is not Supported`))
   return errors
 }
 
 /** Formats a label selector as in a query. */
 export function formatSelector(selector: JsonValue | undefined, none = '<none>'): string {
-  const text = isObject(selector) ? formatLabelSelector(requirementsOf(selector as unknown as LabelSelector)) : ''
+  const requirements = isObject(selector) ? requirementsOf(selector as unknown as LabelSelector) : []
+  const text = formatLabelSelector(requirements.map((one) => ({ ...one, values: one.values.toSorted() })))
   return text === '' ? none : text
 }
 
@@ -132,6 +148,8 @@ export function templateColumns(...path: readonly string[]): readonly [Column, C
 function readyOf(object: JsonObject): string {
   return `${numberAt(object, 'status', 'readyReplicas')}/${numberAt(object, 'spec', 'replicas')}`
 }
+
+const strategyFields = ['type', 'rollingUpdate']
 
 /** Applies the default type of an update strategy, and `defaults` for rolling updates. */
 function rolling(strategy: JsonObject, defaults: JsonObject): JsonObject {
@@ -167,7 +185,7 @@ const deployments = builtinResource({
       const { strategy, minReadySeconds, progressDeadlineSeconds } = spec
       const errors: FieldError[] = []
       const type = textAt(strategy, 'type')
-      if (!types.includes(type)) errors.push(notSupported('spec.strategy', strategy, types))
+      if (!types.includes(type)) errors.push(notSupportedStruct('spec.strategy', strategy, strategyFields, types))
       else if (type === 'Recreate' && isObject(at(strategy, 'rollingUpdate')))
         errors.push(forbidden('spec.strategy.rollingUpdate', "may not be specified when strategy `type` is 'Recreate'"))
       else if (
@@ -229,15 +247,34 @@ const statefulSets = builtinResource({
         revisionHistoryLimit: 10,
         persistentVolumeClaimRetentionPolicy: {},
       })
-      const updated = changeObjectField(filled, 'updateStrategy', (strategy) => rolling(strategy, { partition: 0 }))
+      // Who names the type says how as well.
+      const updated = changeObjectField(filled, 'updateStrategy', (strategy) =>
+        textAt(strategy, 'type') !== '' && !isObject(strategy.rollingUpdate) ? strategy : rolling(strategy, { partition: 0 }),
+      )
       return changeObjectField(updated, 'persistentVolumeClaimRetentionPolicy', (policy) =>
         withDefaults(policy, { whenDeleted: 'Retain', whenScaled: 'Retain' }),
       )
     },
-    validate: (spec, old) =>
-      old === undefined || equalExcept(spec, old, ...changeableOfStatefulSets) ? [] : [forbidden('spec', unchangeableOfStatefulSets)],
+    validate: (spec, old) => [
+      ...validateStatefulSet(spec),
+      ...(old === undefined || equalExcept(spec, old, ...changeableOfStatefulSets) ? [] : [forbidden('spec', unchangeableOfStatefulSets)]),
+    ],
   }),
 })
+
+function validateStatefulSet(spec: JsonObject): FieldError[] {
+  const errors: FieldError[] = []
+  const { podManagementPolicy: management, updateStrategy, persistentVolumeClaimRetentionPolicy: retention } = spec
+  if (management !== 'OrderedReady' && management !== 'Parallel')
+    errors.push(invalid('spec.podManagementPolicy', management, "must be 'OrderedReady' or 'Parallel'"))
+  if (!['RollingUpdate', 'OnDelete'].includes(textAt(updateStrategy, 'type')))
+    errors.push(invalidStruct('spec.updateStrategy', updateStrategy, strategyFields, "must be 'RollingUpdate' or 'OnDelete'"))
+  errors.push(...nonNegative(at(updateStrategy, 'rollingUpdate', 'partition'), 'spec.updateStrategy.rollingUpdate.partition'))
+  for (const when of ['whenDeleted', 'whenScaled'])
+    if (isObject(retention))
+      errors.push(...validateOptionalEnum(retention, when, 'spec.persistentVolumeClaimRetentionPolicy', ['Retain', 'Delete']))
+  return [...errors, ...nonNegative(at(spec, 'ordinals', 'start'), 'spec.ordinals.start')]
+}
 
 const changeableOfStatefulSets = [
   'replicas',
@@ -282,6 +319,12 @@ function daemonSetStrategy(): Strategy {
     defaults: (spec) => {
       const filled = withDefaults(spec, { updateStrategy: {}, revisionHistoryLimit: 10 })
       return changeObjectField(filled, 'updateStrategy', (update) => rolling(update, { maxUnavailable: 1, maxSurge: 0 }))
+    },
+    validate: ({ updateStrategy }) => {
+      const types = ['RollingUpdate', 'OnDelete']
+      return types.includes(textAt(updateStrategy, 'type'))
+        ? []
+        : [notSupportedStruct('spec.updateStrategy', updateStrategy, strategyFields, types)]
     },
   })
   const annotated = (object: JsonObject, generation: number): JsonObject =>

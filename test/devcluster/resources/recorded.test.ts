@@ -1,0 +1,63 @@
+/** Built-in objects are accepted, changed, refused and shown as kube-apiserver 1.36.3 did when it was asked (`npm run record`). */
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import t from 'tap'
+import type { Test } from 'tap'
+import type { JsonObject } from '../../../src/api/json.ts'
+import { Discovery } from '../../../src/devcluster/http/discovery.ts'
+import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
+import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
+import type { Answer } from './recorded/answer.ts'
+import { embeddedServer } from './recorded/embedded.ts'
+import type { Group } from './recorded/group.ts'
+import { groups } from './recorded/groups.ts'
+import { play } from './recorded/play.ts'
+
+/** Cases that the embedded API server answers otherwise: the group, the reason, and the name. */
+const differences = linesOf('differences.jsonl') as [string, string, string][]
+
+for (const group of groups) t.test(group.name, (t) => compare(t, group))
+
+for (const [reason, { length }] of Map.groupBy(differences, ([, why]) => why))
+  t.test(`${length} other cases`, { skip: reason }, (t) => t.end())
+
+t.test('the types are discovered by the names, verbs and subresources that they have there', (t) => {
+  const recorded = linesOf('discovery.jsonl') as [string, JsonObject][]
+  const discovery = new Discovery(new Catalog(builtinResources))
+  const rows = builtinResources.map(({ group, version }) => [group, version] as const)
+  for (const [group, version] of new Map(rows.map((row) => [row.join('/'), row])).values()) {
+    const path = group === '' ? `api/${version}` : `apis/${group}/${version}`
+    const { resources } = discovery.resourceList(group, version)!
+    for (const { storageVersionHash: _hash, ...resource } of resources as JsonObject[]) {
+      const theirs = recorded.find(([where, { name }]) => where === path && name === resource.name)
+      t.strictSame(resource, theirs?.[1], `${path}/${String(resource.name)}`)
+    }
+  }
+  t.end()
+})
+
+/** What may differ is listed with its reason; what agrees all the same has no place in that list. */
+async function compare(t: Test, group: Group): Promise<void> {
+  const { time, answers: recorded } = recordedAnswers(group)
+  const found = await play(group, embeddedServer(time))
+  const listed = differences.filter(([name]) => name === group.name).map(([, , name]) => name)
+  const unlisted = (answers: ReadonlyMap<string, Answer>): Record<string, Answer> =>
+    Object.fromEntries([...answers].filter(([name]) => !listed.includes(name)))
+  t.strictSame([...found.keys()], [...recorded.keys()], 'what is asked has been recorded')
+  t.strictSame(unlisted(found), unlisted(recorded))
+  const agreeing = listed.filter((name) => isDeepStrictEqual(found.get(name), recorded.get(name)))
+  t.strictSame(agreeing, [], 'what is listed differs, and is asked')
+}
+
+function recordedAnswers({ name }: Group): { readonly time: number; readonly answers: ReadonlyMap<string, Answer> } {
+  const [first, ...lines] = linesOf(`answers/${name}.jsonl`) as [string, ...Answer][]
+  return { time: Date.parse(String(first![1])), answers: new Map(lines.map(([what, ...answer]) => [what, answer])) }
+}
+
+function linesOf(file: string): unknown[] {
+  const text = readFileSync(new URL(`recorded/${file}`, import.meta.url), 'utf8')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as unknown)
+}

@@ -1,0 +1,11 @@
+/** All that has been recorded. */
+import { config } from './cases/config.ts'
+import { network } from './cases/network.ts'
+import { podSecurity } from './cases/pod-security.ts'
+import { podGroups } from './cases/pods.ts'
+import { policy } from './cases/policy.ts'
+import { storage } from './cases/storage.ts'
+import { workloads } from './cases/workloads.ts'
+import type { Group } from './group.ts'
+
+export const groups: readonly Group[] = [...workloads, ...config, ...network, ...policy, ...storage, ...podSecurity, ...podGroups]
