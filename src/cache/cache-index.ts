@@ -54,5 +54,5 @@ export function indexProblems(indexes: readonly CacheIndex[], types: readonly Re
   const follows = (indexed: ResourceType): boolean => types.some((type) => isSameType(type, indexed))
   return indexes
     .filter(({ type }) => !follows(type))
-    .map(({ type, name }) => `indexes: ${quote(name)} is of ${groupResourceOf(type)}, which is not followed: ${advice}`)
+    .map(({ type, name }) => `indexes: ${quote(name)} is on ${groupResourceOf(type)}, which is not watched: ${advice}`)
 }

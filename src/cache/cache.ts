@@ -130,7 +130,7 @@ export class Cache implements CacheReader {
   #checkNamespace(type: ResourceType, namespace: string): void {
     const { namespaces } = this
     if (namespaces.length === 0 || namespaces.includes(namespace)) return
-    const text = `${groupResourceOf(type)} of the namespace ${quote(namespace)} are not in the cache, which follows ${namespaces.map(quote).join(', ')}: read them with the client.`
+    const text = `${groupResourceOf(type)} of the namespace ${quote(namespace)} are not in the cache, which is limited to ${namespaces.map(quote).join(', ')}: read them with the client.`
     throw new ProreusError('PRO_INPUT', text)
   }
 

@@ -63,7 +63,7 @@ export function diagnose(error: unknown, { phase, opened, type, namespace }: Att
     return { id: 'missing', level: 'warn', message, relist: true, maxPauseMs: missingTypePauseMs }
   }
   if (isForbidden(error)) {
-    const message = `Not allowed to ${phase} ${resource}${where}: grant this operator the verbs list and watch on ${resource}. The API server said: ${error.message}`
+    const message = `Not allowed to ${phase} ${resource}${where}: grant this operator the verbs list and watch on ${resource}. The API server answered: ${error.message}`
     return { id: `forbidden ${phase}`, level: 'error', message, relist }
   }
   const retryAfter =

@@ -18,7 +18,8 @@ export async function describeCertificates(directory: string, now: number): Prom
       blocks.push(`${index === 0 ? path : `${path}, certificate ${index + 1}`}\n${describe(certificate, now)}`),
     )
   }
-  if (isForeignPair(files)) blocks.push(`There is no ${authorityFiles.key}: the certificate is somebody else's, and is not renewed here.\n`)
+  if (isForeignPair(files))
+    blocks.push(`There is no ${authorityFiles.key}: the certificate was issued elsewhere, and is not renewed here.\n`)
   return blocks.join('\n')
 }
 

@@ -21,8 +21,8 @@ export function certsCommand(): Command {
     .command('issue')
     .description('Make a CA and a certificate, or replace what is expired or damaged. What is still good stays.')
     .option(...directory)
-    .option('--name <dns>', 'DNS name that the certificate is for; may be repeated', collect, ['localhost'])
-    .option('--ip <address>', 'IP address that the certificate is for; may be repeated', collect, ['127.0.0.1'])
+    .option('--name <dns>', 'DNS name of the certificate; may be repeated', collect, ['localhost'])
+    .option('--ip <address>', 'IP address of the certificate; may be repeated', collect, ['127.0.0.1'])
     .action(async ({ certDir, name, ip }: IssueOptions) => {
       const logger = createLogger({ level: 'warn', pretty: process.stderr.isTTY })
       await openFileCertificates({ directory: certDir, names: name, ips: ip, clock: systemClock, logger })
@@ -39,8 +39,8 @@ export function certsCommand(): Command {
     .command('verify')
     .description('Check that key and certificate belong together, are valid now, and are signed by the CA. Exit 1 when not.')
     .option(...directory)
-    .option('--name <dns>', 'DNS name that the certificate must be for; may be repeated', collect, [])
-    .option('--ip <address>', 'IP address that the certificate must be for; may be repeated', collect, [])
+    .option('--name <dns>', 'DNS name that the certificate must have; may be repeated', collect, [])
+    .option('--ip <address>', 'IP address that the certificate must have; may be repeated', collect, [])
     .action(async ({ certDir, name, ip }: IssueOptions) => {
       const problems = await verifyCertificates(certDir, { names: name, ips: ip }, systemClock.now())
       for (const problem of problems) process.stderr.write(`${problem}\n`)

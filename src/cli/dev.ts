@@ -36,13 +36,13 @@ export function devCommand(): Command {
     .description('Start an embedded Kubernetes API with a simulated node and the operators, for development. Everything is in memory.')
     .addOption(operatorsOption())
     .addOption(nameOption())
-    .addOption(new Option('--port <port>', 'port of the API (default: 6443, or the next free one); 0: any free one').argParser(parsePort))
+    .addOption(new Option('--port <port>', 'port of the API; 0: any free port (default: 6443, or the next free port)').argParser(parsePort))
     .option(
       '--state-dir <folder>',
-      'where the kubeconfig is from when all is ready until the end; its certificate authority and token stay valid across restarts',
+      'folder for the kubeconfig, which exists while everything is ready; its CA and token stay valid across restarts',
       '.proreus',
     )
-    .option('--cert-dir <folder>', 'where the certificates of the webhooks are', 'certs')
+    .option('--cert-dir <folder>', 'folder for the certificates of the webhooks', 'certs')
   return addLogOptions(command).action(dev)
 }
 

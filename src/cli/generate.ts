@@ -9,8 +9,8 @@ export function generateCommand(): Command {
     .description('Write the CRDs, webhook configurations and RBAC rules of the operators as YAML files.')
     .addOption(operatorsOption())
     .addOption(nameOption())
-    .option('--output <folder>', 'where the files go', 'config')
-    .option('--check', 'write nothing; exit 1 and list the files that are not up to date')
+    .option('--output <folder>', 'folder for the files', 'config')
+    .option('--check', 'write nothing; list the files that are out of date, and exit with 1')
     .addHelpText(
       'after',
       '\nFiles: crd/bases/*.yaml, crd/kustomization.yaml, rbac/role.yaml, rbac/user_roles.yaml, webhook/manifests.yaml.',

@@ -27,7 +27,7 @@ export class LoadError extends ProreusError {
 export async function loadOperator(file: string): Promise<Operator> {
   const path = resolve(file)
   if (!existsSync(path)) {
-    throw new ProreusError('PRO_CONFIG_INVALID', `The operator ${file} does not exist: give a file that exports "operator".`)
+    throw new ProreusError('PRO_CONFIG_INVALID', `The operator file ${file} does not exist: use a file that exports "operator".`)
   }
   let loaded: { operator?: unknown }
   try {
@@ -78,7 +78,7 @@ function commonJsAdvice(path: string, cause: unknown): string {
   const packageJson = packageJsonOf(dirname(path))
   if (packageJson === undefined) return ''
   const extension = extname(path)
-  return `: ${shortened(packageJson)} says "type": "commonjs". Write "type": "module" there (npm pkg set type=module), or end the name of the file with .m${extension.slice(1)}`
+  return `: ${shortened(packageJson)} has "type": "commonjs". Write "type": "module" there (npm pkg set type=module), or end the name of the file with .m${extension.slice(1)}`
 }
 
 /** Returns the nearest package.json, if its type is commonjs. */

@@ -10,13 +10,13 @@ export interface LogOptions {
 export function addLogOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--log-level <level>', 'what is logged')
+      new Option('--log-level <level>', 'lowest level that is logged')
         .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
         .default('info')
         .env('LOG_LEVEL'),
     )
     .addOption(
-      new Option('--log-format <format>', 'how it is logged; auto: for people on a terminal, JSON otherwise')
+      new Option('--log-format <format>', 'format of log lines; auto: text on a terminal, JSON otherwise')
         .choices(['auto', 'json', 'pretty'])
         .default('auto')
         .env('LOG_FORMAT'),

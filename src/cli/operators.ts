@@ -60,13 +60,13 @@ async function operatorsNamed(item: string): Promise<readonly Operator[]> {
   if (/[./\\]/.test(item)) return [await loadOperator(item)]
   const found = shippedOperators.find(({ name }) => name === item)
   if (found !== undefined) return [found]
-  const advice = 'for one of your own give its file, e.g. ./my-operator.ts'
+  const advice = 'for your own operator use its file, e.g. ./my-operator.ts'
   throw new ProreusError('PRO_CONFIG_INVALID', `There is no operator "${item}". The shipped ones are: ${shippedNames}; ${advice}.`)
 }
 
 function refuse(): never {
   throw new ProreusError(
     'PRO_CONFIG_INVALID',
-    `Nothing says which operators: add --operators with your file, e.g. --operators ./my-operator.ts, or put "proreus": { "operators": "./my-operator.ts" } into package.json; "--operators all" takes those that come with Proreus (${shippedNames}).`,
+    `No operators are selected: add --operators with your file, e.g. --operators ./my-operator.ts, or put "proreus": { "operators": "./my-operator.ts" } into package.json; "--operators all" selects those that come with Proreus (${shippedNames}).`,
   )
 }

@@ -59,10 +59,10 @@ export function runCommand(start: typeof run = run): Command {
     .description('Run operators against an existing API: admission webhooks, controllers, and the certificates in between.')
     .addOption(operatorsOption())
     .addOption(nameOption())
-    .option('--kubeconfig <file>', 'kubeconfig to use; without it $KUBECONFIG, the cluster that this runs in, ~/.kube/config')
+    .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else the service account of the Pod, else ~/.kube/config)')
     .option('--context <name>', 'context of the kubeconfig')
     .addOption(
-      new Option('--service-account-dir <folder>', 'where the kubelet mounts the service account: token, ca.crt and namespace')
+      new Option('--service-account-dir <folder>', 'folder with the service account that the kubelet mounts: token, ca.crt and namespace')
         .default(serviceAccountDirectory)
         .env('SERVICE_ACCOUNT_DIR'),
     )
@@ -84,7 +84,10 @@ export function runCommand(start: typeof run = run): Command {
       new Option('--webhook-port <port>', 'port that the webhooks listen on').argParser(parsePort).default(9443).env('WEBHOOK_PORT'),
     )
     .addOption(
-      new Option('--webhook-url <url>', 'where the API server reaches the webhooks, for an operator outside the cluster: https://host:port')
+      new Option(
+        '--webhook-url <url>',
+        'URL at which the API server reaches the webhooks of an operator outside the cluster: https://host:port',
+      )
         .argParser(parseWebhookUrl)
         .env('WEBHOOK_URL'),
     )
@@ -126,29 +129,32 @@ export function runCommand(start: typeof run = run): Command {
     .addOption(
       new Option(
         '--health-probe-bind-address <address>',
-        'where /healthz and /readyz are served, to anybody; 0: nowhere (default: :8081 in a cluster, 127.0.0.1:8081 outside)',
+        'address of /healthz and /readyz, which need no authentication; 0 disables them (default: :8081 in a cluster, 127.0.0.1:8081 outside)',
       ).env('HEALTH_PROBE_BIND_ADDRESS'),
     )
     .addOption(
       new Option(
         '--metrics-bind-address <address>',
-        'where /metrics is served, to anybody; 0: nowhere (default: :8080 in a cluster, 127.0.0.1:8080 outside)',
+        'address of /metrics, which needs no authentication; 0 disables it (default: :8080 in a cluster, 127.0.0.1:8080 outside)',
       ).env('METRICS_BIND_ADDRESS'),
     )
     .addOption(
-      new Option('--drain-delay <duration>', 'how long the webhooks go on accepting after SIGTERM (default: 10s in a cluster, 0s outside)')
+      new Option(
+        '--drain-delay <duration>',
+        'time for which the webhooks accept connections after SIGTERM (default: 10s in a cluster, 0s outside)',
+      )
         .argParser(parseDuration)
         .env('DRAIN_DELAY'),
     )
     .addOption(
-      new Option('--drain-deadline <duration>', 'how long what is in flight may take after that')
+      new Option('--drain-deadline <duration>', 'time limit for requests and reconciles in flight after that')
         .argParser(parseDuration)
         .default(30_000, '30s')
         .env('DRAIN_DEADLINE'),
     )
     .option('--install', 'apply the CRDs and webhook configurations first; outside a cluster with --webhook-url')
     .option('--force-conflicts', 'with --install: take over CRDs that another installation has defined differently')
-    .option('--config <file>', 'YAML file with options, by the names of the flags', defaultConfigFile)
+    .option('--config <file>', 'YAML file with options, named like the flags', defaultConfigFile)
   return addLogOptions(command).action(async () => {
     applyConfigFile(command)
     const options = command.opts<Options>()

@@ -16,8 +16,8 @@ export function validateCommand(): Command {
     .description("Check custom resources in files against defaults, schema and the kind's own rules, offline. Prints what kubectl would.")
     .argument('<file...>', 'YAML or JSON files, folders, or - for standard input')
     .addOption(operatorsOption())
-    .addOption(new Option('-o, --output <format>', 'how results are printed').choices(['text', 'json']).default('text'))
-    .addHelpText('after', '\nExit codes: 0 all valid, 1 an object is invalid or there is none, 2 input could not be read.')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addHelpText('after', '\nExit codes: 0 all valid, 1 an object is invalid or no object was found, 2 input could not be read.')
     .action(async (files: string[], { operators, output }: Options) => {
       const { operators: selected } = await selectOperators({ operators })
       const webhooks = selected.flatMap((operator) => operator.webhooks)

@@ -49,7 +49,7 @@ export function formatQuery(query: Query = {}): string {
 
 function requireNamespace(type: ResourceType, namespace: string | undefined): void {
   if (type.namespaced && !namespace) {
-    throw new ProreusError('PRO_INPUT', `A ${type.kind} lives in a namespace: set metadata.namespace, or give the key a namespace.`)
+    throw new ProreusError('PRO_INPUT', `${type.kind} is a namespaced type: set metadata.namespace, or the namespace of the key.`)
   }
 }
 

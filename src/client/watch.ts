@@ -49,5 +49,5 @@ function errorStatus(object: object): Status {
   const status = object as unknown as Status
   return status.kind === 'Status'
     ? status
-    : failure(500, 'InternalError', `the watch ended with an error that says no more than ${stringifyJson(object)}`)
+    : failure(500, 'InternalError', `the watch ended with an error without a message: ${stringifyJson(object)}`)
 }

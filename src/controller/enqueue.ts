@@ -73,7 +73,7 @@ export function toMapped(type: ResourceType, map: MapFunction, { cache, namespac
       const problem = keyProblem(type, key)
       if (problem !== undefined) {
         const source = formatKey(object.metadata)
-        logger.error({ err: new ProreusError('PRO_INPUT', problem), object: source }, 'a map function gave a key that is none')
+        logger.error({ err: new ProreusError('PRO_INPUT', problem), object: source }, 'a map function returned an invalid key')
         return []
       }
       const { namespace, name } = key

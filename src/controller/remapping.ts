@@ -50,7 +50,7 @@ export class Remapping {
       known.newest = newest
       return
     }
-    this.#log('error', error, key, 'threw: what it would have asked for is reconciled when it succeeds')
+    this.#log('error', error, key, 'threw: it is called again, and its keys are enqueued when it succeeds')
     this.#pending.set(key, { oldest, newest, tries: 0, timer: this.#arm(key, 0) })
   }
 

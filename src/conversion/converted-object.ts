@@ -20,7 +20,7 @@ export function completeResult(
   schema: CompiledSchema,
   dropped?: (paths: readonly string[]) => void,
 ): JsonObject {
-  if (!isObject(result)) throw wrong(`gave ${describe(result)} instead of an object with spec and status`)
+  if (!isObject(result)) throw wrong(`returned ${describe(result)} instead of an object with spec and status`)
   for (const key of Object.keys(result)) {
     const value = result[key]
     if (key === 'spec' || key === 'status' || value === undefined) continue
@@ -28,7 +28,7 @@ export function completeResult(
     if (key === 'kind' && value === source.kind) continue
     if (key !== 'metadata') throw wrong(`wrote ${key}, and may write spec and status, and of the metadata labels and annotations`)
   }
-  if (result.spec !== undefined && !isObject(result.spec)) throw wrong(`gave ${describe(result.spec)} as spec`)
+  if (result.spec !== undefined && !isObject(result.spec)) throw wrong(`returned ${describe(result.spec)} as spec`)
   const metadata = mergedMetadata(source.metadata, result.metadata)
   const goesAlong = !('status' in result)
   const status = goesAlong ? source.status : result.status
@@ -48,7 +48,7 @@ export function completeResult(
 
 function mergedMetadata(source: JsonValue | undefined, given: JsonValue | undefined): JsonValue | undefined {
   if (given === undefined) return source
-  if (!isObject(given)) throw wrong(`gave ${describe(given)} as metadata`)
+  if (!isObject(given)) throw wrong(`returned ${describe(given)} as metadata`)
   const before = isObject(source) ? source : {}
   let copy: JsonObject | undefined
   for (const key of Object.keys(given)) {
@@ -59,7 +59,7 @@ function mergedMetadata(source: JsonValue | undefined, given: JsonValue | undefi
       throw wrong(`changed metadata.${key} ${change}: only labels and annotations may change`)
     }
     if (!isObject(value) || Object.values(value).some((text) => typeof text !== 'string'))
-      throw wrong(`gave metadata.${key} that are not all texts`)
+      throw wrong(`returned metadata.${key} with values that are not strings`)
     copy ??= { ...before }
     copy[key] = value
   }

@@ -223,7 +223,7 @@ async function run(way: Way, source: JsonObject): Promise<JsonObject> {
   return completeResult(source, result, way.apiVersion, way.target, (dropped) => {
     const paths = told.news(to, dropped)
     if (paths.length > 0)
-      call.dropped?.({ object: facts(source), paths, text: `the converter from ${from} to ${to} gave what ${to} does not have` })
+      call.dropped?.({ object: facts(source), paths, text: `the converter from ${from} to ${to} returned fields that ${to} does not have` })
   })
 }
 

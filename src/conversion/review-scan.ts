@@ -81,7 +81,7 @@ export async function scanReview(body: Buffer, turns: Turns): Promise<ScannedRev
       end = scan.at
     })
   })
-  if (!Number.isNaN(scan.next())) throw notJson('more follows after the review')
+  if (!Number.isNaN(scan.next())) throw notJson('unexpected data after the review')
   if (body.length - (end - start) > maxEnvelopeBytes) throw largeEnvelope()
   try {
     const text = start === end ? body.toString() : `${body.toString('utf8', 0, start)}[]${body.toString('utf8', end)}`

@@ -69,7 +69,7 @@ export function installationName(operators: readonly { readonly name: string }[]
   if (given === undefined && only !== undefined && another !== undefined) {
     const names = operators.map(({ name }) => name).join(', ')
     const advice =
-      'give it one with --name (`name` in the options of `run`), from which its webhook configurations, namespace and Secret have theirs'
+      'set it with --name (`name` in the options of `run`); it is part of the names of its webhook configurations, namespace and Secret'
     throw new ProreusError('PRO_CONFIG_INVALID', `The installation of the operators ${names} has no name: ${advice}.`)
   }
   const name = given ?? only?.name ?? 'proreus'
@@ -80,6 +80,6 @@ export function installationName(operators: readonly { readonly name: string }[]
       : []),
   ]
   if (problems.length === 0) return name
-  const advice = given === undefined ? ': give another one with --name (`name` in the options of `run`)' : ''
+  const advice = given === undefined ? ': choose another one with --name (`name` in the options of `run`)' : ''
   throw new ProreusError('PRO_CONFIG_INVALID', `"${name}" cannot be the name of an installation: ${problems.join('; ')}${advice}.`)
 }

@@ -83,16 +83,16 @@ export function defineOperator(definition: OperatorDefinition): Operator {
   const problems = [
     ...dns1123Label(name).map((message) => `name: ${message}`),
     ...(version === undefined || /^[\w.+-]+$/.test(version) ? [] : [`version: "${version}" has characters that a user agent cannot carry`]),
-    ...duplicates(kinds.map(groupKindOf)).map((kind) => `kinds: ${kind} is there twice`),
+    ...duplicates(kinds.map(groupKindOf)).map((kind) => `kinds: ${kind} is listed twice`),
     ...duplicates(conversions.map(({ kind }) => groupKindOf(kind))).map((kind) => `conversions: there are two for ${kind}: define one`),
     ...conversions
       .filter(({ kind }) => !kinds.includes(kind))
-      .map(({ kind }) => `conversions: ${groupKindOf(kind)} is none of the operator's kinds`),
+      .map(({ kind }) => `conversions: ${groupKindOf(kind)} is not one of the operator's kinds`),
     ...kinds
       .filter((kind) => !conversions.some((conversion) => conversion.kind === kind))
-      .flatMap((kind) => missingConverters(kind).map((problem) => `conversions: there is none for ${groupKindOf(kind)}: ${problem}`)),
+      .flatMap((kind) => missingConverters(kind).map((problem) => `conversions: missing for ${groupKindOf(kind)}: ${problem}`)),
     ...duplicates(controllers.map((controller) => controller.name)).map(
-      (controller) => `controllers: two are called "${controller}": give one another name`,
+      (controller) => `controllers: two are named "${controller}": rename one`,
     ),
   ]
   refuseOperator(name, problems)

@@ -93,7 +93,7 @@ async function isRefused({ need, verb, namespace }: Refusal, { client, logger, s
     // An unauthenticated client cannot do anything.
     if (!isApiError(error) || isUnauthorized(error)) throw error
     // A failed review does not prevent the start: the first list will show whether the right is missing.
-    logger.debug({ err: error }, `the API server does not say whether this user may ${verb} ${groupResourceOf(need)}`)
+    logger.debug({ err: error }, `the API server did not answer whether this user may ${verb} ${groupResourceOf(need)}`)
     return false
   }
 }

@@ -22,11 +22,11 @@ export function onTermination(logger: Logger): Termination {
     controller.abort(new Error(`received ${name}`))
   }
   const onRejection = (reason: unknown): void => {
-    logger.error({ err: reason }, `a promise was rejected that nobody waits for: ${messageOf(reason)}`)
+    logger.error({ err: reason }, `unhandled rejection: ${messageOf(reason)}`)
   }
   const onException = (error: unknown): void => {
     process.exitCode = 1
-    logger.fatal({ err: error }, `an exception that nobody caught: ${messageOf(error)}`)
+    logger.fatal({ err: error }, `uncaught exception: ${messageOf(error)}`)
     controller.abort(error)
   }
   process.on('SIGTERM', onSignal)

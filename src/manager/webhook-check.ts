@@ -68,7 +68,7 @@ function dial({ host, port, serverName }: WebhookCheckOptions, ca: string): Prom
       // Closes gracefully: after a reset the server would log a failed handshake.
       socket.resume().end()
     })
-    socket.on('timeout', () => fail(`port ${port} gave no answer within ${timeoutMs} ms`))
+    socket.on('timeout', () => fail(`port ${port} did not answer within ${timeoutMs} ms`))
     socket.on('error', (error) => fail(`port ${port} does not answer with a certificate that caBundle trusts: ${messageOf(error)}`))
   })
 }

@@ -91,7 +91,7 @@ function definedByOthers(crd: string, conflicts: readonly Conflict[], cause: unk
   const fields = [...new Set(conflicts.map(({ field }) => field))].join(', ')
   const others = [...new Set(conflicts.map(({ manager }) => `"${installationOf(manager)}"`))].sort().join(', ')
   const advice =
-    'install the same version of the operator everywhere, give your kind a group of its own, or take the CRD over with --force-conflicts'
+    'install the same version of the operator everywhere, move your kind to another group, or take the CRD over with --force-conflicts'
   const problem = `The CRD ${crd} is installed with another definition by ${others} (they differ in ${fields})`
   return new ProreusError('PRO_CONFIG_INVALID', `${problem}: ${advice}.`, { cause })
 }
@@ -153,7 +153,7 @@ function targetOf(names: InstallationNames, running: RunOptions): WebhookTarget 
   const advice = `--webhook-url https://HOST:PORT with an address at which the API server reaches this machine, --webhook-service with a Service that leads here, or --enable-webhooks false`
   throw new ProreusError(
     'PRO_CONFIG_INVALID',
-    `--install outside a cluster cannot tell how the API server reaches the webhooks: add ${advice}.`,
+    `--install outside a cluster needs the address at which the API server reaches the webhooks: add ${advice}.`,
   )
 }
 
@@ -248,7 +248,7 @@ export async function whenTrusted(
 }
 
 function noCaBundle(kind: string, name: string): ProreusError {
-  return new ProreusError('PRO_CERTIFICATE', `The ${kind} ${name} got no caBundle in time; the log says why.`)
+  return new ProreusError('PRO_CERTIFICATE', `The ${kind} ${name} got no caBundle in time; see the log for the reason.`)
 }
 
 function configurationsOf(operators: readonly Operator[], names: InstallationNames) {

@@ -72,7 +72,7 @@ export class WebhookMetricSet {
     const operations = 'How many operations the patches of allowed objects have; 0: nothing was to change'
     this.patchOperations = histogram('proreus_webhook_patch_operations', operations, operationBuckets)
     this.patchBytes = histogram('proreus_webhook_patch_bytes', 'Sizes of patches as JSON, of those with operations', patchBuckets)
-    this.warnings = counter('proreus_webhook_warnings_total', 'Total number of warnings given to users')
+    this.warnings = counter('proreus_webhook_warnings_total', 'Total number of warnings returned to users')
   }
 }
 

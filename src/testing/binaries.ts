@@ -44,7 +44,7 @@ export function kubernetesMinor(env: Environment): KubernetesMinor {
     (one) => asked.replace(/^v/, '').replace(/\.x$/, '') === one || asked.replace(/^v?/, 'v') === kubernetesReleases[one],
   )
   if (minor !== undefined) return minor
-  const problem = `${releaseVariable} asks for Kubernetes ${asked}, which cannot be built here: there are ${minors.join(', ')}.`
+  const problem = `${releaseVariable} selects Kubernetes ${asked}, which is not supported: supported are ${minors.join(', ')}.`
   throw new ProreusError('PRO_CONFIG_INVALID', problem)
 }
 

@@ -283,11 +283,9 @@ async function useExisting({ users, serviceAccounts, namespaces, env }: FullOpti
         describe: `${connection.describe}, as ${identity}`,
       }
     },
-    compact: () => Promise.reject(new ProreusError('PRO_INPUT', 'The storage of an existing cluster is left alone.')),
+    compact: () => Promise.reject(new ProreusError('PRO_INPUT', 'The storage of an existing cluster cannot be compacted.')),
     requests: () =>
-      Promise.reject(
-        new ProreusError('PRO_INPUT', 'An existing cluster does not tell its requests: ask a control plane of another backend.'),
-      ),
+      Promise.reject(new ProreusError('PRO_INPUT', 'The requests of an existing cluster are not recorded: use another backend.')),
     stop,
   }
 }

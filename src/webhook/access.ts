@@ -117,9 +117,9 @@ async function ask(client: Pick<Client, 'create'>, user: UserInfo, attributes: R
     const { verb, group, resource } = attributes
     const question = `whether the user ${quote(username)} may ${verb} ${groupResourceOf({ group, plural: resource })}`
     if (isForbidden(cause)) {
-      const advice = 'name accessReviewRule in the `rbac` of the webhook, and apply the role that "proreus generate" writes'
-      throw new ProreusError('PRO_PERMISSION', `This process may not ask the API server ${question}: ${advice}.`, { cause })
+      const advice = 'add accessReviewRule to the `rbac` of the webhook, and apply the role that "proreus generate" writes'
+      throw new ProreusError('PRO_PERMISSION', `This process may not check ${question}: ${advice}.`, { cause })
     }
-    throw new ProreusError('PRO_API', `The API server does not say ${question}.`, { cause })
+    throw new ProreusError('PRO_API', `The API server did not answer ${question}.`, { cause })
   }
 }

@@ -31,7 +31,7 @@ export class AdmissionCache implements CacheReader {
   list<R extends ResourceType>(type: R, options?: CacheListOptions<NoInfer<R>>): readonly DeepReadonly<ObjectOf<R>>[] {
     const cache = this.#filled(type)
     if (type.namespaced && cache.namespaces.length > 0 && (options?.namespace ?? '') === '') {
-      const text = `${groupResourceOf(type)} of all namespaces are not in the cache, which follows ${cache.namespaces.map(quote).join(', ')}: name one of these, or read them with the client.`
+      const text = `${groupResourceOf(type)} of all namespaces are not in the cache, which is limited to ${cache.namespaces.map(quote).join(', ')}: list one of these namespaces, or use the client.`
       throw new ProreusError('PRO_INPUT', text)
     }
     return cache.list(type, options)

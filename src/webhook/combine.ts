@@ -148,7 +148,7 @@ function sameFilters(definitions: readonly WebhookDefinition[]): WebhookFilters 
     if (others.every((other) => jsonEqual(other[field], first![field]))) continue
     const { type, subresource } = definitions[0]!
     const about = `${groupKindOf(type)}${subresource === '' ? '' : `/${subresource}`}`
-    const advice = 'say the same in all of them, or give those that differ a `name`, and with it an entry of their own'
+    const advice = 'use the same value in all of them, or set a `name` on those that differ, which gives them an entry of their own'
     throw new ProreusError('PRO_CONFIG_INVALID', `The webhooks for ${about} differ in ${field}: ${advice}.`)
   }
   return first!

@@ -131,8 +131,8 @@ async function answer(
   const work = roomFor(review, charge, budget, signal).then(() => answerConversion(review, find, call, turns, converted))
   const result = await withDeadline(clock, ms, controller, work).catch((error: unknown) => {
     if (!signal.aborted) throw error
-    logger.debug({ uid, err: error }, 'a conversion was given up: its sender has gone')
-    return failedConversion(uid, `nobody waits for this answer any more: ${messageOf(error)}`, 499, 'Aborted')
+    logger.debug({ uid, err: error }, 'a conversion was aborted: the client has disconnected')
+    return failedConversion(uid, `the client no longer waits for this response: ${messageOf(error)}`, 499, 'Aborted')
   })
   const seconds = (performance.now() - began) / 1000
   // Counted once for a review: a LIST would otherwise count once for each object.

@@ -67,7 +67,7 @@ async function decideInTime(options: DecideOptions, call: ReviewCall, deadlineMs
     const text = `the webhook for ${options.reviewed} did not decide within ${Math.round(deadlineMs)} ms`
     return refused('timed_out', 504, 'Timeout', text, undefined)
   } catch (error) {
-    if (call.aborted) return refused('abandoned', 499, 'Aborted', 'nobody waits for this answer any more', error)
+    if (call.aborted) return refused('abandoned', 499, 'Aborted', 'the client no longer waits for this response', error)
     return failed(options, error)
   }
 }

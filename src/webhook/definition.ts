@@ -98,11 +98,11 @@ export function defineWebhook<R extends ResourceType, const Subresource extends 
   checkSettings(type, subresource, definition)
   const handlers = definition as unknown as WebhookHandlers<JsonObject>
   if ((schemaKindOf(type) === undefined || subresource !== '') && !hasHandlers(handlers)) {
-    throw new ProreusError('PRO_CONFIG_INVALID', `The webhook for ${groupKindOf(type)} has no handlers: there is nothing to ask it.`)
+    throw new ProreusError('PRO_CONFIG_INVALID', `The webhook for ${groupKindOf(type)} has no handlers.`)
   }
   const version = schemaKindOf(type)?.versions.find(({ name }) => name === type.version)
   if (version?.served === false && hasHandlers(handlers)) {
-    const text = `The webhook for ${groupKindOf(type)} would never be asked: its version ${type.version} is not served.`
+    const text = `The webhook for ${groupKindOf(type)} would never be called: its version ${type.version} is not served.`
     throw new ProreusError('PRO_CONFIG_INVALID', text)
   }
   const webhook: WebhookDefinition = { type, subresource, handlers, settings: definition }

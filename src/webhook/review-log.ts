@@ -46,7 +46,7 @@ export function reviewLog({ path, reviewed, logger, sampled }: ReviewLogOptions)
         )
         return
       case 'abandoned':
-        logger.debug({ ...facts(path, request, ms), err: error }, 'a review was given up: its sender has gone')
+        logger.debug({ ...facts(path, request, ms), err: error }, 'a review was aborted: the client has disconnected')
     }
   }
 }

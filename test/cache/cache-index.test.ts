@@ -33,7 +33,7 @@ t.test('an index is typed by its type, and fits where that is listed', async (t)
 t.test('an index that is declared beside other types than its own is told', async (t) => {
   t.strictSame(indexProblems([byTheme], [configMap, page], 'name it'), [])
   t.strictSame(indexProblems([byTheme], [configMap, { ...page, version: 'v2' }], 'name it'), [
-    'indexes: "theme" is of pages.example.com, which is not followed: name it',
+    'indexes: "theme" is on pages.example.com, which is not watched: name it',
   ])
 })
 
@@ -48,7 +48,7 @@ t.test('an index has what it was defined with, and is told from what is none', a
 t.test('each index of another type is told', async (t) => {
   const others = [defineCacheIndex(pod, 'a', () => 'x'), byTheme, defineCacheIndex(configMap, 'b', () => 'x')]
   t.strictSame(indexProblems(others, [page], 'name it'), [
-    'indexes: "a" is of pods, which is not followed: name it',
-    'indexes: "b" is of configmaps, which is not followed: name it',
+    'indexes: "a" is on pods, which is not watched: name it',
+    'indexes: "b" is on configmaps, which is not watched: name it',
   ])
 })

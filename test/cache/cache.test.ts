@@ -74,7 +74,8 @@ t.test('does not call an object missing whose namespace is not watched or not na
   put(widget, 'two', 'b')
   put(cluster, 'node', '')
 
-  const elsewhere = /^widgets\.example\.com of the namespace "c" are not in the cache, which follows "a", "b": read them with the client\.$/
+  const elsewhere =
+    /^widgets\.example\.com of the namespace "c" are not in the cache, which is limited to "a", "b": read them with the client\.$/
   t.throws(() => limited.get(widget, { namespace: 'c', name: 'x' }), { code: 'PRO_INPUT', message: elsewhere })
   t.throws(() => limited.list(widget, { namespace: 'c' }), { code: 'PRO_INPUT', message: elsewhere })
   const nowhere = /^widgets\.example\.com have a namespace: name it in the key to read "one" from the cache\.$/

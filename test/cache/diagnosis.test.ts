@@ -54,7 +54,7 @@ t.test('each failure has its meaning', async (t) => {
           {
             id: `forbidden ${attempt.phase}`,
             level: 'error',
-            message: `Not allowed to ${attempt.phase} widgets.example.com in all namespaces: grant this operator the verbs list and watch on widgets.example.com. The API server said: so it is`,
+            message: `Not allowed to ${attempt.phase} widgets.example.com in all namespaces: grant this operator the verbs list and watch on widgets.example.com. The API server answered: so it is`,
             relist: attempt.phase === 'list',
           },
         ] as const,

@@ -301,7 +301,7 @@ t.test('names the permission that is missing, once', async (t) => {
   await clock.advance(800)
   await eventually(() => clock.nextDue === clock.now() + 1600)
   t.strictSame(log.told(), [
-    'error: Not allowed to list widgets.example.com in the namespace ns: grant this operator the verbs list and watch on widgets.example.com. The API server said: widgets.example.com is forbidden: User "u" cannot list',
+    'error: Not allowed to list widgets.example.com in the namespace ns: grant this operator the verbs list and watch on widgets.example.com. The API server answered: widgets.example.com is forbidden: User "u" cannot list',
   ])
   await clock.advance(1600)
   await eventually(() => script.watches.length === 1)

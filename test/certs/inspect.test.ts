@@ -34,7 +34,7 @@ ${join(foreign, 'tls.crt')}
   valid    2025-12-31T23:00:00.000Z to 2026-01-08T00:00:00.000Z (6 days left)
   sha256   ${served!.fingerprint}
 
-There is no ca.key: the certificate is somebody else's, and is not renewed here.
+There is no ca.key: the certificate was issued elsewhere, and is not renewed here.
 `,
   )
 })

@@ -52,5 +52,5 @@ export const operator = defineOperator({ name: 'late', kinds: [], controllers: [
   const dev = startProreus(['dev', '--operators', './late.ts', '--port', '0', '--log-format', 'json'], { cwd })
   t.teardown(() => dev.stop())
   t.equal(await dev.ended, 1)
-  t.match(dev.output(), /"level":"fatal".*an exception that nobody caught: too late/)
+  t.match(dev.output(), /"level":"fatal".*uncaught exception: too late/)
 })

@@ -52,19 +52,19 @@ t.test('a file without an operator, and none at all, are refused', async (t) => 
   })
   await t.rejects(loadOperator('./absent.ts'), {
     code: 'PRO_CONFIG_INVALID',
-    message: 'The operator ./absent.ts does not exist: give a file that exports "operator".',
+    message: 'The operator file ./absent.ts does not exist: use a file that exports "operator".',
   })
 })
 
 t.test('a module in a package of type commonjs is explained', async (t) => {
   const { message } = await errorOf('commonjs/hello.ts')
-  t.match(message, `hello.ts:1:1): ${shown('commonjs/package.json')} says "type": "commonjs". Write "type": "module" there`)
+  t.match(message, `hello.ts:1:1): ${shown('commonjs/package.json')} has "type": "commonjs". Write "type": "module" there`)
   t.match(message, /\(npm pkg set type=module\), or end the name of the file with \.mts\.$/)
 })
 
 t.test('only what is wrong for that reason is explained so', async (t) => {
   const exports = (await errorOf('commonjs/below/exports.js')).message
-  t.ok(exports.includes(`: ${shown('commonjs/package.json')} says "type": "commonjs".`), exports)
+  t.ok(exports.includes(`: ${shown('commonjs/package.json')} has "type": "commonjs".`), exports)
   t.ok(exports.endsWith('or end the name of the file with .mjs.'), exports)
   for (const name of ['commonjs/below/odd.js', 'module/broken.ts', 'syntax.ts']) t.notMatch((await errorOf(name)).message, /commonjs"/)
 })

@@ -43,7 +43,7 @@ t.test('an error is one line, with the stack of an operator that cannot be loade
   t.strictSame(await ended(t, ['generate', '--operators', './none.ts'], folder), {
     code: 1,
     stdout: '',
-    stderr: 'proreus: The operator ./none.ts does not exist: give a file that exports "operator".\n',
+    stderr: 'proreus: The operator file ./none.ts does not exist: use a file that exports "operator".\n',
   })
 })
 

@@ -20,7 +20,7 @@ t.test("other operators do not take the project's name", async (t) => {
 
 t.test('a list without an operator in it, such as that of a variable that is not set, says nothing; "none" does', async (t) => {
   for (const operators of ['', ' ', ','])
-    await t.rejects(selectOperators({ operators }), { code: 'PRO_CONFIG_INVALID', message: /^Nothing says which operators: / })
+    await t.rejects(selectOperators({ operators }), { code: 'PRO_CONFIG_INVALID', message: /^No operators are selected: / })
 })
 
 t.test('all shipped operators together are the installation proreus', async (t) => {
@@ -42,11 +42,11 @@ t.test('a folder without a project must name its operators', async (t) => {
   process.chdir(t.testdir())
   t.teardown(() => process.chdir(repository))
   const nothing =
-    'Nothing says which operators: add --operators with your file, e.g. --operators ./my-operator.ts, or put "proreus": { "operators": "./my-operator.ts" } into package.json; "--operators all" takes those that come with Proreus (mypod).'
+    'No operators are selected: add --operators with your file, e.g. --operators ./my-operator.ts, or put "proreus": { "operators": "./my-operator.ts" } into package.json; "--operators all" selects those that come with Proreus (mypod).'
   await t.rejects(selectOperators({}), { code: 'PRO_CONFIG_INVALID', message: nothing })
   await t.rejects(selectOperators({ operators: 'mypods' }), {
     code: 'PRO_CONFIG_INVALID',
-    message: 'There is no operator "mypods". The shipped ones are: mypod; for one of your own give its file, e.g. ./my-operator.ts.',
+    message: 'There is no operator "mypods". The shipped ones are: mypod; for your own operator use its file, e.g. ./my-operator.ts.',
   })
   await t.rejects(selectOperators({ operators: `${hello}.absent` }), { message: /does not exist/ })
 })

@@ -321,7 +321,7 @@ t.test('a client of its own takes the options of the transport, and closes it', 
 
 t.test('a namespace is asked for where it is needed', async (t) => {
   const { client } = fake()
-  const message = 'A Widget lives in a namespace: set metadata.namespace, or give the key a namespace.'
+  const message = 'Widget is a namespaced type: set metadata.namespace, or the namespace of the key.'
   await t.rejects(client.get(widget, { name: 'x' }), { code: 'PRO_INPUT', message })
   await t.rejects(client.create(widget, { metadata: { name: 'x' } }), { code: 'PRO_INPUT', message })
 })

@@ -44,7 +44,7 @@ t.test('what would leave its place in the path is refused', async (t) => {
 t.test('an object of a namespaced type, and the place to create one, need a namespace', async (t) => {
   const error = {
     code: 'PRO_INPUT',
-    message: 'A Widget lives in a namespace: set metadata.namespace, or give the key a namespace.',
+    message: 'Widget is a namespaced type: set metadata.namespace, or the namespace of the key.',
   }
   for (const namespace of [undefined, '']) {
     t.throws(() => objectPath(widget, { namespace, name: 'x' }), error)

@@ -87,7 +87,7 @@ const broken: [string, string, string, string][] = [
     'an error that is no Status',
     '{"type":"ERROR","object":{"a":1}}\n',
     'PRO_API',
-    'the watch ended with an error that says no more than {"a":1}',
+    'the watch ended with an error without a message: {"a":1}',
   ],
 ]
 for (const [name, text, code, message] of broken) {

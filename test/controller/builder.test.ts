@@ -378,7 +378,7 @@ t.test('what a map function that throws would have asked for is reconciled when 
   t.equal(world.seen.length, 4)
   t.strictSame(
     world.log.filter(({ level }) => level === 'error').map(({ msg }) => msg),
-    ['the map function for parts.example.com threw: what it would have asked for is reconciled when it succeeds'],
+    ['the map function for parts.example.com threw: it is called again, and its keys are enqueued when it succeeds'],
   )
   await world.end()
 })
@@ -565,7 +565,7 @@ t.test('an index is of a type that the controller watches', async (t) => {
   t.throws(() => defineController(thing, { reconcile, indexes: [ofThings, ofParts] }), {
     code: 'PRO_CONFIG_INVALID',
     message:
-      /^The controller "thing" is not well defined: indexes: "b" is of parts\.example\.com, which is not followed: name it in `owns` or/,
+      /^The controller "thing" is not well defined: indexes: "b" is on parts\.example\.com, which is not watched: name it in `owns` or/,
   })
 })
 

@@ -166,7 +166,7 @@ t.test('a map function names keys of the type, and what is none is logged and le
     all.lines.map(({ level, msg, object, err }) => [level, msg, object, (err as { message: string }).message]),
     [noNamespace('c'), noNamespace('d'), noName, noName, noName].map((message) => [
       'error',
-      'a map function gave a key that is none',
+      'a map function returned an invalid key',
       'ns/source',
       message,
     ]),

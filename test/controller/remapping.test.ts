@@ -34,7 +34,7 @@ t.test('tries again after 1 s, 2 s, 4 s and so on, ten times', async (t) => {
   t.equal(clock.pending, 0)
   const start = 'the map function for parts.example.com'
   t.strictSame(told(), [
-    ['error', `${start} threw: what it would have asked for is reconciled when it succeeds`, 'ns/p', 'the first'],
+    ['error', `${start} threw: it is called again, and its keys are enqueued when it succeeds`, 'ns/p', 'the first'],
     ...Array.from({ length: 9 }, () => ['debug', `${start} threw again`, 'ns/p', 'cannot map']),
     ['error', `${start} has thrown 10 times more and is not called again for this change`, 'ns/p', 'cannot map'],
   ])

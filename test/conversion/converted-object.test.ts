@@ -35,15 +35,15 @@ t.test('the envelope of either version may be repeated', async (t) => {
 
 t.test('what is no object is said to be what it is', async (t) => {
   const cases: readonly (readonly [unknown, string])[] = [
-    [undefined, 'gave nothing instead of an object with spec and status'],
-    [null, 'gave null instead of an object with spec and status'],
-    [[], 'gave a list instead of an object with spec and status'],
-    ['x', 'gave a string instead of an object with spec and status'],
-    [{ spec: [] }, 'gave a list as spec'],
-    [{ spec: null }, 'gave null as spec'],
-    [{ metadata: 5 }, 'gave a number as metadata'],
-    [{ metadata: { labels: [] } }, 'gave metadata.labels that are not all texts'],
-    [{ metadata: { annotations: { a: 1 } } }, 'gave metadata.annotations that are not all texts'],
+    [undefined, 'returned nothing instead of an object with spec and status'],
+    [null, 'returned null instead of an object with spec and status'],
+    [[], 'returned a list instead of an object with spec and status'],
+    ['x', 'returned a string instead of an object with spec and status'],
+    [{ spec: [] }, 'returned a list as spec'],
+    [{ spec: null }, 'returned null as spec'],
+    [{ metadata: 5 }, 'returned a number as metadata'],
+    [{ metadata: { labels: [] } }, 'returned metadata.labels with values that are not strings'],
+    [{ metadata: { annotations: { a: 1 } } }, 'returned metadata.annotations with values that are not strings'],
     [{ metadata: { uid: 'v' } }, 'changed metadata.uid from "u" to "v": only labels and annotations may change'],
     [{ metadata: { finalizers: ['f'] } }, 'changed metadata.finalizers from nothing to ["f"]: only labels and annotations may change'],
   ]

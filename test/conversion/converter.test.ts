@@ -236,14 +236,14 @@ t.test('labels and annotations may change, the rest of the metadata not', async 
     t.strictSame((await given({ spec, metadata: written })).metadata, expected)
 
   const wrong: [unknown, RegExp][] = [
-    [undefined, /the converter gave nothing instead of an object/],
-    [[], /gave a list instead/],
-    [null, /gave null instead/],
-    [{ spec: 'x' }, /gave a string as spec/],
+    [undefined, /the converter returned nothing instead of an object/],
+    [[], /returned a list instead/],
+    [null, /returned null instead/],
+    [{ spec: 'x' }, /returned a string as spec/],
     [{ spec, metadata: { name: 'b' } }, /changed metadata\.name from "a" to "b": only labels and annotations may change/],
     [{ spec, metadata: { finalizers: ['x/y'] } }, /changed metadata\.finalizers from nothing to \["x\/y"\]/],
-    [{ spec, metadata: { labels: { a: 5 } } }, /gave metadata\.labels that are not all texts/],
-    [{ spec, metadata: 5 }, /gave a number as metadata/],
+    [{ spec, metadata: { labels: { a: 5 } } }, /returned metadata\.labels with values that are not strings/],
+    [{ spec, metadata: 5 }, /returned a number as metadata/],
     [{ spec, kind: 'Other' }, /wrote kind, and may write spec and status/],
     [{ spec, apiVersion: 'example.com/v7' }, /wrote apiVersion/],
     [{ spec, data: {} }, /wrote data/],
@@ -290,7 +290,7 @@ t.test('fields that a version does not have are told, once for each field', asyn
   t.strictSame(told, [
     { apiVersion: 'example.com/v1beta1', kind: 'Job', namespace: 'test', name: 'a' },
     ['spec.cron', 'spec.prioriti', 'spec.tasks[0].retrys'],
-    'the converter from v1beta1 to v1 gave what v1 does not have',
+    'the converter from v1beta1 to v1 returned fields that v1 does not have',
   ])
   told.length = 0
   await convert(object, 'v1', { dropped })

@@ -102,11 +102,10 @@ t.test('an operator converts its kinds, each once', async (t) => {
   const message = (conversions: object[], kinds: object[]) => () => defineOperator({ name: 'lamp', kinds, conversions } as never)
   t.throws(message([], [lamp]), {
     code: 'PRO_CONFIG_INVALID',
-    message:
-      /conversions: there is none for Lamp\.example\.com: v1 differs from v2 \(spec\.mode, spec\.on, status\): write defineConversion/,
+    message: /conversions: missing for Lamp\.example\.com: v1 differs from v2 \(spec\.mode, spec\.on, status\): write defineConversion/,
   })
   t.throws(message([...conversions, ...conversions], [lamp]), { message: /conversions: there are two for Lamp\.example\.com/ })
-  t.throws(message(conversions, []), { message: /conversions: Lamp\.example\.com is none of the operator's kinds/ })
+  t.throws(message(conversions, []), { message: /conversions: Lamp\.example\.com is not one of the operator's kinds/ })
 })
 
 t.test('versions with the same fields need no converter, whatever else differs', async (t) => {

@@ -118,7 +118,7 @@ t.test('a review that ends too early, or goes on, is no JSON', async (t) => {
   const cases: readonly (readonly [string, string])[] = [
     ['', '"{" is expected at byte 0'],
     ['  []', '"{" is expected at byte 2'],
-    ['{} x', 'more follows after the review'],
+    ['{} x', 'unexpected data after the review'],
     ['{"a" 1}', '":" is expected at byte 5'],
     ['{"a":1 "b":2}', '"}" is expected at byte 10'],
     ['{"a":}', 'it ends too early'],

@@ -28,7 +28,7 @@ t.test('a mistake in a file is told with its place', async (t) => {
     'about: x\nsteps: [{ GET: / }]': /a step has no id/,
     'about: x\nsteps: [{ id: a }]': /scenario x: a: no method/,
     'about: x\nsteps: [{ id: a, GET: /, boby: 1 }]': /scenario x: a: not known: boby/,
-    'about: x\nsteps: [{ id: a, GET: / }, { id: a, GET: / }]': /the id a is there twice/,
+    'about: x\nsteps: [{ id: a, GET: / }, { id: a, GET: / }]': /the id a is listed twice/,
   }
   for (const [text, message] of Object.entries(cases)) t.throws(() => parseScenario('x', text), { message }, text)
 })

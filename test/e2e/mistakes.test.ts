@@ -129,9 +129,9 @@ t.test('mistakes', async (t) => {
   await t.test('an operator that is none', (t) =>
     oneSentence(
       t,
-      [run('--operators', 'mypods'), /no operator "mypods"\. The shipped ones are: mypod; for one of your own/],
+      [run('--operators', 'mypods'), /no operator "mypods"\. The shipped ones are: mypod; for your own operator/],
       [['dev', '--operators', 'mypods'], /no operator "mypods"\./],
-      [generate('./absent.ts'), /\.\/absent\.ts does not exist: give a file/],
+      [generate('./absent.ts'), /\.\/absent\.ts does not exist: use a file/],
       [
         generate('./throws.ts'),
         /\.\/throws\.ts cannot be loaded: first line second line \(\.\/throws\.ts:2:9\)\.$/,
@@ -144,13 +144,13 @@ t.test('mistakes', async (t) => {
   )
 
   await t.test('operators that nobody has named', (t) =>
-    oneSentence(t, [['dev'], /Nothing says which operators: add --operators with your file, e\.g\. --operators \.\/my-operator\.ts/]),
+    oneSentence(t, [['dev'], /No operators are selected: add --operators with your file, e\.g\. --operators \.\/my-operator\.ts/]),
   )
 
   await t.test('an installation that the API server could not call', (t) =>
     oneSentence(t, [
       run('--install'),
-      /--install outside a cluster cannot tell how the API server reaches the webhooks: add --webhook-url https:\/\/HOST:PORT /,
+      /--install outside a cluster needs the address at which the API server reaches the webhooks: add --webhook-url https:\/\/HOST:PORT /,
     ]),
   )
 

@@ -34,7 +34,7 @@ t.test('several operators without a name are refused', async (t) => {
   t.throws(() => installationName([hello, bye]), {
     code: 'PRO_CONFIG_INVALID',
     message:
-      'The installation of the operators hello, bye has no name: give it one with --name (`name` in the options of `run`), from which its webhook configurations, namespace and Secret have theirs.',
+      'The installation of the operators hello, bye has no name: set it with --name (`name` in the options of `run`); it is part of the names of its webhook configurations, namespace and Secret.',
   })
 })
 
@@ -58,7 +58,7 @@ t.test('a name that cannot be one is refused with the reason', async (t) => {
   t.throws(
     () => installationName([{ name: '3scale' }]),
     {
-      message: /^"3scale" cannot be .*: give another one with --name \(`name` in the options of `run`\)\.$/,
+      message: /^"3scale" cannot be .*: choose another one with --name \(`name` in the options of `run`\)\.$/,
     },
     'that of the operator, too',
   )

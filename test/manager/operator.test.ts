@@ -38,7 +38,7 @@ t.test('an operator that is not well defined is refused with all that is wrong',
     {
       code: 'PRO_CONFIG_INVALID',
       message:
-        /^The operator "Not A Name" is not well defined: name: [^;]*; version: "1 beta" has characters that a user agent cannot carry; kinds: Thing\.example\.com is there twice; controllers: two are called "thing": give one another name\.$/,
+        /^The operator "Not A Name" is not well defined: name: [^;]*; version: "1 beta" has characters that a user agent cannot carry; kinds: Thing\.example\.com is listed twice; controllers: two are named "thing": rename one\.$/,
     },
   )
   t.equal(defineOperator({ name: 'a', version: '1.2.3-rc_1+b', kinds: [] }).version, '1.2.3-rc_1+b')
@@ -82,8 +82,8 @@ t.test('a kind has one conversion, for it is one of the operator, and needs it w
     })
   t.strictSame(defineOperator({ name, kinds: [changed], conversions: [conversion] }).conversions, [conversion])
   refused({ kinds: [changed], conversions: [conversion, conversion] }, 'there are two for Changed.example.com: define one.')
-  refused({ kinds: [kind], conversions: [conversion] }, "Changed.example.com is none of the operator's kinds.")
-  refused({ kinds: [kind, changed] }, 'there is none for Changed.example.com: v2 differs from v1 (')
+  refused({ kinds: [kind], conversions: [conversion] }, "Changed.example.com is not one of the operator's kinds.")
+  refused({ kinds: [kind, changed] }, 'missing for Changed.example.com: v2 differs from v1 (')
   t.end()
 })
 

@@ -160,7 +160,7 @@ t.test('a server that does not say is no reason to stop; one that is away, or do
   const unsaid = ['things.example.com', 'pods', 'nodes', 'secrets'].flatMap((type) => ['list', 'watch'].map((verb) => `${verb} ${type}`))
   t.strictSame(
     refuse.log.map(({ level, msg }) => `${level} ${msg}`),
-    unsaid.map((what) => `20 the API server does not say whether this user may ${what}`),
+    unsaid.map((what) => `20 the API server did not answer whether this user may ${what}`),
   )
   const away = check(() => {
     throw new Error('unreachable')

@@ -125,7 +125,7 @@ t.test('a port that gives no answer is not waited for longer than the kubelet wa
   const current = await certificate()
   const { port } = server.address() as AddressInfo
   const check = webhookCheck({ port, serverName: 'localhost', certificates: { current: () => current }, clock: new FakeClock() })
-  t.equal(await check.problem(), `port ${port} gave no answer within 900 ms`)
+  t.equal(await check.problem(), `port ${port} did not answer within 900 ms`)
   t.equal(sockets.length, 1)
   if (!sockets[0]!.closed) await once(sockets[0]!.resume(), 'close')
   t.ok(sockets[0]!.closed, 'and nothing stays open')

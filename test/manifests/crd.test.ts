@@ -192,6 +192,8 @@ t.test('a schema that the API server would not accept gets no manifest', async (
   for (const [schema, message] of cases) {
     const operator = defineOperator({ name: 'party', kinds: [kindWith(schema)] })
     t.throws(() => generatedFiles([operator]), { code: 'PRO_SCHEMA_INVALID', message })
-    t.throws(() => generatedFiles([operator]), { message: /^The schema of version v1 of Party\.example\.com is not one that/ })
+    t.throws(() => generatedFiles([operator]), {
+      message: /^The schema of version v1 of Party\.example\.com is invalid for a CustomResourceDefinition/,
+    })
   }
 })

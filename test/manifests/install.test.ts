@@ -37,7 +37,7 @@ async function outcome(caBundles: readonly (string | undefined)[], forConversion
 
 t.test('webhooks are trusted when each of them has a caBundle', async (t) => {
   t.equal(await outcome(['a', 'b']), 'trusted')
-  const late = 'PRO_CERTIFICATE: The MutatingWebhookConfiguration thing-mutating got no caBundle in time; the log says why.'
+  const late = 'PRO_CERTIFICATE: The MutatingWebhookConfiguration thing-mutating got no caBundle in time; see the log for the reason.'
   t.equal(await outcome(['a', undefined]), late)
   t.equal(await outcome(['', 'b']), late)
 })
@@ -63,7 +63,7 @@ t.test('conversion webhooks are trusted when each definition has a caBundle', as
   t.equal(await outcome([], 'a', [converting]), 'trusted')
   t.equal(
     await outcome([], undefined, [converting]),
-    'PRO_CERTIFICATE: The CustomResourceDefinition converteds.example.com got no caBundle in time; the log says why.',
+    'PRO_CERTIFICATE: The CustomResourceDefinition converteds.example.com got no caBundle in time; see the log for the reason.',
   )
 })
 
@@ -206,7 +206,7 @@ t.test('a definition is taken over from anybody but another installation', async
   await t.rejects(installed(refusal), {
     code: 'PRO_CONFIG_INVALID',
     message:
-      'The CRD things.example.com is installed with another definition by "a", "b" (they differ in .spec.scope, .spec.names): install the same version of the operator everywhere, give your kind a group of its own, or take the CRD over with --force-conflicts.',
+      'The CRD things.example.com is installed with another definition by "a", "b" (they differ in .spec.scope, .spec.names): install the same version of the operator everywhere, move your kind to another group, or take the CRD over with --force-conflicts.',
     cause: refusal,
   })
   await t.rejects(installed(new ApiError(failure(500, 'InternalError', 'broken'))), { message: 'broken' })
@@ -319,7 +319,7 @@ t.test('the API server is told the URL, else the Service; outside a cluster nobo
   const unreachable = {
     code: 'PRO_CONFIG_INVALID',
     message:
-      '--install outside a cluster cannot tell how the API server reaches the webhooks: add --webhook-url https://HOST:PORT with an address at which the API server reaches this machine, --webhook-service with a Service that leads here, or --enable-webhooks false.',
+      '--install outside a cluster needs the address at which the API server reaches the webhooks: add --webhook-url https://HOST:PORT with an address at which the API server reaches this machine, --webhook-service with a Service that leads here, or --enable-webhooks false.',
   }
   for (const operators of [[operator], [converting]])
     t.throws(() => installOnServing(operators, { connection: { server: '', describe: '' } }), unreachable)

@@ -28,7 +28,7 @@ t.test('it tells everything that is wrong, and which schema it is', async (t) =>
   t.throws(() => compileSchema({ type: 'object', properties: { a: {}, b: { type: 'array' } } }, 'of version v1 of Crate'), {
     code: 'PRO_SCHEMA_INVALID',
     message:
-      'The schema of version v1 of Crate is not one that a CustomResourceDefinition may have: ' +
+      'The schema of version v1 of Crate is invalid for a CustomResourceDefinition: ' +
       'properties[a].type: Required value: must not be empty for specified object fields; ' +
       'properties[b].items: Required value: must be specified.',
   })

@@ -115,7 +115,7 @@ t.test('a schema that no server would take is told with its kind and version', a
   t.throws(() => schemaOf(broken), {
     code: 'PRO_SCHEMA_INVALID',
     message:
-      'The schema of version v1 of Crate.example.com is not one that a CustomResourceDefinition may have: ' +
+      'The schema of version v1 of Crate.example.com is invalid for a CustomResourceDefinition: ' +
       'properties[spec].type: Required value: must not be empty for specified object fields.',
   })
 })

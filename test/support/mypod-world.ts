@@ -36,7 +36,7 @@ export const seconds = 1000
 /** The grace period that a Pod has by default. */
 export const grace = 30 * seconds
 
-/** The operator while it runs. */
+/** The operator file while it runs. */
 export interface RunningOperator {
   /** How many reconciles have ended since it was started. */
   reconciles(): Promise<number>

@@ -90,7 +90,7 @@ t.test('ENVTEST_K8S_VERSION chooses the release of the programs of Kubernetes', 
   t.equal(programVersion('kube-apiserver', { ENVTEST_K8S_VERSION: '' }), kubernetesReleases['1.36'])
   t.throws(() => programVersion('kube-apiserver', { ENVTEST_K8S_VERSION: '1.3' }), {
     code: 'PRO_CONFIG_INVALID',
-    message: 'ENVTEST_K8S_VERSION asks for Kubernetes 1.3, which cannot be built here: there are 1.36, 1.35, 1.34.',
+    message: 'ENVTEST_K8S_VERSION selects Kubernetes 1.3, which is not supported: supported are 1.36, 1.35, 1.34.',
   })
   t.end()
 })

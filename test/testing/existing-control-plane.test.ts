@@ -42,10 +42,10 @@ t.test('of what a test makes in a cluster that runs already, nothing is left', a
     code: 'PRO_INPUT',
     message: 'There is no user "nobody" here: name it in the option users.',
   })
-  await t.rejects(existing.compact(), { code: 'PRO_INPUT', message: 'The storage of an existing cluster is left alone.' })
+  await t.rejects(existing.compact(), { code: 'PRO_INPUT', message: 'The storage of an existing cluster cannot be compacted.' })
   await t.rejects(existing.requests(), {
     code: 'PRO_INPUT',
-    message: 'An existing cluster does not tell its requests: ask a control plane of another backend.',
+    message: 'The requests of an existing cluster are not recorded: use another backend.',
   })
   const made = await names()
   t.strictSame(

@@ -142,17 +142,17 @@ t.test('a server that does not say is an error with its cause, and asked again',
   })
   await t.rejects(reviews.allows(refuse(failure(503, 'ServiceUnavailable', 'later')), jane, createPods, 'other'), {
     code: 'PRO_API',
-    message: 'The API server does not say whether the user "jane" may create pods.',
+    message: 'The API server did not answer whether the user "jane" may create pods.',
     cause: { message: /later/ },
   })
   await t.rejects(reviews.allows(refuse(failure(403, 'Forbidden', 'not you')), jane, createPods, 'other'), {
     code: 'PRO_PERMISSION',
     message:
-      'This process may not ask the API server whether the user "jane" may create pods: name accessReviewRule in the `rbac` of the webhook, and apply the role that "proreus generate" writes.',
+      'This process may not check whether the user "jane" may create pods: add accessReviewRule to the `rbac` of the webhook, and apply the role that "proreus generate" writes.',
     cause: { message: /not you/ },
   })
   await t.rejects(reviews.allows(refuse(failure(500, 'InternalError', 'oops')), jane, { verb: 'get', type: deployment }, ''), {
-    message: 'The API server does not say whether the user "jane" may get deployments.apps.',
+    message: 'The API server did not answer whether the user "jane" may get deployments.apps.',
   })
   t.equal(await reviews.allows(world().client, jane, createPods, 'other'), true)
 })

@@ -99,7 +99,7 @@ t.test('what is no review is refused with a sentence', async (t) => {
     ['[]', /is expected at byte 0/],
     ['5', /is expected at byte 0/],
     ['{}', /The body is no ConversionReview\./],
-    [`${valid}x`, /more follows/],
+    [`${valid}x`, /unexpected data/],
     [valid.slice(0, -10), /no JSON/],
     [valid.replace('"cron":"1 2"', '"cron":1 2'), /request\.objects\[0\] of the ConversionReview cannot be read/],
     [valid.replace('"spec":{', '"spec":['), /cannot be read/],
@@ -232,7 +232,9 @@ t.test('a field that a converter misspells is logged once', async (t) => {
   const { ask } = await conversionServer(t, { ...jobConversion, spokes }, { logger })
   for (const _ of [1, 2]) await ask(t, reviewOf([cron('1 2'), cron('1 2')]))
   const told = lines.filter((line) => line.includes('prioriti')).map((line) => JSON.parse(line) as object)
-  t.match(told, [{ level: /40|warn/i, kind: 'Job', name: 'a', msg: /^the converter from v1beta1 to v1 gave .* dropped: spec\.prioriti$/ }])
+  t.match(told, [
+    { level: /40|warn/i, kind: 'Job', name: 'a', msg: /^the converter from v1beta1 to v1 returned .* dropped: spec\.prioriti$/ },
+  ])
   t.equal(told.length, 1)
 })
 
@@ -513,7 +515,7 @@ t.test('a conversion whose sender goes is given up', async (t) => {
   await until('it is told', () => signal?.aborted)
   t.match(signal?.reason, { name: 'AbortError', message: 'the connection of the request was closed' })
   const given = (): Record<string, unknown> | undefined => entries.find(({ msg }) => String(msg).startsWith('a conversion was given up'))
-  t.match(await until('it is logged', given), { level: 'debug', uid: 'u', msg: 'a conversion was given up: its sender has gone' })
+  t.match(await until('it is logged', given), { level: 'debug', uid: 'u', msg: 'a conversion was aborted: the client has disconnected' })
   await until('nothing is taken', () => server.inFlight === 0 && server.inFlightBytes === 0)
 })
 

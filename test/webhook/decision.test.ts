@@ -130,7 +130,7 @@ t.test('the signal has aborted for whoever asks for it afterwards', async (t) =>
   const { error, ...abandoned } = await decision
   t.strictSame(abandoned, {
     outcome: 'abandoned',
-    response: { allowed: false, status: failure(499, 'Aborted', 'nobody waits for this answer any more') },
+    response: { allowed: false, status: failure(499, 'Aborted', 'the client no longer waits for this response') },
     written: undefined,
   })
   t.match(error, { name: 'AbortError', message: 'the connection of the request was closed' })

@@ -75,7 +75,7 @@ const wrong: readonly (readonly [string, WebhookSettings & { subresource?: strin
       reads: [configMap],
       indexes: [defineCacheIndex(configMap, 'a', () => 'x'), defineCacheIndex(pod, 'node', ({ spec }) => spec?.nodeName)],
     },
-    /not well defined: indexes: "node" is of pods, which is not followed: name it in `reads`\.$/,
+    /not well defined: indexes: "node" is on pods, which is not watched: name it in `reads`\.$/,
   ],
 ]
 
@@ -161,7 +161,7 @@ t.test('all that is wrong with a webhook is said at once, and of which subresour
           /operations: must name one at least; timeoutSeconds: must be a whole number from 1 to 30, found 0; /,
           /objectSelector\.matchExpressions\[0\]\.values: must be there with In; /,
           /namespaceSelector\.matchExpressions\[0\]\.values: must not be there with Exists; /,
-          /matchConditions\[0\]\.expression: must not be empty; indexes: "node" is of pods, .*\.$/,
+          /matchConditions\[0\]\.expression: must not be empty; indexes: "node" is on pods, .*\.$/,
         ]
           .map(({ source }) => source)
           .join(''),
@@ -220,7 +220,7 @@ t.test('conditions may ask for everything that the API server knows', async (t) 
 t.test('a type without a schema needs a handler', async (t) => {
   t.throws(() => defineWebhook(pod), {
     code: 'PRO_CONFIG_INVALID',
-    message: 'The webhook for Pod has no handlers: there is nothing to ask it.',
+    message: 'The webhook for Pod has no handlers.',
   })
   t.throws(() => defineWebhook(widget, { subresource: 'scale' }), { message: /no handlers/ })
   t.doesNotThrow(() => defineWebhook(widget))

@@ -292,7 +292,7 @@ t.test('a cached read is given its key and its options', async (t) => {
   ])
   t.throws(() => reader.list(configMap, { labelSelector: { matchLabels: { b: 'c' } } }), {
     code: 'PRO_INPUT',
-    message: 'configmaps of all namespaces are not in the cache, which follows "a": name one of these, or read them with the client.',
+    message: 'configmaps of all namespaces are not in the cache, which is limited to "a": list one of these namespaces, or use the client.',
   })
 })
 
@@ -332,13 +332,16 @@ t.test('a cached read takes neither some namespaces for all, nor a key that cann
   t.teardown(() => (stop.abort(), running))
   await cache.whenSynced()
   const reader = new AdmissionCache(cache)
-  const some = { code: 'PRO_INPUT', message: /^configmaps of all namespaces are not in the cache, which follows "a": name one of these/ }
+  const some = {
+    code: 'PRO_INPUT',
+    message: /^configmaps of all namespaces are not in the cache, which is limited to "a": list one of these/,
+  }
   t.throws(() => reader.list(configMap), some)
   t.throws(() => reader.list(configMap, { namespace: '' }), some)
   t.strictSame(reader.list(configMap, { namespace: 'a' }), [])
   t.strictSame(reader.list(node), [], 'what has no namespace is followed as a whole')
   t.strictSame(reader.list(node, { namespace: 'b' }), [])
-  const other = { code: 'PRO_INPUT', message: /^configmaps of the namespace "b" are not in the cache, which follows "a"/ }
+  const other = { code: 'PRO_INPUT', message: /^configmaps of the namespace "b" are not in the cache, which is limited to "a"/ }
   t.throws(() => reader.list(configMap, { namespace: 'b' }), other)
   t.throws(() => reader.get(configMap, { namespace: 'b', name: 'x' }), other)
   t.throws(() => reader.get(configMap, { name: 'x' }), { code: 'PRO_INPUT', message: /^configmaps have a namespace: name it/ })

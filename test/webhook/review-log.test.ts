@@ -88,6 +88,6 @@ t.test('each outcome has its line, with who asked for what and how long it took'
     { level: 'error', ...facts, code: 500, err: { message: 'oops' }, msg: /^the webhook for Widget\.apps\.example\.com failed$/ },
   ])
   t.match(linesFor({ outcome: 'abandoned', error }), [
-    { level: 'debug', ...facts, err: { message: 'oops' }, msg: /^a review was given up: its sender has gone$/ },
+    { level: 'debug', ...facts, err: { message: 'oops' }, msg: /^a review was aborted: the client has disconnected$/ },
   ])
 })

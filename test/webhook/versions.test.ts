@@ -57,7 +57,7 @@ t.test('handlers of a version that is not served are refused: nobody would call 
       { name: 'v1', served: false, spec },
     ],
   })
-  const message = 'The webhook for Lamp.example.com would never be asked: its version v1 is not served.'
+  const message = 'The webhook for Lamp.example.com would never be called: its version v1 is not served.'
   t.throws(() => defineWebhook(versionOf(kind, 'v1'), { validate: () => [] }), { code: 'PRO_CONFIG_INVALID', message })
   t.doesNotThrow(() => defineWebhook(versionOf(kind, 'v1')), 'the schema alone is that of the kind')
 })
@@ -78,7 +78,7 @@ t.test('offline an object of another version is validated by its own handlers, a
   t.match(await review('v1', {}), [{ path: 'spec.level', message: /is too bright/ }])
   t.match(await review('v1', { room: 'nowhere' }), [{ message: /the conversion to v2 failed: .*there is no such room/ }])
   t.match(await review('v1', { on: false, room: 'cellar' }), [
-    { path: 'spec.lvl', message: /the converter from v1 to v2 gave what v2 does not have/ },
+    { path: 'spec.lvl', message: /the converter from v1 to v2 returned fields that v2 does not have/ },
   ])
   t.match(await review('v2', { level: 9 }), [{ path: 'spec.level' }])
 })

@@ -77,7 +77,7 @@ function validateGroup({ metadata, spec }: Definition): FieldError[] {
       ]
 }
 
-/** A URL with a host, or why there is none. */
+/** Reports whether the annotation has a valid value: a URL with a host, or a text that begins with `unapproved`. */
 function isApproval(text: string): boolean {
   return text.startsWith('unapproved') || (formatOf('uri')!.test(text) && /^[a-z][a-z0-9+.-]*:\/\/[^/?]*[^/?@](?=[/?]|$)/i.test(text))
 }
@@ -183,7 +183,7 @@ function validateSchema({ schema }: DefinitionVersion, path: string, shared: boo
   return [...(hasStatus ? rootErrors(openAPIV3Schema, place) : []), ...checkStructural(openAPIV3Schema, place)]
 }
 
-/** What a schema may say of a whole object with a status, so that nothing is lost where the status is looked at alone. */
+/** Keywords that the root schema of a type with a status subresource may have (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation). */
 const atRoot = {
   ...{ description: 'Description', type: 'Type', format: 'Format', title: 'Title' },
   ...{ maximum: 'Maximum', exclusiveMaximum: 'ExclusiveMaximum', minimum: 'Minimum', exclusiveMinimum: 'ExclusiveMinimum' },
@@ -214,7 +214,7 @@ function validateDeprecation({ deprecated, deprecationWarning }: DefinitionVersi
   const wrong = (detail: string): FieldError => invalid(path, deprecationWarning, detail)
   if (deprecated !== true) return [wrong('can only be set for deprecated versions')]
   const errors: FieldError[] = []
-  // Go counts bytes here, for all that it says of characters.
+  // Go counts bytes here, although the message names characters.
   if (Buffer.byteLength(deprecationWarning) > maxDeprecationWarning)
     errors.push(wrong(`must be <= ${maxDeprecationWarning} characters long`))
   if (deprecationWarning === '') errors.push(wrong('must not be an empty string'))

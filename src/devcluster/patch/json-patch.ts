@@ -187,7 +187,7 @@ function pointer(operation: JsonObject, field: 'path' | 'from'): string {
   const text = operation[field]
   if (typeof text === 'string') return text
   const { op } = operation
-  // The library says what is missing for some of the operations alone.
+  // The Go library reports a missing field for some operations only.
   const isSilent = op === 'add' || op === 'remove' || (op === 'copy' && field === 'path')
   const what = isSilent ? '' : field === 'path' ? 'operation missing path field: ' : 'operation, missing from field: '
   throw failed(`${String(op)} operation failed to decode ${field}: ${what}missing value`)

@@ -111,7 +111,7 @@ function checkBase64(text: string): void {
   throw new ShapeError(`illegal base64 data at input byte ${wrongByteOf(text)}`)
 }
 
-/** Where Go's decoder stops: at what has no place there, or at the four characters that are not complete. */
+/** Returns the offset at which Go's base64 decoder fails: at an invalid character, or at an incomplete group of four. */
 function wrongByteOf(text: string): number {
   let start = 0
   let length = 0

@@ -84,7 +84,7 @@ export function changeOf(live: DeepReadonly<core.Pod>, desired: ObjectInput<core
   const before = appliedTo(live)
   const spec = before === undefined ? {} : specPatch(live, desired, before)
   if (spec === undefined)
-    return { action: 'recreate', why: 'activeDeadlineSeconds or tolerations changed in a way that a running Pod cannot follow' }
+    return { action: 'recreate', why: 'activeDeadlineSeconds or tolerations changed in a way that a running Pod does not allow' }
   const metadata = {
     ...fieldPatch('labels', live.metadata.labels, desired.metadata.labels ?? {}, before?.labels ?? []),
     ...fieldPatch('annotations', live.metadata.annotations, annotations, before?.annotations ?? []),

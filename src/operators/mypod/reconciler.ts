@@ -103,7 +103,7 @@ async function deletePod(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Po
 }
 
 function nameConflict(object: DeepReadonly<MyPod>, live: DeepReadonly<core.Pod>, context: ReconcileContext): Step {
-  const message = `The Pod ${live.metadata.name} exists and does not belong to this MyPod; it is left alone.`
+  const message = `The Pod ${live.metadata.name} exists and is not owned by this MyPod; it is not changed.`
   context.events.event(object, 'Warning', 'NameConflict', message)
   return { pod: undefined, outcome: { degraded: { reason: 'NameConflict', message } }, result: { requeue: true } }
 }

@@ -35,7 +35,7 @@ class Parser {
   readonly #issues: Issue[]
   #at = 0
   #depth = 0
-  /** How many dots and brackets of one way into a value were passed, those of ways around it included. */
+  /** Number of selections and indexes along one chain, those of nested chains included. */
   #steps = 0
 
   /** Errors that do not stop the parser are added to `issues`. */

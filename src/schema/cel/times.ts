@@ -61,7 +61,7 @@ export function parseDuration(text: string): Duration | undefined {
     if (whole.length > 64) return undefined
     const nanos = unitNanos[unit]!
     const digits = fraction.slice(0, 18)
-    // Of a fraction, Go reckons with floats.
+    // Go computes fractions with floats.
     const part = Math.trunc(Number(digits) * (Number(nanos) / 10 ** digits.length))
     sum += BigInt(whole === '' ? '0' : whole) * nanos + BigInt(part)
   }

@@ -81,7 +81,7 @@ export class ReviewThreads {
     // The thread may have exited.
     if (!this.#threads.has(thread)) return
     if (thread.isBusy) {
-      void this.#end(thread, new Error('the review has been given up'))
+      void this.#end(thread, new Error('the review was aborted'))
       return
     }
     thread.forget()

@@ -390,9 +390,9 @@ t.test('before all types are listed, "no dependents" means nothing', async (t) =
     ],
     failing: (method, type) => (method === 'list' && type === parts ? unlisted : undefined),
   })
-  await until('it is tried again', () => world.log.some((line) => line.includes('trying again')))
+  await until('it is tried again', () => world.log.some((line) => line.includes('retrying')))
   t.ok(await world.isQuiet())
-  t.ok(world.log.includes('warn: g.io/Owner ns/owner could not be collected, trying again: not all types have been listed yet'))
+  t.ok(world.log.includes('warn: g.io/Owner ns/owner could not be garbage-collected, retrying: not all types have been listed yet'))
   unlisted = undefined
   await until('both go', async () => {
     await world.clock.advance(1_000)
@@ -414,7 +414,7 @@ t.test('a write that fails is tried again, and told unless the newer state is on
   t.strictSame(world.log, [])
   await world.clock.advance(5)
   t.strictSame(await world.written(1), [expected])
-  t.strictSame(world.log, ['warn: g.io/Part ns/part could not be collected, trying again: boom'])
+  t.strictSame(world.log, ['warn: g.io/Part ns/part could not be garbage-collected, retrying: boom'])
   await world.clock.advance(10)
   t.strictSame(await world.written(1), [expected])
   await world.clock.advance(100_000)

@@ -277,8 +277,8 @@ t.test('what fails is tried again after half a second, and said once', async (t)
   }
   await until('served', () => server.served().length > 0)
   t.strictSame(said, [
-    ['no room', 'the definition widgets.example.com is not served as it should be: no room'],
-    ['no power', 'the definition widgets.example.com is not served as it should be: no power'],
+    ['no room', 'CustomResourceDefinition widgets.example.com could not be reconciled, retrying: no room'],
+    ['no power', 'CustomResourceDefinition widgets.example.com could not be reconciled, retrying: no power'],
   ])
 })
 

@@ -262,5 +262,5 @@ t.test('a body that breaks off is a bad request', async (t) => {
   body.push('ab')
   const reading = readBody(Object.assign(body, { headers: {} }) as unknown as IncomingMessage)
   body.destroy(new Error('aborted'))
-  t.strictSame(await refusalOf(reading), { code: 400, message: 'the request ended before its body did: aborted' })
+  t.strictSame(await refusalOf(reading), { code: 400, message: 'the request body is incomplete: aborted' })
 })

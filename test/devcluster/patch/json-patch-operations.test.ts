@@ -137,8 +137,8 @@ t.test('each operation at the boundaries of lists, objects and paths', async (t)
 })
 
 t.test('what is no patch is malformed', async (t) => {
-  t.throws(() => jsonPatch({}, {}), { reason: 'malformed', message: 'a JSON patch is a list of operations' })
-  t.throws(() => jsonPatch({}, ['add']), { reason: 'malformed', message: 'an operation of a JSON patch is an object' })
+  t.throws(() => jsonPatch({}, {}), { reason: 'malformed', message: 'a JSON patch must be a list of operations' })
+  t.throws(() => jsonPatch({}, ['add']), { reason: 'malformed', message: 'an operation of a JSON patch must be an object' })
   t.throws(() => jsonPatch(d, [{ op: 'replace', path: '' }]), {
     reason: 'failed',
     message: 'replace operation value must be object or array: %!w(<nil>)',

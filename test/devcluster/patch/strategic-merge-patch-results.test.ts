@@ -335,7 +335,7 @@ t.test('what a patch of the wrong form is told', async (t) => {
     (patch: JsonValue): (() => unknown) =>
     (): unknown =>
       strategicMergePatch(pod, patch, podType)
-  t.throws(of([]), { reason: 'malformed', message: 'a strategic merge patch is an object' })
+  t.throws(of([]), { reason: 'malformed', message: 'a strategic merge patch must be an object' })
   t.throws(of({ spec: { '$setElementOrder/containers': null } }), {
     reason: 'internal',
     message: 'expected a []interface {}, but received a <nil>',

@@ -109,11 +109,11 @@ t.test('the state is a file of one form', async (t) => {
   t.equal(readFileSync(path, 'utf8'), `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`)
   t.match(state.token, /^[\w-]{43}$/, '256 bits')
   const wrong: [value: unknown, problem: string][] = [
-    [[], 'something is missing in it'],
-    [null, 'something is missing in it'],
-    [{ ...state, authority: 'x' }, 'something is missing in it'],
-    [{ ...state, token: 1 }, 'something is missing in it'],
-    [{ ...state, token: 'x'.repeat(31) }, 'something is missing in it'],
+    [[], 'its certificate authority or token is missing'],
+    [null, 'its certificate authority or token is missing'],
+    [{ ...state, authority: 'x' }, 'its certificate authority or token is missing'],
+    [{ ...state, token: 1 }, 'its certificate authority or token is missing'],
+    [{ ...state, token: 'x'.repeat(31) }, 'its certificate authority or token is missing'],
     [{ ...state, authority: { key: state.authority.key } }, 'its certificate authority is missing'],
     [{ ...state, authority: { cert: state.authority.cert } }, 'its certificate authority is missing'],
   ]

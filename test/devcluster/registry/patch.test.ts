@@ -149,7 +149,7 @@ t.test('an apply patch is an object of the type, with the name that the URL has'
     await problem(applied(), 'foos', {}),
     '422 PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
   )
-  t.equal(await problem([]), '400 error decoding YAML: an apply patch is an object')
+  t.equal(await problem([]), '400 error decoding YAML: an apply patch must be an object')
   t.equal(
     await problem({ ...applied(), apiVersion: 'v1' }),
     '400 Incorrect version specified in apply patch. Specified patch version: v1, expected: ex.com/v1',

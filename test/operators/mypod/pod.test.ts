@@ -229,7 +229,10 @@ t.test('why a Pod is made anew is said', async (t) => {
   const live = livePodOf(aMyPod({ podSpec: { containers, activeDeadlineSeconds: 10, tolerations: [{ key: 'a', operator: 'Exists' }] } }))
   const changeTo = (podSpec: object): unknown => changeOf(live, podFor(aMyPod({ podSpec: { containers, ...podSpec } as never })))
   const tolerations = [{ key: 'a', operator: 'Exists' }]
-  const cannotFollow = { action: 'recreate', why: 'activeDeadlineSeconds or tolerations changed in a way that a running Pod cannot follow' }
+  const cannotFollow = {
+    action: 'recreate',
+    why: 'activeDeadlineSeconds or tolerations changed in a way that a running Pod does not allow',
+  }
   t.strictSame(changeTo({ activeDeadlineSeconds: 10, tolerations, hostNetwork: true }), {
     action: 'recreate',
     why: 'the Pod spec changed in fields that a running Pod cannot change',

@@ -261,7 +261,7 @@ t.test('a Pod that changes in place is patched, with what it then is in the stat
 
 t.test('what cannot be helped is told, and tried again', async (t) => {
   const foreign = livePodOf(aMyPod({}, { uid: 'other' }))
-  const message = 'The Pod a exists and does not belong to this MyPod; it is left alone.'
+  const message = 'The Pod a exists and is not owned by this MyPod; it is not changed.'
   const conflict = await reconcile(aMyPod(), { live: foreign, refuse: apiError(409, 'AlreadyExists') })
   t.strictSame(conflict.told, [`Warning NameConflict: ${message}`])
   t.strictSame(conflict.conditions, [`Degraded True NameConflict: ${message}`, settled, `Ready False NameConflict: ${message}`])

@@ -91,7 +91,7 @@ export function parseScenario(name: string, text: string): Scenario {
   }
   const seen = new Set<string>()
   for (const { id } of allSteps(scenario.steps)) {
-    if (seen.has(id)) throw new Error(`${at}: the id ${id} is there twice`)
+    if (seen.has(id)) throw new Error(`${at}: the id ${id} is listed twice`)
     seen.add(id)
   }
   return scenario

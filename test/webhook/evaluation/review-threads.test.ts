@@ -202,10 +202,10 @@ t.test('a review that is given up ends its thread, or leaves the queue', async (
   controller.abort(new Error('too late'))
   await t.rejects(queued, { message: 'too late' })
   for (const thread of [first, second]) threads.release(thread)
-  for (const one of given) await t.rejects(one, { message: 'the review has been given up' })
+  for (const one of given) await t.rejects(one, { message: 'the review was aborted' })
   t.equal(threads.size, 0)
   t.equal((await evaluate(threads, '{}')).applies, true)
-  await t.rejects(begin(first, '{}'), { message: 'the review has been given up' })
+  await t.rejects(begin(first, '{}'), { message: 'the review was aborted' })
   await t.rejects(threads.acquire(controller.signal), { message: 'too late' })
 })
 

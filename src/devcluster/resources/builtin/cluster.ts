@@ -65,7 +65,7 @@ const nodes = builtinResource({
   selectableFields: (node) => ({ 'spec.unschedulable': String(at(node, 'spec', 'unschedulable') === true) }),
   strategy: {
     keepsStatus: true,
-    // What nobody has set aside can be had.
+    // Allocatable resources default to the capacity.
     default: (node) =>
       changeObjectField(node, 'status', (status) =>
         isObject(status.capacity) ? withDefaults(status, { allocatable: status.capacity }) : status,

@@ -90,7 +90,7 @@ function conditions(pod: JsonObject): readonly JsonValue[] {
   return listAt(pod, 'status', 'conditions')
 }
 
-/** Of the containers that the Pod is about now: those that initialize it, or those that run, with the sidecars. */
+/** Returns the restarts of the containers that are currently relevant: the init containers, or the regular ones with the sidecars. */
 function restarts(pod: JsonObject, now: number): string {
   const sidecars = sidecarsOf(pod)
   const inits = statusesOf(pod, 'initContainerStatuses')

@@ -128,7 +128,7 @@ export function qosClass(spec: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEf
     }),
   )
   const all = amounts.flat()
-  // Nothing asked for is as if not asked.
+  // Amounts of zero count as absent.
   if (all.every(({ request, limit }) => request === 0 && limit === 0)) return 'BestEffort'
   return all.every(({ request, limit }) => limit !== 0 && (request === 0 || request === limit)) ? 'Guaranteed' : 'Burstable'
 }

@@ -84,12 +84,12 @@ function hasNodePorts(spec: JsonObject): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer'
 }
 
-/** Whether it can be reached from outside. */
+/** True when the Service can be reached from outside the cluster. */
 function isExternal(spec: JsonObject): boolean {
   return hasNodePorts(spec) || listAt(spec, 'externalIPs').length > 0
 }
 
-/** Who balances the load asks the nodes which of them have Pods of the Service. */
+/** True when the load balancer checks which nodes have Pods of the Service. */
 function hasHealthCheck(spec: JsonObject): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
 }
@@ -118,7 +118,7 @@ function withAddress(spec: JsonObject, uid: string): JsonObject {
   })
 }
 
-/** Without a selector it says where others are, in the cluster or not. */
+/** For headless Services without a selector, whose endpoints may be in any family. */
 const allFamilies = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' }
 const families = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
 
@@ -194,7 +194,7 @@ function validateService(service: JsonObject, old: JsonObject | undefined): Fiel
   return [...errors, ...validateBalancing(spec, old)]
 }
 
-/** What is for those alone who balance load. */
+/** Validates the fields that only a LoadBalancer may have. */
 function validateBalancing(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const errors: FieldError[] = []
   const { healthCheckNodePort: port, loadBalancerClass: name } = spec
@@ -209,7 +209,7 @@ function validateBalancing(spec: JsonObject, old: JsonObject | undefined): Field
   for (const [field, path] of [
     ['allocateLoadBalancerNodePorts', 'allocateLoadBalancerNodePorts'],
     ['loadBalancerClass', 'loadBalancerClass'],
-    // As the API server writes it.
+    // The API server capitalizes this path.
     ['loadBalancerSourceRanges', 'LoadBalancerSourceRanges'],
   ] as const)
     if (at(spec, field) !== undefined) errors.push(forbidden(`spec.${path}`, "may only be used when `type` is 'LoadBalancer'"))

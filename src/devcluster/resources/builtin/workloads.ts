@@ -247,7 +247,7 @@ const statefulSets = builtinResource({
         revisionHistoryLimit: 10,
         persistentVolumeClaimRetentionPolicy: {},
       })
-      // Who names the type says how as well.
+      // The partition is defaulted only when the type is, or when there is a rollingUpdate.
       const updated = changeObjectField(filled, 'updateStrategy', (strategy) =>
         textAt(strategy, 'type') !== '' && !isObject(strategy.rollingUpdate) ? strategy : rolling(strategy, { partition: 0 }),
       )

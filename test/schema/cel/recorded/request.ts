@@ -1,6 +1,6 @@
 /** A request to the API server, and an authorizer that allows to get everything: what the recorded match conditions are about. */
 import type { JsonObject } from '../../../../src/api/json.ts'
-import type { AccessQuestion } from '../../../../src/schema/cel/library/authorization.ts'
+import type { AccessAttributes } from '../../../../src/schema/cel/library/authorization.ts'
 import { AuthorizerValue, ResourceCheck } from '../../../../src/schema/cel/library/authorization.ts'
 
 const deployments = { group: 'apps', version: 'v1', resource: 'deployments' }
@@ -36,7 +36,10 @@ export const request: JsonObject = {
 }
 
 /** Its reason is the question. */
-function decide({ group, name, namespace, path, resource, subresource, user, verb }: AccessQuestion): { allowed: boolean; reason: string } {
+function decide({ group, name, namespace, path, resource, subresource, user, verb }: AccessAttributes): {
+  allowed: boolean
+  reason: string
+} {
   const { groups, username } = user
   const question = { group, name, namespace, path, resource, subresource, user: { groups, username }, verb }
   return { allowed: verb === 'get', reason: JSON.stringify(question) }
