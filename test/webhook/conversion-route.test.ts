@@ -514,7 +514,7 @@ t.test('a conversion whose sender goes is given up', async (t) => {
   sent.destroy()
   await until('it is told', () => signal?.aborted)
   t.match(signal?.reason, { name: 'AbortError', message: 'the connection of the request was closed' })
-  const given = (): Record<string, unknown> | undefined => entries.find(({ msg }) => String(msg).startsWith('a conversion was given up'))
+  const given = (): Record<string, unknown> | undefined => entries.find(({ msg }) => String(msg).startsWith('a conversion was aborted'))
   t.match(await until('it is logged', given), { level: 'debug', uid: 'u', msg: 'a conversion was aborted: the client has disconnected' })
   await until('nothing is taken', () => server.inFlight === 0 && server.inFlightBytes === 0)
 })
