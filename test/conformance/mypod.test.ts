@@ -156,7 +156,7 @@ t.test('MyPods', async (t) => {
     const before = await untilPod('taken', 'runs', ({ status }) => status?.phase === 'Running')
     await client.create(mypod, mypodNamed('taken'))
     const refused = await untilMyPod('taken', 'says so', (found) => conditionOf(found, 'Degraded')?.reason === 'NameConflict')
-    t.match(conditionOf(refused, 'Ready'), { status: 'False', reason: 'NameConflict', message: /exists and does not belong to this MyPod/ })
+    t.match(conditionOf(refused, 'Ready'), { status: 'False', reason: 'NameConflict', message: /exists and is not owned by this MyPod/ })
     t.notOk('podPhase' in refused.status!, 'nothing of the foreign Pod is told')
     await until('there is a Warning', async () =>
       (await client.list(event, { namespace })).items.find(({ reason, type }) => reason === 'NameConflict' && type === 'Warning'),

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { programs, type ProgramName } from '../../src/testing/binaries.ts'
 
 /** Notes its arguments beside itself. */
-const head = (name: string): string => `#!${process.execPath}
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+const head = (name: string): string => `import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -64,7 +63,10 @@ export function fakePrograms(folder: string, bodies: Partial<Record<ProgramName,
   const usual: Partial<Record<ProgramName, string>> = { etcd, 'kube-apiserver': apiServer, ...bodies }
   const names = Object.keys(programs) as ProgramName[]
   for (const name of names) {
-    writeFileSync(join(folder, name), head(name) + (usual[name] ?? stays))
+    const script = join(folder, `${name}.mjs`)
+    writeFileSync(script, head(name) + (usual[name] ?? stays))
+    // The test runner's NODE_OPTIONS are not for the program.
+    writeFileSync(join(folder, name), `#!/bin/sh\nunset NODE_OPTIONS\nexec '${process.execPath}' '${script}' "$@"\n`)
     chmodSync(join(folder, name), 0o755)
   }
   return {

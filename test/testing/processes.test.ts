@@ -84,17 +84,18 @@ t.test('a process that has nothing else to do ends, though its programs run', as
 
 t.test('programs have a folder, a log and an environment of their own, and nothing to read', async (t) => {
   const { logger, entries } = recordingLogger('debug')
+  process.env.KUBECONFIG = '/somewhere'
   const processes = await Processes.create(logger)
   t.teardown(() => processes.stop())
   const { directory } = processes
   const program = await processes.start('env', '/bin/sh', [
     '-c',
-    'cat; env | grep -v "^PWD=\\|^SHLVL=\\|^_=\\|^OLDPWD=" | sort; seq 20; exit 3',
+    'cat; for name in HOME PATH TMPDIR KUBECONFIG; do eval echo $name=\\$$name; done; seq 20; exit 3',
   ])
   t.equal(program.name, 'env')
   await until('it has ended', () => program.hasEnded() && entries.length > 0)
   const numbers = Array.from({ length: 20 }, (_, index) => index + 1)
-  const expected = [`HOME=${directory}`, 'PATH=/usr/local/bin:/usr/bin:/bin', `TMPDIR=${directory}`, ...numbers]
+  const expected = [`HOME=${directory}`, 'PATH=/usr/local/bin:/usr/bin:/bin', `TMPDIR=${directory}`, 'KUBECONFIG=', ...numbers]
   t.equal(program.output(), `${expected.join('\n')}\n`)
   t.equal(program.lastWords(), numbers.slice(5).join('\n'), 'the last fifteen lines')
   t.equal(readFileSync(join(directory, 'env.log'), 'utf8'), program.output())

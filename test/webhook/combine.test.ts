@@ -75,7 +75,7 @@ t.test('handlers that are to be asked about other requests need a name, and get 
     const field = Object.keys(other)[0]
     t.throws(() => combineTwo({}, other), {
       code: 'PRO_CONFIG_INVALID',
-      message: `The webhooks for Pod differ in ${field}: say the same in all of them, or give those that differ a \`name\`, and with it an entry of their own.`,
+      message: `The webhooks for Pod differ in ${field}: use the same value in all of them, or set a \`name\` on those that differ, which gives them an entry of their own.`,
     })
     const apart = combineTwo({}, { ...other, name: 'inject' })
     t.strictSame(

@@ -410,18 +410,23 @@ t.test('a write that fails is tried again, and told unless the newer state is on
   let errors: Error[] = [conflict, new Error('boom'), notFound]
   const world = collect(t, { objects: [[parts, part]], failing: (method) => (method === 'delete' ? errors.shift() : undefined) })
   const expected = removed(parts, part, 'Background')
+  const retriedAfter = async (ms: number): Promise<void> => {
+    await until('the retry is scheduled', () => world.clock.nextDue === world.clock.now() + ms)
+    await world.clock.advance(ms)
+  }
   t.strictSame(await world.written(1), [expected])
   t.strictSame(world.log, [])
-  await world.clock.advance(5)
+  await retriedAfter(5)
   t.strictSame(await world.written(1), [expected])
   t.strictSame(world.log, ['warn: g.io/Part ns/part could not be garbage-collected, retrying: boom'])
-  await world.clock.advance(10)
+  await retriedAfter(10)
   t.strictSame(await world.written(1), [expected])
   await world.clock.advance(100_000)
   t.ok(await world.isQuiet(), 'what is gone is done with')
   errors = [conflict]
   world.send('MODIFIED', parts, newer(part))
   await world.written(1)
+  await until('the retry is scheduled', () => world.clock.nextDue === world.clock.now() + 5)
   await world.clock.advance(4)
   t.ok(await world.isQuiet())
   await world.clock.advance(1)
