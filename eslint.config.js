@@ -8,13 +8,15 @@ import { assertions } from './scripts/lint/assertions.ts'
 const arrows = {
   api: [],
   'builtin-schemas': ['api'],
-  schema: ['api', 'builtin-schemas'],
+  formats: [],
+  cel: ['api', 'formats'],
+  schema: ['api', 'builtin-schemas', 'formats', 'cel'],
   telemetry: ['api'],
   client: ['api', 'schema', 'telemetry'],
   certs: ['api', 'client', 'telemetry'],
   cache: ['api', 'client', 'telemetry'],
   conversion: ['api', 'schema', 'telemetry'],
-  webhook: ['api', 'schema', 'conversion', 'client', 'cache', 'certs', 'telemetry'],
+  webhook: ['api', 'cel', 'schema', 'conversion', 'client', 'cache', 'certs', 'telemetry'],
   controller: ['api', 'client', 'cache', 'telemetry'],
   manager: ['api', 'schema', 'conversion', 'client', 'cache', 'certs', 'webhook', 'controller', 'telemetry'],
   manifests: ['api', 'schema', 'conversion', 'client', 'webhook', 'manager'],
@@ -34,7 +36,7 @@ const arrows = {
     'telemetry',
     'devcluster',
   ],
-  devcluster: ['api', 'schema', 'client', 'cache', 'certs', 'controller', 'telemetry'],
+  devcluster: ['api', 'formats', 'cel', 'schema', 'client', 'cache', 'certs', 'controller', 'telemetry'],
   cli: [
     'api',
     'schema',
@@ -52,25 +54,54 @@ const arrows = {
   ],
 }
 
-function arrowRule(folder, allowed) {
-  const refused = Object.keys(arrows).filter((other) => other !== folder && !allowed.includes(other))
+/** The layers of the embedded API server, from the bottom: a folder may import from those before it. */
+const layers = [
+  'apimachinery',
+  'protobuf',
+  'types',
+  'rest',
+  'storage',
+  'patch',
+  'resources',
+  'access',
+  'admission',
+  'conversion-webhooks',
+  'apply',
+  'registry',
+  'crd',
+  'controllers',
+  'pki',
+  'http',
+]
+
+/** Refuses imports from folders that are not below this one; `allowed` is for the message. */
+function arrowRule(folder, allowed, patterns) {
+  const below = allowed.join(', ') || (folder === 'operators' ? "'proreus'" : 'no other folder')
+  const message = `src/${folder} may import from ${below} only (see CONTRIBUTING.md, "The arrows").`
   return {
     files: [`src/${folder}/**/*.ts`],
-    rules: {
-      'no-restricted-imports': [
-        'error',
-        {
-          patterns: [
-            {
-              regex: `^(\\.\\./)+(${[...refused, 'index'].join('|')})[/.]`,
-              message: `src/${folder} may import from ${allowed.join(', ') || (folder === 'operators' ? "'proreus'" : 'no other folder')} only (see CONTRIBUTING.md, "The arrows").`,
-            },
-          ],
-        },
-      ],
-    },
+    rules: { 'no-restricted-imports': ['error', { patterns: patterns.map((regex) => ({ regex, message })) }] },
   }
 }
+
+function refusedBy(folder) {
+  const refused = Object.keys(arrows).filter((other) => other !== folder && !arrows[folder].includes(other))
+  return `^(\\.\\./)+(${[...refused, 'index'].join('|')})[/.]`
+}
+
+const arrowRules = [
+  ...Object.entries(arrows).map(([folder, allowed]) => arrowRule(folder, allowed, [refusedBy(folder)])),
+  ...layers.map((layer, index) =>
+    // The files directly in src/devcluster put the layers together.
+    arrowRule(`devcluster/${layer}`, layers.slice(0, index), [
+      refusedBy('devcluster'),
+      `^(\\.\\./)+(${layers
+        .slice(index + 1)
+        .concat('dev-cluster', 'bootstrap', 'bootstrap-roles')
+        .join('|')})[/.]`,
+    ]),
+  ),
+]
 
 export default tseslint.config(
   { ignores: ['node_modules', 'dist', '.tap', '.proreus', 'coverage'] },
@@ -126,5 +157,5 @@ export default tseslint.config(
     },
   },
   { files: ['src/**/*.ts'], rules: { 'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }] } },
-  ...Object.entries(arrows).map(([folder, allowed]) => arrowRule(folder, allowed)),
+  ...arrowRules,
 )

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { canonicalJson, getOwn, isObject, jsonEqual, setOwn } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { childPath, indexPath } from '../schema/path.ts'
+import { childPath, indexPath } from '../api/field-path.ts'
 
 /**
  * A tree parallel to the object. A leaf has the value to restore (absent: nothing) and a digest of the value that was shown in its place

@@ -2,7 +2,7 @@
 import { jsonEqual } from '../api/json.ts'
 import type { JsonValue } from '../api/json.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { childPath } from '../schema/path.ts'
+import { childPath } from '../api/field-path.ts'
 
 /** Keywords that determine the shape of a value. Bounds, patterns, rules and defaults restrict values without changing their meaning. */
 const decisive = [

@@ -6,7 +6,7 @@ import type { BuiltinScalar, BuiltinValue } from '../builtin-schemas/types.ts'
 import { builtinFields } from '../builtin-schemas/types.ts'
 import type { SchemaNode } from './node.ts'
 import { buildNode } from './node.ts'
-import type { Pattern } from './patterns.ts'
+import type { Pattern } from '../formats/patterns.ts'
 
 const nodes = new Map<string, SchemaNode>()
 

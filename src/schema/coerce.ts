@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from '../api/json.ts'
 import { getOwn, isObject, jsonEqual, setOwn } from '../api/json.ts'
 import { decodeObjectMeta } from '../api/object-meta-json.ts'
 import type { SchemaNode } from './node.ts'
-import { childPath, fieldChildPath, indexPath, keyPath } from './path.ts'
+import { childPath, fieldChildPath, indexPath, keyPath } from '../api/field-path.ts'
 
 type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'embeddedResource'>
 

@@ -1,7 +1,7 @@
 /** Limits the nesting of objects, so that no object can exhaust the stack of a recursive function. */
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
-import { fieldOf } from './path.ts'
+import { fieldOf } from '../api/field-path.ts'
 
 /**
  * Maximum depth of a value below a field whose schema does not limit it. (The API server's decoder allows 10,000 levels in total.)

@@ -8,7 +8,7 @@ import type { JsonObject } from '../api/json.ts'
 import { getOwn, isObject } from '../api/json.ts'
 import { dns1035Label, pathSegmentName } from '../api/names.ts'
 import { validateObjectMeta } from '../api/object-meta.ts'
-import { childPath } from './path.ts'
+import { childPath } from '../api/field-path.ts'
 
 /** Fields that every Kubernetes object has, whether or not its schema specifies them. */
 export const objectFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])

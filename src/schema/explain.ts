@@ -17,7 +17,7 @@ import type { SchemaNode, SchemaType } from './node.ts'
 import { isInteger, numberErrors } from './numbers.ts'
 import type { OldValue } from './ratchet.ts'
 import { isUnchanged, oldField, oldItem } from './ratchet.ts'
-import { childPath, childless, fieldChildPath, fieldOf, indexPath, keyPath } from './path.ts'
+import { childPath, childless, fieldChildPath, fieldOf, indexPath, keyPath } from '../api/field-path.ts'
 
 /** Errors, separated by how an update tolerates them. */
 export interface Explanation {

@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from '../api/json.ts'
 import { canonicalJson, getOwn, isObject, setOwn } from '../api/json.ts'
 import { isDeeperThan, tooDeep } from './depth.ts'
 import type { SchemaNode } from './node.ts'
-import { indexPath } from './path.ts'
+import { indexPath } from '../api/field-path.ts'
 
 /** Reports whether a list is a valid set or map. Has a fast path for items that are identified by a string, as most are. */
 export function isProperList(node: SchemaNode, list: readonly JsonValue[]): boolean {

@@ -4,7 +4,7 @@
  */
 import type { FieldError } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { childless, fieldOf } from './path.ts'
+import { childless, fieldOf } from '../api/field-path.ts'
 
 export interface NumberRules {
   /** Undefined unless the schema has exactly one type: int-or-string has no range. */

@@ -7,7 +7,7 @@ import { setOwn } from '../api/json.ts'
 import { maxNesting } from './depth.ts'
 import { objectFields } from './embedded-resource.ts'
 import type { SchemaNode } from './node.ts'
-import { childPath, indexPath } from './path.ts'
+import { childPath, indexPath } from '../api/field-path.ts'
 
 type Node = Pick<SchemaNode, 'properties' | 'additional' | 'items' | 'preserveUnknownFields' | 'embeddedResource'>
 

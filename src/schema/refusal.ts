@@ -6,7 +6,7 @@ import type { JsonValue } from '../api/json.ts'
 import { holdsBigint } from '../api/json.ts'
 import { explain } from './explain.ts'
 import type { SchemaNode } from './node.ts'
-import { childPath, fieldOf, indexPath, noField } from './path.ts'
+import { childPath, fieldOf, indexPath, noField } from '../api/field-path.ts'
 
 /** Returns the errors that `explain` finds. If it finds none, returns ajv's own error, so that a rejected object never passes. */
 export function explainRefusal(

@@ -5,8 +5,8 @@
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, required } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { childPath, keyPath } from './path.ts'
-import { patternProblem } from './patterns.ts'
+import { childPath, keyPath } from '../api/field-path.ts'
+import { patternProblem } from '../formats/patterns.ts'
 import { junctorErrors, keywords } from './structural-junctors.ts'
 import { isSchema, ownProperty } from './structural-parts.ts'
 

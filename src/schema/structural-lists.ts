@@ -2,7 +2,7 @@
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { childPath, keyPath } from './path.ts'
+import { childPath, keyPath } from '../api/field-path.ts'
 import { wrongType } from './structural-openapi.ts'
 import { isSchema, ownProperty } from './structural-parts.ts'
 

@@ -5,8 +5,8 @@
 import type { FieldError } from '../api/field-error.ts'
 import { forbidden, invalid, notSupported, required } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { ruleShapeErrors } from './cel/rule-shape.ts'
-import { childPath, keyPath } from './path.ts'
+import { ruleShapeErrors } from '../cel/rule-shape.ts'
+import { childPath, keyPath } from '../api/field-path.ts'
 import { listErrors } from './structural-lists.ts'
 import { branchesOf, isSchema } from './structural-parts.ts'
 

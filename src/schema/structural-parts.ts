@@ -2,7 +2,7 @@
 import type { FieldError } from '../api/field-error.ts'
 import { invalid } from '../api/field-error.ts'
 import type { StructuralSchema } from '../api/structural-schema.ts'
-import { childPath, indexPath, keyPath } from './path.ts'
+import { childPath, indexPath, keyPath } from '../api/field-path.ts'
 
 export interface SchemaAt {
   readonly schema: StructuralSchema

@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue } from '../api/json.ts'
 import { builtinNode } from './builtin-node.ts'
 import type { SchemaNode } from './node.ts'
-import { childPath, indexPath } from './path.ts'
+import { childPath, indexPath } from '../api/field-path.ts'
 
 /** Reports whether a value of the schema can contain built-in types. */
 export function holdsBuiltins(node: SchemaNode): boolean {

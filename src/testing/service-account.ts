@@ -7,7 +7,7 @@ import type { Client } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import { CachedCredentials } from '../client/credentials.ts'
 import { objectPath } from '../client/resource-path.ts'
-import { serviceAccountGroups, serviceAccountName } from '../devcluster/http/authenticate.ts'
+import { serviceAccountGroups, serviceAccountName } from '../devcluster/access/authenticate.ts'
 import type { ControlPlaneUser, Created } from './users.ts'
 
 /** A ServiceAccount to create at the start, and its rights besides those of the test's own RBAC objects. */

@@ -1,8 +1,8 @@
 /** `matchConditions`: CEL expressions that must be true for the API server to call a webhook. */
 import type { JsonObject } from '../api/json.ts'
 import { qualifiedName } from '../api/names.ts'
-import { dynamicValue } from '../schema/cel/dynamic-value.ts'
-import { compileMatchCondition } from '../schema/cel/match-conditions.ts'
+import { dynamicValue } from '../cel/dynamic-value.ts'
+import { compileMatchCondition } from '../cel/match-conditions.ts'
 
 export interface MatchCondition {
   /** A qualified name, unique in its webhook, for logs and metrics of the API server. */

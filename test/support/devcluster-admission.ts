@@ -1,8 +1,8 @@
 /** Types and writes for tests of the admission folder. */
 import type { AdmissionAttributes } from '../../src/devcluster/admission/admission.ts'
-import type { RequestContext } from '../../src/devcluster/registry/request-context.ts'
-import type { ResourceInfo } from '../../src/devcluster/resources/resource-info.ts'
-import { storedVerbs } from '../../src/devcluster/resources/resource-info.ts'
+import type { RequestContext } from '../../src/devcluster/apimachinery/request-context.ts'
+import type { ResourceInfo } from '../../src/devcluster/rest/resource-info.ts'
+import { storedVerbs } from '../../src/devcluster/rest/subresource.ts'
 
 export function infoOf(group: string, version: string, kind: string, plural: string, more: Partial<ResourceInfo> = {}): ResourceInfo {
   return {

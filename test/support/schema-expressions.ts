@@ -1,18 +1,8 @@
 /** A writer of CEL: expressions of a wanted type, from what is in scope and every function that there is. */
-import type { Overload } from '../../src/schema/cel/declarations.ts'
-import { functions } from '../../src/schema/cel/library/index.ts'
-import type { Type } from '../../src/schema/cel/types.ts'
-import {
-  boolType,
-  doubleType,
-  dynType,
-  intType,
-  listType,
-  mapType,
-  optionalType,
-  stringType,
-  unwrapOptional,
-} from '../../src/schema/cel/types.ts'
+import type { Overload } from '../../src/cel/declarations.ts'
+import { functions } from '../../src/cel/library/index.ts'
+import type { Type } from '../../src/cel/types.ts'
+import { boolType, doubleType, dynType, intType, listType, mapType, optionalType, stringType, unwrapOptional } from '../../src/cel/types.ts'
 import type { Dice } from './dice.ts'
 import { argumentFor, isSame, literal } from './schema-literals.ts'
 

@@ -1,6 +1,6 @@
 /** Texts of CEL that stand for themselves: literals, and what the functions of libraries find interesting. */
-import type { Type } from '../../src/schema/cel/types.ts'
-import { formatType } from '../../src/schema/cel/types.ts'
+import type { Type } from '../../src/cel/types.ts'
+import { formatType } from '../../src/cel/types.ts'
 import type { Dice } from './dice.ts'
 
 /** Arguments of functions that would make nothing of just any text. */

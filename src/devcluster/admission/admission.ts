@@ -1,7 +1,7 @@
 /** Admission control: the checks and changes of the registry before a write. */
 import type { JsonObject } from '../../api/json.ts'
-import type { RequestContext } from '../registry/request-context.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { RequestContext } from '../apimachinery/request-context.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 

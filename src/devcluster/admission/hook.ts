@@ -2,8 +2,8 @@
 import type { JsonObject } from '../../api/json.ts'
 import type { LabelRequirement, LabelSelector } from '../../api/label-selector.ts'
 import { requirementsOf } from '../../api/label-selector.ts'
-import type { MatchConditionCompilation } from '../../schema/cel/match-conditions.ts'
-import { compileMatchCondition } from '../../schema/cel/match-conditions.ts'
+import type { MatchConditionCompilation } from '../../cel/match-conditions.ts'
+import { compileMatchCondition } from '../../cel/match-conditions.ts'
 
 export interface HookRule {
   readonly operations: readonly string[]

@@ -1,8 +1,8 @@
 /** The fields that the API server decodes from a webhook's response; all others are ignored. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
-import type { ObjectShape, Shape } from '../resources/resource-info.ts'
-import { checkShape } from '../resources/shape.ts'
+import type { ObjectShape, Shape } from '../types/shape.ts'
+import { checkShape } from '../types/shape.ts'
 
 /** `meta/v1 Status`. */
 const statusShape: ObjectShape = {

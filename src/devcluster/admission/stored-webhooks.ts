@@ -1,7 +1,7 @@
 /** The state that admission plugins need, read from the store. */
 import type { JsonObject } from '../../api/json.ts'
 import type { Labels } from '../../api/label-selector.ts'
-import { watchType } from '../watch-type.ts'
+import { watchType } from '../storage/watch-type.ts'
 import type { Catalog } from '../resources/catalog.ts'
 import type { ObjectStore } from '../storage/object-store.ts'
 import { labelsOf } from './matcher.ts'

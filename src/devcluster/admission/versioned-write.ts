@@ -1,8 +1,8 @@
 /** A write in the version of a webhook's rules. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
-import { StatusError, internalError } from '../registry/status-error.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import { StatusError, internalError } from '../apimachinery/status-error.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import { asGo } from '../types/go-value.ts'
 import type { AdmissionAttributes } from './admission.ts'
 

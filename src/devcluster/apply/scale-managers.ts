@@ -1,6 +1,7 @@
 /** Managers of replicas: maps those of a Scale's `spec.replicas` to those of the scaled object's replicas field, and back. */
 import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
+import type { ReplicasPath } from '../rest/subresource.ts'
 import type { StructType } from '../types/go-types.ts'
 import { kindType } from '../types/go-types.ts'
 import type { FieldSet } from './field-set.ts'
@@ -25,11 +26,6 @@ const goType = kindType(gvk)
 
 /** The type of a Scale for field managers; an empty spec can be owned, as in a custom resource. */
 export const scaleType: AppliedType & typeof gvk = { ...gvk, custom: true, subresources: {}, ...(goType && { goType: withZero(goType) }) }
-
-/**
- * Returns the path of replicas in a version of the type; undefined when the version does not exist, null when it has no scale subresource.
- */
-export type ReplicasPath = (apiVersion: string) => readonly string[] | null | undefined
 
 /** Returns the Scale with the object's managers of replicas. */
 export function withScaleManagers(scale: JsonObject, object: JsonObject, pathIn: ReplicasPath): JsonObject {

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { canonicalJson, getOwn, isObject } from '../../api/json.ts'
 import type { StructuralSchema } from '../../api/structural-schema.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { GoField, GoType } from '../types/go-types.ts'
 import { objectMetaType } from '../types/go-types.ts'
 

@@ -2,7 +2,7 @@
 import type { ResourceType } from '../../api/group-version-kind.ts'
 import { resourceType } from '../../api/group-version-kind.ts'
 import type { Catalog } from '../resources/catalog.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 
 /** The types of a cluster, each in its preferred version. */
 export interface TypeSource {

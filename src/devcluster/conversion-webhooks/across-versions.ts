@@ -1,7 +1,7 @@
 /** Runs computations that need an object in several versions when a webhook converts it. */
 import type { JsonObject } from '../../api/json.ts'
 import { canonicalJson } from '../../api/json.ts'
-import type { Converter } from './converter.ts'
+import type { Converter } from '../rest/converter.ts'
 
 /** Returns the object in another version of its type. */
 export type VersionView = (object: JsonObject, apiVersion: string) => JsonObject

@@ -4,20 +4,20 @@ import type { WebhookCaller } from '../admission/caller.ts'
 import type { HookClientConfig } from '../admission/hook.ts'
 import { CallError } from '../admission/review.ts'
 import { describeKind } from '../admission/review-type.ts'
-import type { Definition } from '../crd/definition.ts'
-import { bareError } from '../registry/status-error.ts'
+import { bareError } from '../apimachinery/status-error.ts'
+import type { Converter } from '../rest/converter.ts'
 import { ConversionError, conversionRequest, readConversion } from './conversion-review.ts'
 
-export interface Converter {
-  /** Converts an object; returns the same object when it already has the version. Throws a `StatusError` 500. */
-  convert(object: JsonObject, apiVersion: string): Promise<JsonObject>
+/** The part of a CustomResourceDefinition that declares its conversion. */
+interface ConvertedDefinition {
+  readonly spec: { readonly conversion?: { readonly strategy: string; readonly webhook?: JsonObject } }
 }
 
 /** The API server's timeout for a conversion. */
 const timeoutSeconds = 30
 
 /** Returns the converter of a definition; undefined for conversion strategy `None`. The signal aborts running calls. */
-export function webhookConverter({ spec }: Definition, caller: WebhookCaller, signal: AbortSignal): Converter | undefined {
+export function webhookConverter({ spec }: ConvertedDefinition, caller: WebhookCaller, signal: AbortSignal): Converter | undefined {
   if (spec.conversion?.strategy !== 'Webhook') return undefined
   const { clientConfig = {}, conversionReviewVersions = [] } = (spec.conversion.webhook ?? {}) as {
     clientConfig?: HookClientConfig

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, stringifyJson } from '../../api/json.ts'
 import { genericColumns, humanAge, nameColumn } from '../resources/columns.ts'
-import type { Column } from '../resources/resource-info.ts'
+import type { Column } from '../rest/column.ts'
 import type { DefinitionColumn } from './definition.ts'
 import type { JsonPath } from './json-path.ts'
 import { compileJsonPath } from './json-path.ts'

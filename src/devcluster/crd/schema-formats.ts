@@ -1,7 +1,7 @@
 /** Unknown formats in the schemas of a CustomResourceDefinition. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
-import { formatOf } from '../../schema/formats.ts'
+import { formatOf } from '../../formats/formats.ts'
 
 /** True when the API server validates the format for the type (k8s.io/apiextensions-apiserver/pkg/apiserver/validation: formats.go). */
 function isFormatOf(type: JsonValue | undefined, format: string): boolean {

@@ -1,5 +1,5 @@
 /** The request context for writes of the API server itself. */
-import type { RequestContext } from '../registry/request-context.ts'
+import type { RequestContext } from '../apimachinery/request-context.ts'
 
 export function systemContext(signal: AbortSignal): RequestContext {
   return {

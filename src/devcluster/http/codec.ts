@@ -10,8 +10,8 @@ import { failure } from '../../api/status.ts'
 import type { TypeMeta } from '../protobuf/decode-object.ts'
 import { UnreadableObject, decodeProtobufObject } from '../protobuf/decode-object.ts'
 import { ProtobufError } from '../protobuf/wire-reader.ts'
-import { StatusError, badRequest, unsupportedMediaType } from '../registry/status-error.ts'
-import { maxDepth, scanJson } from './duplicate-keys.ts'
+import { StatusError, badRequest, unsupportedMediaType } from '../apimachinery/status-error.ts'
+import { maxDepth, scanJson } from '../apimachinery/duplicate-keys.ts'
 
 /** The API server's limit for a request (k8s.io/apiserver/pkg/server: config.go, MaxRequestBodyBytes). */
 const maxBodyBytes = 3 * 1024 * 1024

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Catalog } from '../resources/catalog.ts'
-import type { ResourceInfo, SubresourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
+import type { SubresourceInfo } from '../rest/subresource.ts'
 
 /** A document with its ETag. */
 export interface Document {

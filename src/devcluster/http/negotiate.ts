@@ -1,6 +1,6 @@
 /** Content negotiation by the `Accept` header. */
 import { failure } from '../../api/status.ts'
-import { StatusError } from '../registry/status-error.ts'
+import { StatusError } from '../apimachinery/status-error.ts'
 
 export type Encoding = 'json' | 'yaml'
 

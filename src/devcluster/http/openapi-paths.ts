@@ -1,7 +1,8 @@
 /** The operations in the OpenAPI v3 documents, from which kubectl reads the supported parameters. */
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import type { ResourceInfo, Verb } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
+import type { Verb } from '../rest/subresource.ts'
 import { metaPrefix } from './openapi-meta.ts'
 import { componentName, gvkOf, refTo, scaleType } from './openapi-schemas.ts'
 

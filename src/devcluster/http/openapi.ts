@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { Catalog } from '../resources/catalog.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import { pathsOf } from './openapi-paths.ts'
 import { componentsOf } from './openapi-schemas.ts'
 

@@ -1,7 +1,7 @@
 /** Non-resource paths: discovery, OpenAPI, version, health, and the index at `/`. */
 import type { JsonObject } from '../../api/json.ts'
 import { failure } from '../../api/status.ts'
-import { StatusError, methodNotAllowed, unknownResource } from '../registry/status-error.ts'
+import { StatusError, methodNotAllowed, unknownResource } from '../apimachinery/status-error.ts'
 import type { Exchange } from './exchange.ts'
 import { acceptsAggregated, negotiate, parseAccept } from './negotiate.ts'
 import { respond, respondObject, respondText } from './respond.ts'

@@ -2,7 +2,7 @@
 import { isObject } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
 import { requestedRevision } from '../registry/list.ts'
-import { unknownResource } from '../registry/status-error.ts'
+import { unknownResource } from '../apimachinery/status-error.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
 import type { Presentation } from './present.ts'

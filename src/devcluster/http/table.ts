@@ -1,8 +1,9 @@
 /** Tables for `kubectl get`, and PartialObjectMetadata. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
-import { badRequest } from '../registry/status-error.ts'
-import type { Column, ResourceInfo } from '../resources/resource-info.ts'
+import { badRequest } from '../apimachinery/status-error.ts'
+import type { Column } from '../rest/column.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import { genericColumns, scaleColumns } from '../resources/columns.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { objectMetaType } from '../types/go-types.ts'

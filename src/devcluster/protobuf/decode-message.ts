@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { setOwn } from '../../api/json.ts'
-import { maxDepth } from '../http/duplicate-keys.ts'
+import { maxDepth } from '../apimachinery/duplicate-keys.ts'
 import type { FieldDescriptor, MessageDescriptor, Scalar } from './descriptors.ts'
 import { messageDescriptor } from './descriptors.ts'
 import { jsonForms } from './json-forms.ts'

@@ -1,7 +1,7 @@
 /** Messages with a JSON form of their own, as by `MarshalJSON` of their Go types. */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { scanJson } from '../http/duplicate-keys.ts'
-import { invalidQuantity, parseQuantity } from '../resources/quantity.ts'
+import { scanJson } from '../apimachinery/duplicate-keys.ts'
+import { invalidQuantity, parseQuantity } from '../apimachinery/quantity.ts'
 import { ProtobufError } from './wire-reader.ts'
 
 /** Makes the JSON of a message from its decoded fields. */

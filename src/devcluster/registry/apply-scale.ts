@@ -9,10 +9,10 @@ import { checkFields } from '../apply/check-fields.ts'
 import type { Writer } from '../apply/managed-fields.ts'
 import { scaleType } from '../apply/scale-managers.ts'
 import { applyConfiguration, namedIn } from '../apply/server-side-apply.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import { asGo } from '../types/go-value.ts'
 import { metadataOf, metadataText, withMetadata } from './metadata.ts'
-import { bareError, conflict } from './status-error.ts'
+import { bareError, conflict } from '../apimachinery/status-error.ts'
 
 export interface AppliedScale {
   readonly config: JsonObject

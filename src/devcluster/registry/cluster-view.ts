@@ -1,6 +1,6 @@
 /** The view of the cluster for built-in admission plugins: all stored objects, in their storage versions. */
 import type { JsonObject } from '../../api/json.ts'
-import type { ClusterView } from '../resources/resource-info.ts'
+import type { ClusterView } from '../rest/strategy.ts'
 import type { Environment } from './environment.ts'
 
 export function clusterView({ store, clock, randomSuffix, hasServiceAccounts }: Environment): ClusterView {

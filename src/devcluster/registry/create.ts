@@ -1,6 +1,6 @@
 /** POST: creates an object. */
 import type { JsonObject } from '../../api/json.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { clusterView } from './cluster-view.ts'
 import { checkNamespace, decodeBody, pruned, redefault } from './decode.ts'
@@ -8,8 +8,8 @@ import type { Environment } from './environment.ts'
 import { finalizerWarnings } from './finalizer-warnings.ts'
 import { givenRevision, metadataOf, metadataText, startMetadata, withFields, withMetadata } from './metadata.ts'
 import { checkNamespaceIsActive } from './namespace-lifecycle.ts'
-import type { DecodedObject, RequestContext } from './request-context.ts'
-import { alreadyExists, bareError, badRequest } from './status-error.ts'
+import type { DecodedObject, RequestContext } from '../apimachinery/request-context.ts'
+import { alreadyExists, bareError, badRequest } from '../apimachinery/status-error.ts'
 import { validateForWrite } from './validate.ts'
 import { trackUpdate, writerOf } from './writer.ts'
 

@@ -2,7 +2,7 @@
 import type { FieldError } from '../../api/field-error.ts'
 import { invalid, notSupported } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
-import { invalidObject } from './status-error.ts'
+import { invalidObject } from '../apimachinery/status-error.ts'
 
 const propagationPolicies = ['Foreground', 'Background', 'Orphan']
 

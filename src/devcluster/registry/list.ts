@@ -3,14 +3,14 @@ import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, notSupported } from '../../api/field-error.ts'
 import { messageOf } from '../../api/errors.ts'
 import type { JsonObject } from '../../api/json.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { ContinueToken } from '../storage/continue-token.ts'
 import { decodeContinueToken, encodeContinueToken } from '../storage/continue-token.ts'
 import type { Snapshot } from '../storage/object-store.ts'
 import { firstAtOrAfter } from '../storage/sorted-keys.ts'
 import type { Environment } from './environment.ts'
 import { selectionOf } from './selection.ts'
-import { badRequest, expired, invalidObject, invalidResourceVersion } from './status-error.ts'
+import { badRequest, expired, invalidObject, invalidResourceVersion } from '../apimachinery/status-error.ts'
 
 export interface ListOptions {
   /** All namespaces when undefined or empty. */

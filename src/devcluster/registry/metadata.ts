@@ -4,9 +4,9 @@ import type { FieldError } from '../../api/field-error.ts'
 import { forbidden, invalid, quote } from '../../api/field-error.ts'
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { isObject, jsonEqual } from '../../api/json.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import { asGo } from '../types/go-value.ts'
-import { bareError, notANumber } from './status-error.ts'
+import { bareError, notANumber } from '../apimachinery/status-error.ts'
 
 export function metadataOf(object: JsonObject): JsonObject {
   return isObject(object.metadata) ? object.metadata : {}

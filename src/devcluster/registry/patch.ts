@@ -13,7 +13,7 @@ import { jsonPatch } from '../patch/json-patch.ts'
 import { mergePatch } from '../patch/merge-patch.ts'
 import { PatchError } from '../patch/patch-error.ts'
 import { strategicMergePatch } from '../patch/strategic-merge-patch.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { StructType } from '../types/go-types.ts'
 import { kindType } from '../types/go-types.ts'
 import { applyScale } from './apply-scale.ts'
@@ -31,8 +31,16 @@ import {
 } from './decode.ts'
 import type { Environment } from './environment.ts'
 import { metadataOf, metadataText, withMetadata } from './metadata.ts'
-import type { RequestContext } from './request-context.ts'
-import { badRequest, bareError, conflict, invalidObject, notFound, unprocessable, unsupportedMediaType } from './status-error.ts'
+import type { RequestContext } from '../apimachinery/request-context.ts'
+import {
+  badRequest,
+  bareError,
+  conflict,
+  invalidObject,
+  notFound,
+  unprocessable,
+  unsupportedMediaType,
+} from '../apimachinery/status-error.ts'
 import { changeObject } from './update.ts'
 import { writerOf } from './writer.ts'
 

@@ -3,10 +3,10 @@ import { apiVersionOf, parseApiVersion } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { deepFreeze } from '../../api/json.ts'
 import type { CompiledSchema } from '../../schema/compile.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { asGo } from '../types/go-value.ts'
-import { internalError } from './status-error.ts'
+import { internalError } from '../apimachinery/status-error.ts'
 
 /** Maximum number of concurrent calls of a conversion webhook for one request. */
 const maxConversions = 16

@@ -3,11 +3,11 @@ import type { JsonObject } from '../../api/json.ts'
 import { isObject } from '../../api/json.ts'
 import type { LabelRequirement, Labels } from '../../api/label-selector.ts'
 import { matchesLabels, parseLabelSelector } from '../../api/label-selector.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import type { FieldRequirement } from '../storage/field-selector.ts'
 import { matchesFields, parseFieldSelector } from '../storage/field-selector.ts'
 import { metadataOf, metadataText } from './metadata.ts'
-import { badRequest } from './status-error.ts'
+import { badRequest } from '../apimachinery/status-error.ts'
 
 export interface Selection {
   /** True without selectors: only then the number of objects after a page is known. */

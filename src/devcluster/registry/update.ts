@@ -4,10 +4,10 @@ import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { jsonEqual } from '../../api/json.ts'
 import type { ObjectKey } from '../../api/object.ts'
-import type { ReplicasPath } from '../apply/scale-managers.ts'
+import type { ReplicasPath } from '../rest/subresource.ts'
 import { scaleType, withObjectManagers, withScaleManagers } from '../apply/scale-managers.ts'
 import { acrossVersions } from '../conversion-webhooks/across-versions.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { insertObject } from './create.ts'
 import { checkName, checkNamespace, decodeBody, decodeSubresource, pruned, redefault } from './decode.ts'
@@ -23,8 +23,8 @@ import {
   withFields,
   withMetadata,
 } from './metadata.ts'
-import type { DecodedObject, RequestContext } from './request-context.ts'
-import { conflict, invalidObject, notFound } from './status-error.ts'
+import type { DecodedObject, RequestContext } from '../apimachinery/request-context.ts'
+import { conflict, invalidObject, notFound } from '../apimachinery/status-error.ts'
 import { validateForWrite } from './validate.ts'
 import { trackUpdate, writerOf } from './writer.ts'
 

@@ -4,9 +4,9 @@ import { formatFieldError } from '../../api/field-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { pathSegmentName } from '../../api/names.ts'
 import { validateObjectMeta } from '../../api/object-meta.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import { metadataText, validateMetadataUpdate } from './metadata.ts'
-import { invalidObject } from './status-error.ts'
+import { invalidObject } from '../apimachinery/status-error.ts'
 
 /**
  * Throws 422 with all field errors. `old` is undefined for a create. `warn` is called for violated rules that `old` violates, too

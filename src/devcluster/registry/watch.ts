@@ -2,13 +2,13 @@
 import { sleep } from '../../api/clock.ts'
 import { apiVersionOf } from '../../api/group-version-kind.ts'
 import type { JsonObject } from '../../api/json.ts'
-import type { ResourceInfo } from '../resources/resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 import { inGoOrder } from '../types/go-order.ts'
 import { Watcher } from '../storage/watcher.ts'
 import type { Environment } from './environment.ts'
 import { parseResourceVersion } from './list.ts'
 import { selectionOf } from './selection.ts'
-import { StatusError } from './status-error.ts'
+import { StatusError } from '../apimachinery/status-error.ts'
 
 /** Pause before a failed conversion is retried. */
 const retryMs = 500

@@ -7,7 +7,7 @@ import type { AppliedType } from '../apply/server-side-apply.ts'
 import { managersAfterUpdate, writeManagers } from '../apply/managed-fields.ts'
 import type { VersionView } from '../conversion-webhooks/across-versions.ts'
 import { withMetadata } from './metadata.ts'
-import type { RequestContext } from './request-context.ts'
+import type { RequestContext } from '../apimachinery/request-context.ts'
 
 /** Maximum length of a manager's name from a user agent (k8s.io/apimachinery/pkg/apis/meta/v1/validation: FieldManagerMaxLength). */
 const maxManagerLength = 128

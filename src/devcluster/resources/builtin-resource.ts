@@ -1,8 +1,11 @@
 /** Makes catalog rows for built-in types, with defaults for what most types have in common. */
 import { kindType } from '../types/go-types.ts'
 import { genericColumns } from './columns.ts'
-import type { Column, ResourceInfo, Strategy, SubresourceInfo, Verb } from './resource-info.ts'
-import { storedVerbs } from './resource-info.ts'
+import type { Column } from '../rest/column.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
+import type { Strategy } from '../rest/strategy.ts'
+import type { SubresourceInfo, Verb } from '../rest/subresource.ts'
+import { storedVerbs } from '../rest/subresource.ts'
 
 export interface BuiltinDefinition {
   /** Default: the core group. */

@@ -1,5 +1,5 @@
 /** The table of all served types. Discovery, OpenAPI and the routes are derived from it; CRDs add and remove rows. */
-import type { ResourceInfo } from './resource-info.ts'
+import type { ResourceInfo } from '../rest/resource-info.ts'
 
 export class Catalog {
   readonly #byPath = new Map<string, ResourceInfo>()

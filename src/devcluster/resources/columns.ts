@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
 import { humanDuration } from './human-duration.ts'
-import type { Column } from './resource-info.ts'
+import type { Column } from '../rest/column.ts'
 
 /** Returns the age of an RFC 3339 time. */
 export function humanAge(timestamp: unknown, now: number): string {

@@ -1,6 +1,6 @@
 /** The opaque `continue` token of a paged list: the next key, and the revision (k8s.io/apiserver/pkg/storage: continue.go). */
 import { isObject } from '../../api/json.ts'
-import { scanJson } from '../http/duplicate-keys.ts'
+import { scanJson } from '../apimachinery/duplicate-keys.ts'
 
 export interface ContinueToken {
   /** The revision of the list; -1: the current one, because the original one was compacted. */

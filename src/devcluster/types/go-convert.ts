@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '../../api/json.ts'
 import { getOwn, isObject } from '../../api/json.ts'
-import { checkShape } from '../resources/shape.ts'
+import { checkShape } from './shape.ts'
 import { goKind } from './go-text.ts'
 import type { GoType, Scalar, StructType } from './go-types.ts'
 

@@ -1,5 +1,5 @@
 /** Shapes for decoding objects of built-in types, derived from their Go types. */
-import type { ObjectShape, Shape } from '../resources/resource-info.ts'
+import type { ObjectShape, Shape } from './shape.ts'
 import type { GoType, StructType } from './go-types.ts'
 
 const shapes = new WeakMap<StructType, ObjectShape>()

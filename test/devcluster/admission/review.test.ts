@@ -9,9 +9,9 @@ import { describeKind, reviewTypeProblem } from '../../../src/devcluster/admissi
 import { CallError, readResponse, requestOf, reviewRequest } from '../../../src/devcluster/admission/review.ts'
 import { mappedServices } from '../../../src/devcluster/admission/service-resolver.ts'
 import { fromVersion, versionsOf } from '../../../src/devcluster/admission/versioned-write.ts'
-import { badRequest } from '../../../src/devcluster/registry/status-error.ts'
+import { badRequest } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
-import type { ResourceInfo } from '../../../src/devcluster/resources/resource-info.ts'
+import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
 import { attributesOf, contextOf, custom, infoOf, namespaces, nodes, pods } from '../../support/devcluster-admission.ts'
 import { refusal } from '../../support/devcluster-registry.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { acrossVersions } from '../../../src/devcluster/conversion-webhooks/across-versions.ts'
-import type { Converter } from '../../../src/devcluster/conversion-webhooks/converter.ts'
+import type { Converter } from '../../../src/devcluster/rest/converter.ts'
 
 const object = { apiVersion: 'ex.com/v1', kind: 'Foo', spec: { size: 1 } }
 

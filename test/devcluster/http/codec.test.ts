@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { decodeJson, decodeObject, decodeOptions, decodeYaml, mediaTypeOf, readBody } from '../../../src/devcluster/http/codec.ts'
-import { StatusError, badRequest } from '../../../src/devcluster/registry/status-error.ts'
+import { StatusError, badRequest } from '../../../src/devcluster/apimachinery/status-error.ts'
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap' }
 const foo = { apiVersion: 'ex.com/v1', kind: 'Foo', custom: true }

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
 import { Discovery } from '../../../src/devcluster/http/discovery.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
-import { storedVerbs } from '../../../src/devcluster/resources/resource-info.ts'
+import { storedVerbs } from '../../../src/devcluster/rest/subresource.ts'
 import { rowOf, startTestServer } from '../../support/http-server.ts'
 
 const aggregated = (version: string): string => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { acceptsAggregated, encodingOfError, negotiate } from '../../../src/devcluster/http/negotiate.ts'
 import type { Offers } from '../../../src/devcluster/http/negotiate.ts'
-import type { StatusError } from '../../../src/devcluster/registry/status-error.ts'
+import type { StatusError } from '../../../src/devcluster/apimachinery/status-error.ts'
 
 const offers: Offers = { transformations: true, route: 'object' }
 const json = { as: 'object', encoding: 'json' }

@@ -1,8 +1,8 @@
 /** Reading and writing objects: forms of answers, options of writes, media types. */
 import t from 'tap'
 import type { JsonObject, JsonValue } from '../../../src/api/json.ts'
-import type { RequestContext } from '../../../src/devcluster/registry/request-context.ts'
-import { notFound } from '../../../src/devcluster/registry/status-error.ts'
+import type { RequestContext } from '../../../src/devcluster/apimachinery/request-context.ts'
+import { notFound } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { foo, startTestServer } from '../../support/http-server.ts'
 
 const foos = '/apis/a.example.com/v1/namespaces/default/foos'

@@ -7,7 +7,7 @@ import { componentsOf } from '../../../src/devcluster/http/openapi-schemas.ts'
 import { OpenApi } from '../../../src/devcluster/http/openapi.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
 import { Catalog } from '../../../src/devcluster/resources/catalog.ts'
-import type { ResourceInfo } from '../../../src/devcluster/resources/resource-info.ts'
+import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
 import { rowOf } from '../../support/http-server.ts'
 
 const foos = rowOf({

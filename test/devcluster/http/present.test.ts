@@ -5,7 +5,7 @@ import { JsonText } from '../../../src/devcluster/http/json-text.ts'
 import type { Form } from '../../../src/devcluster/http/negotiate.ts'
 import type { Presentation } from '../../../src/devcluster/http/present.ts'
 import { presentEvent, presentList, presentObject } from '../../../src/devcluster/http/present.ts'
-import type { ResourceInfo } from '../../../src/devcluster/resources/resource-info.ts'
+import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
 import { refusal } from '../../support/devcluster-registry.ts'
 import { foo, rowOf, rows } from '../../support/http-server.ts'
 

@@ -1,7 +1,7 @@
 /** Whatever is sent as protobuf, the answer is an object or a refusal with 400. */
 import t from 'tap'
 import { decodeObject } from '../../../src/devcluster/http/codec.ts'
-import { StatusError } from '../../../src/devcluster/registry/status-error.ts'
+import { StatusError } from '../../../src/devcluster/apimachinery/status-error.ts'
 import { bytes, object, varint } from '../../support/protobuf-bytes.ts'
 import { recorded } from '../../support/protobuf-recorded.ts'
 import { fc } from '../../support/property.ts'

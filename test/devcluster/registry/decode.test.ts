@@ -11,9 +11,9 @@ import {
   decodeSubresource,
   reportYamlDuplicates,
 } from '../../../src/devcluster/registry/decode.ts'
-import type { RequestContext } from '../../../src/devcluster/registry/request-context.ts'
+import type { RequestContext } from '../../../src/devcluster/apimachinery/request-context.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
-import type { ResourceInfo } from '../../../src/devcluster/resources/resource-info.ts'
+import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
 import { foo, foos, refusal } from '../../support/devcluster-registry.ts'
 
 const builtin = (plural: string): ResourceInfo => builtinResources.find((row) => row.plural === plural)!

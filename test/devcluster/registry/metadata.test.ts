@@ -15,7 +15,7 @@ import {
 } from '../../../src/devcluster/registry/metadata.ts'
 import { trackUpdate, writerOf } from '../../../src/devcluster/registry/writer.ts'
 import { builtinResources } from '../../../src/devcluster/resources/builtin/index.ts'
-import type { ResourceInfo } from '../../../src/devcluster/resources/resource-info.ts'
+import type { ResourceInfo } from '../../../src/devcluster/rest/resource-info.ts'
 import { foos, refusal } from '../../support/devcluster-registry.ts'
 
 const builtin = (plural: string): ResourceInfo => builtinResources.find((row) => row.plural === plural)!

@@ -6,7 +6,7 @@ import { isObject } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, at, listAt, nameColumn, orNone, textAt, textColumn } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaults.ts'
-import type { ResourceInfo } from '../resource-info.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { nonNegative } from './container-validation.ts'
 
 const rolePrefix = 'node-role.kubernetes.io/'

@@ -6,7 +6,7 @@ import { isObject, jsonEqual } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, at, integerColumn, nameColumn, numberAsText, sizeAt, textAt, textColumn } from '../columns.ts'
 import { withDefaults } from '../defaults.ts'
-import type { ResourceInfo } from '../resource-info.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 
 const configMaps = builtinResource({
   kind: 'ConfigMap',

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { isObject, jsonEqual } from '../../../api/json.ts'
 import { qualifiedName, shortName } from '../../../api/names.ts'
 import { at, listAt, textAt } from '../columns.ts'
-import { parseQuantity } from '../quantity.ts'
+import { parseQuantity } from '../../apimachinery/quantity.ts'
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never']
 const terminationMessagePolicies = ['File', 'FallbackToLogsOnError']

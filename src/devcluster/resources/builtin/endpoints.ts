@@ -6,7 +6,7 @@ import { isObject } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, at, listAt, nameColumn, numberAt, textAt, textColumn } from '../columns.ts'
 import { changeItems, withDefaults } from '../defaults.ts'
-import type { ResourceInfo } from '../resource-info.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { immutable, validateEnum } from './container-validation.ts'
 
 /** Maximum number of listed addresses. */

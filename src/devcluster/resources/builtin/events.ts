@@ -6,7 +6,7 @@ import { kindType } from '../../types/go-types.ts'
 import type { BuiltinDefinition } from '../builtin-resource.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { humanAge, integerColumn, nameColumn, numberAsText, numberAt, textAt, textColumn } from '../columns.ts'
-import type { ResourceInfo } from '../resource-info.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { validateEvent, validateNewEvent } from './event-validation.ts'
 
 /** Fields of core events with another name in `events.k8s.io`. */

@@ -1,5 +1,5 @@
 /** The rows of the built-in types, except CustomResourceDefinition and the reviews, which have dependencies. */
-import type { ResourceInfo } from '../resource-info.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { accessResources } from './access.ts'
 import { batchResources } from './batch.ts'
 import { clusterResources } from './cluster.ts'

@@ -19,7 +19,7 @@ import {
   textColumn,
 } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
-import type { ResourceInfo } from '../resource-info.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { immutable, invalidStruct, validateEnum, validateOptionalEnum } from './container-validation.ts'
 import { systemPriorities } from './pod-admission.ts'
 import { validateSelector } from './webhook-validation.ts'

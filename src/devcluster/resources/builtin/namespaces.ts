@@ -7,7 +7,7 @@ import { failure } from '../../../api/status.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, listAt, nameColumn, textAt, textColumn } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaults.ts'
-import type { ResourceInfo } from '../resource-info.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 
 /** Namespaces that cannot be deleted (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle). */
 const immortal = new Set(['default', 'kube-system', 'kube-public'])

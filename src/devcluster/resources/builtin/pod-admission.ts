@@ -2,10 +2,10 @@
 import { sleep } from '../../../api/clock.ts'
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { getOwn, isObject, setOwn } from '../../../api/json.ts'
-import { forbidden } from '../../registry/status-error.ts'
+import { forbidden } from '../../apimachinery/status-error.ts'
 import { at, listAt, numberAt, textAt } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
-import type { ClusterView } from '../resource-info.ts'
+import type { ClusterView } from '../../rest/strategy.ts'
 
 const subject = { group: '', kind: 'Pod', plural: 'pods' }
 

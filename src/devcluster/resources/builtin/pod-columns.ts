@@ -1,7 +1,7 @@
 /** The columns of Pods (k8s.io/kubernetes/pkg/printers/internalversion: printPod). */
 import type { JsonObject, JsonValue } from '../../../api/json.ts'
 import { ageColumn, at, humanAge, listAt, nameColumn, numberAt, orNone, textAt, textColumn } from '../columns.ts'
-import type { Column } from '../resource-info.ts'
+import type { Column } from '../../rest/column.ts'
 
 export const podColumns: readonly Column[] = [
   nameColumn,

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../api/json.ts'
 import { isObject } from '../../../api/json.ts'
 import { at, listAt, numberAt, textAt } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
-import { parseQuantity } from '../quantity.ts'
+import { parseQuantity } from '../../apimachinery/quantity.ts'
 
 export const defaultGracePeriodSeconds = 30
 

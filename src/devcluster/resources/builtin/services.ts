@@ -10,7 +10,7 @@ import { validateLabels } from '../../../api/object-meta.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, at, formatLabels, listAt, nameColumn, numberAt, orNone, sizeAt, textAt, textColumn } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
-import type { ResourceInfo } from '../resource-info.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { objects, validateEnum, validateOptionalEnum, validatePort, validatePortOrName } from './container-validation.ts'
 
 export const services: ResourceInfo = builtinResource({

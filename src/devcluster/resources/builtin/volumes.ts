@@ -8,8 +8,9 @@ import { dns1123Subdomain } from '../../../api/names.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, at, listAt, nameColumn, sizeAt, textAt, textColumn } from '../columns.ts'
 import { changeObjectField, withDefaults } from '../defaults.ts'
-import { parseQuantity } from '../quantity.ts'
-import type { Column, ResourceInfo } from '../resource-info.ts'
+import { parseQuantity } from '../../apimachinery/quantity.ts'
+import type { Column } from '../../rest/column.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { immutable, validateOptionalEnum } from './container-validation.ts'
 
 const modeNames: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { jsonEqual } from '../../../api/json.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import { ageColumn, integerColumn, listAt, nameColumn, sizeAt, textAt } from '../columns.ts'
 import { changeItems, changeObjectField, withDefaults } from '../defaults.ts'
-import type { ResourceInfo } from '../resource-info.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
 import { objects } from './container-validation.ts'
 import { validateWebhook } from './webhook-validation.ts'
 

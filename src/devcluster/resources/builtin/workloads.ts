@@ -6,7 +6,7 @@ import { isObject, jsonEqual } from '../../../api/json.ts'
 import type { LabelSelector, Labels } from '../../../api/label-selector.ts'
 import { formatLabelSelector, matchesLabels, requirementsOf } from '../../../api/label-selector.ts'
 import { validateLabels } from '../../../api/object-meta.ts'
-import { invalidObject } from '../../registry/status-error.ts'
+import { invalidObject } from '../../apimachinery/status-error.ts'
 import { builtinResource } from '../builtin-resource.ts'
 import {
   ageColumn,
@@ -22,7 +22,10 @@ import {
   textColumn,
 } from '../columns.ts'
 import { changeObjectField, equalExcept, withDefaults } from '../defaults.ts'
-import type { Column, ResourceInfo, Strategy, SubresourceInfo } from '../resource-info.ts'
+import type { Column } from '../../rest/column.ts'
+import type { ResourceInfo } from '../../rest/resource-info.ts'
+import type { Strategy } from '../../rest/strategy.ts'
+import type { SubresourceInfo } from '../../rest/subresource.ts'
 import { immutable, invalidStruct, nonNegative, notSupportedStruct, validateOptionalEnum } from './container-validation.ts'
 import { defaultPodTemplate } from './pod-defaults.ts'
 import { validatePodTemplateSpec } from './pod-validation.ts'

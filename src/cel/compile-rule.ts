@@ -1,0 +1,121 @@
+/** Compiles one rule: its expression and its messageExpression (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel: compileRule`). */
+import type { StructuralSchema, ValidationRule } from '../api/structural-schema.ts'
+import type { DeclaredType } from './declared-type.ts'
+import type { CompiledExpression } from './environment.ts'
+import { compileExpression } from './environment.ts'
+import { estimateCost } from './estimate.ts'
+import { normalizeFieldPath } from './field-path.ts'
+import { trimSpace } from './trim-space.ts'
+import type { Type } from './types.ts'
+import { optionalType } from './types.ts'
+
+export interface CompiledRule {
+  readonly rule: ValidationRule
+  /** Undefined when there is a problem, or the rule is blank. */
+  readonly expression: CompiledExpression | undefined
+  readonly problem: string | undefined
+  readonly usesOldSelf: boolean
+  /** Estimated maximum cost of one evaluation. */
+  readonly maxCost: number
+  readonly message: CompiledExpression | undefined
+  readonly messageProblem: string | undefined
+  readonly messageMaxCost: number
+  /** Normalized `fieldPath`, relative to the node of the rule. */
+  readonly fieldPath: string | undefined
+}
+
+/** Compiles the rules of one schema node. `declared` is the type of the node. */
+export function compileNodeRules(schema: StructuralSchema, declared: DeclaredType): CompiledRule[] {
+  const rules = schema['x-kubernetes-validations'] ?? []
+  if (rules.length === 0) return []
+  const node = { schema, declared, mayBeNull: holdsNulls(schema) }
+  return rules.map((rule) => compileRule(rule, node))
+}
+
+/** The schema node that the rules belong to. */
+interface RuledNode {
+  readonly schema: StructuralSchema
+  readonly declared: DeclaredType
+  readonly mayBeNull: boolean
+}
+
+/** Reports whether items of lists or values of maps may be null. Null fields need no check: they count as absent. */
+function holdsNulls({ items, additionalProperties, properties = {} }: StructuralSchema): boolean {
+  const entries = typeof additionalProperties === 'object' ? additionalProperties : items
+  if (entries?.nullable === true || (entries !== undefined && holdsNulls(entries))) return true
+  return Object.values(properties).some(holdsNulls)
+}
+
+function compileRule(rule: ValidationRule, node: RuledNode): CompiledRule {
+  const { schema, declared } = node
+  const oldSelf = rule.optionalOldSelf === true ? optionalType(declared.type) : declared.type
+  const variables = { self: declared.type, oldSelf }
+  const main = compileTyped(rule.rule, variables, 'bool', node)
+  const isUsable = main.expression !== undefined
+  const isBlankMessage = rule.messageExpression !== undefined && rule.messageExpression !== '' && trimSpace(rule.messageExpression) === ''
+  const message =
+    isUsable && rule.messageExpression !== undefined && rule.messageExpression !== ''
+      ? compileTyped(rule.messageExpression, variables, 'string', node)
+      : undefined
+  return {
+    rule,
+    expression: main.expression,
+    problem: main.problem === 'wrong type' ? 'cel expression must evaluate to a bool' : main.problem,
+    usesOldSelf: main.usesOldSelf,
+    maxCost: main.maxCost,
+    message: message?.expression,
+    messageProblem:
+      message?.problem === 'wrong type'
+        ? 'messageExpression must evaluate to a string'
+        : message?.problem === undefined
+          ? undefined
+          : `messageExpression ${message.problem}`.replace('messageExpression program', 'messageExpression'),
+    messageMaxCost: message?.maxCost ?? 0,
+    // The API server ignores fieldPath if messageExpression does not compile: `compileRule` returns early.
+    fieldPath:
+      isUsable && !isBlankMessage && message?.problem === undefined && rule.fieldPath !== undefined
+        ? normalizeFieldPath(rule.fieldPath, schema)
+        : undefined,
+  }
+}
+
+interface Typed {
+  readonly expression: CompiledExpression | undefined
+  readonly problem: string | undefined
+  readonly maxCost: number
+  readonly usesOldSelf: boolean
+}
+
+const untyped: Typed = { expression: undefined, problem: undefined, maxCost: 0, usesOldSelf: false }
+
+function compileTyped(source: string, variables: Readonly<Record<string, Type>>, expected: string, node: RuledNode): Typed {
+  const { declared, mayBeNull } = node
+  if (trimSpace(source) === '') return untyped
+  const compiled = compileExpression(source, variables, mayBeNull)
+  const checked = 'problem' in compiled ? compiled.checked : compiled.expression.checked
+  if (checked !== undefined && checked.types.get(checked.expr)?.kind !== expected) return { ...untyped, problem: 'wrong type' }
+  const usesOldSelf = checked?.used.has('oldSelf') === true
+  if ('problem' in compiled) return { ...untyped, problem: renameRootType(compiled.problem, declared.type), usesOldSelf }
+  const { expression } = compiled
+  return { expression, problem: undefined, maxCost: estimateCost(expression.checked, declared).max, usesOldSelf }
+}
+
+/**
+ * Replaces the name of the node's type in a message by that of a root type: the API server compiles the rules of each node with that node
+ * as root.
+ */
+function renameRootType(problem: string, type: Type): string {
+  const name = rootName(type)
+  return name === '' ? problem : problem.replaceAll(name, 'selfType1')
+}
+
+function rootName({ kind, name, parameters: [first, second] }: Type): string {
+  if (kind === 'struct') return name
+  if (kind === 'list') return rootName(first!).replace(/\.@idx$/, '')
+  return kind === 'map' ? rootName(second!).replace(/\.@elem$/, '') : ''
+}
+
+/** Names a rule in messages: by its own message, if it has one. */
+export function ruleName({ rule, message }: ValidationRule): string {
+  return message !== undefined && message !== '' ? trimSpace(message) : trimSpace(rule)
+}

@@ -1,0 +1,183 @@
+/** `'%s is %d'.format([a, b])` (`cel-go/ext: formatting.go`). */
+import { quote } from '../../api/field-error.ts'
+import { CelError } from '../errors.ts'
+import { formatDouble } from '../format-double.ts'
+import { formatDuration, formatTimestamp } from '../times.ts'
+import type { Value } from '../values.ts'
+import { Double, Duration, ListValue, MapValue, Timestamp, typeNameOf, TypeValue, Uint } from '../values.ts'
+import { bytesToString } from './conversions.ts'
+
+export type ClauseKind = 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o'
+
+export interface Clause {
+  readonly kind: ClauseKind
+  readonly precision: number
+}
+
+const defaultPrecision = 6
+const kinds = 'sdfebxXo'
+
+/** Parses a format string: yields literal text and clauses in turn. */
+export function* readFormat(format: string, args: number): Generator<string | Clause> {
+  let literal = ''
+  let clauses = 0
+  for (let at = 0; at < format.length; at += 1) {
+    if (format[at] !== '%') {
+      literal += format[at]
+      continue
+    }
+    at += 1
+    if (format[at] === '%') {
+      literal += '%'
+      continue
+    }
+    yield literal
+    literal = ''
+    if (at >= format.length) throw new CelError('unexpected end of string')
+    if (clauses >= args) throw new CelError(`index ${clauses} out of range`)
+    clauses += 1
+    const precision = /^\.(\d*)/.exec(format.slice(at))
+    if (precision !== null) {
+      at += precision[0].length
+      if (at >= format.length) {
+        throw new CelError('could not parse formatting clause: error while parsing precision: could not find end of precision specifier')
+      }
+      if (precision[1] === '') {
+        throw new CelError(
+          'could not parse formatting clause: error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax',
+        )
+      }
+    }
+    const kind = format[at]!
+    if (!kinds.includes(kind)) throw new CelError(`could not parse formatting clause: unrecognized formatting clause "${kind}"`)
+    // `Intl.NumberFormat` accepts a precision of at most 100.
+    yield { kind: kind as ClauseKind, precision: precision === null ? defaultPrecision : Math.min(Number(precision[1]), 100) }
+  }
+  yield literal
+}
+
+export function formatText(format: string, args: ListValue): string {
+  let result = ''
+  let index = 0
+  for (const part of readFormat(format, args.size)) {
+    if (typeof part === 'string') result += part
+    else {
+      result += formatClause(part, args.at(index))
+      index += 1
+    }
+  }
+  return result
+}
+
+const accepted: Readonly<Record<string, string>> = {
+  s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+  d: 'decimal clause can only be used on integers',
+  f: 'fixed-point clause can only be used on doubles',
+  e: 'scientific clause can only be used on doubles',
+  b: 'only integers and bools can be formatted as binary',
+  x: 'only integers, byte buffers, and strings can be formatted as hex',
+  o: 'octal clause can only be used on integers',
+}
+
+/** Returns the error for a value of a type that the clause does not accept. */
+export function clauseProblem(kind: ClauseKind, typeName: string): string {
+  return `error during formatting: ${accepted[kind.toLowerCase()]}, was given ${typeName}`
+}
+
+function formatClause({ kind, precision }: Clause, value: Value): string {
+  const text = clauseText(kind, precision, value)
+  if (text === undefined) throw new CelError(clauseProblem(kind, typeNameOf(value)))
+  return text
+}
+
+function clauseText(kind: ClauseKind, precision: number, value: Value): string | undefined {
+  switch (kind) {
+    case 's':
+      return stringText(value)
+    case 'd':
+      return integerOf(value)?.toString()
+    case 'b':
+      return typeof value === 'boolean' ? (value ? '1' : '0') : integerOf(value)?.toString(2)
+    case 'o':
+      return integerOf(value)?.toString(8)
+    case 'x':
+    case 'X': {
+      const text =
+        typeof value === 'string' || value instanceof Uint8Array
+          ? Buffer.from(value as string).toString('hex')
+          : integerOf(value)?.toString(16)
+      return kind === 'X' ? text?.toUpperCase() : text
+    }
+    case 'f':
+    case 'e':
+      return floatText(kind, precision, value)
+  }
+}
+
+function integerOf(value: Value): bigint | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return BigInt(value)
+  return value instanceof Uint ? value.value : undefined
+}
+
+const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹'
+
+/** Formats a float as Go's printer for American English: digits grouped by three, and powers of ten. */
+function floatText(kind: 'f' | 'e', precision: number, value: Value): string | undefined {
+  const special: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity: Infinity, '-Infinity': -Infinity }
+  const number = value instanceof Double ? value.value : typeof value === 'string' ? special[value] : undefined
+  if (number === undefined) return undefined
+  if (!Number.isFinite(number)) {
+    const text = Number.isNaN(number) ? 'NaN' : number > 0 ? '∞' : '-∞'
+    return kind === 'e' ? text.padStart(precision) : text
+  }
+  if (kind === 'f') {
+    return new Intl.NumberFormat('en-US', { minimumFractionDigits: precision, maximumFractionDigits: precision }).format(number)
+  }
+  const [digits = '', exponent = '0'] = number.toExponential(defaultPrecision).split('e')
+  const power = Number(exponent)
+  const raised = String(Math.abs(power))
+    .padStart(2, '0')
+    .replace(/\d/g, (digit) => superscripts[Number(digit)]!)
+  // cel-go passes the precision as the width of the output.
+  return `${digits}×10${power < 0 ? '⁻' : ''}${raised}`.padStart(precision)
+}
+
+/** Formats a value for `%s`; undefined for an unsupported type. */
+function stringText(value: Value): string | undefined {
+  if (value === null) return 'null'
+  if (value instanceof ListValue) return `[${[...value].map(nestedText).join(', ')}]`
+  if (value instanceof MapValue) {
+    const entries = value.keys().map((key) => [nestedText(key), nestedText(value.find(key) ?? null)] as const)
+    entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    return `{${entries.map(([key, item]) => `${key}:${item}`).join(', ')}}`
+  }
+  if (value instanceof Double) return formatDouble(value.value)
+  if (value instanceof Uint) return String(value.value)
+  if (value instanceof Timestamp) return formatTimestamp(value)
+  if (value instanceof Duration) return formatDuration(value)
+  if (value instanceof Uint8Array) return bytesText(value)
+  if (value instanceof TypeValue) return value.type.name
+  return typeof value === 'object' ? undefined : String(value)
+}
+
+function bytesText(bytes: Uint8Array): string {
+  try {
+    return bytesToString(bytes)
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+    throw new CelError(`error during formatting: could not convert argument ${quote(error.message)} to string`)
+  }
+}
+
+/** Formats a value inside a list or map, in CEL's syntax. */
+function nestedText(value: Value): string {
+  if (typeof value === 'string') return quote(value)
+  if (value instanceof Timestamp) return `timestamp(${quote(formatTimestamp(value))})`
+  if (value instanceof Duration) return `duration(${quote(formatDuration(value))})`
+  if (value instanceof Uint8Array) return `b${quote(bytesText(value))}`
+  if (value instanceof Double)
+    return Number.isFinite(value.value) ? value.value.toFixed(defaultPrecision) : quote(formatDouble(value.value))
+  const text = stringText(value)
+  if (text === undefined) throw new CelError(`error during formatting: no formatting function for ${typeNameOf(value)}`)
+  return text
+}

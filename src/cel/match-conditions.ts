@@ -1,0 +1,77 @@
+/**
+ * Match conditions of admission webhooks: the webhook is called only if all of its expressions are true
+ * (`k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions: Match`).
+ */
+import type { JsonObject } from '../api/json.ts'
+import { admissionVariables } from './admission-variables.ts'
+import { dynamicValue } from './dynamic-value.ts'
+import type { CompiledExpression } from './environment.ts'
+import { compileExpression } from './environment.ts'
+import type { AuthorizerValue, ResourceCheck } from './library/authorization.ts'
+import { fullTypeName } from './types.ts'
+
+/** Cost budget of all conditions of one webhook: about 0.25 s (`k8s.io/apiserver/pkg/apis/cel: RuntimeCELCostBudgetMatchConditions`). */
+const budget = 2_500_000
+const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
+
+/** `internal` is true if the expression is valid, but no program could be created. */
+export type MatchConditionCompilation =
+  { readonly expression: CompiledExpression } | { readonly problem: string; readonly internal: boolean }
+
+/** The request that the conditions are evaluated on. */
+export interface MatchRequest {
+  readonly object: JsonObject | undefined
+  readonly oldObject: JsonObject | undefined
+  /** The `request` of an AdmissionReview, without object and oldObject. */
+  readonly request: JsonObject
+  readonly authorizer: AuthorizerValue
+  readonly requestResource: ResourceCheck
+}
+
+/** Undefined if all conditions are true. Without `error`, a condition was false. */
+export type Mismatch = undefined | { readonly error?: string }
+
+/**
+ * Compiles a match condition. Problems are in the API server's words.
+ *
+ * ```ts
+ * compileMatchCondition("object.metadata.name") // { problem: 'must evaluate to bool but got dyn', internal: false }
+ * ```
+ */
+export function compileMatchCondition(source: string): MatchConditionCompilation {
+  const compiled = compileExpression(source, admissionVariables)
+  if ('problem' in compiled) return { ...compiled, internal: compiled.problem.startsWith('program instantiation failed') }
+  const { type } = compiled.expression
+  if (type.kind === 'bool') return compiled
+  return { problem: `must evaluate to bool but got ${fullTypeName(type)}`, internal: false }
+}
+
+/** Evaluates all conditions. If one is false, errors of the others are ignored. An exhausted cost budget is always an error. */
+export function evaluateMatchConditions(conditions: readonly MatchConditionCompilation[], input: MatchRequest): Mismatch {
+  const values = [
+    input.object === undefined ? null : dynamicValue(input.object),
+    input.oldObject === undefined ? null : dynamicValue(input.oldObject),
+    null,
+    dynamicValue(input.request),
+    input.authorizer,
+    input.requestResource,
+  ]
+  const errors: string[] = []
+  let left = budget
+  let isFalse = false
+  for (const condition of conditions) {
+    if ('problem' in condition) {
+      errors.push(`compilation error: ${condition.problem}`)
+      continue
+    }
+    const { value, error, cost } = condition.expression.evaluate([...values])
+    left -= cost
+    if (left < 0) return { error: outOfBudget }
+    if (error !== undefined) errors.push(`expression '${condition.expression.source}' resulted in error: ${error.message}`)
+    else if (value === false) isFalse = true
+  }
+  if (isFalse) return {}
+  if (errors.length === 0) return undefined
+  const distinct = [...new Set(errors)]
+  return { error: distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]` }
+}

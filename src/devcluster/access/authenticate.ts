@@ -1,0 +1,162 @@
+/** Authentication: bearer tokens, the anonymous user, and impersonation. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { quote } from '../../api/field-error.ts'
+import { failure } from '../../api/status.ts'
+import type { UserInfo } from '../apimachinery/request-context.ts'
+import { StatusError, badRequest } from '../apimachinery/status-error.ts'
+import type { AuthorizationAttributes, Authorizer } from './authorizer.ts'
+import { forbiddenError } from './authorizer.ts'
+
+const authenticated = 'system:authenticated'
+
+/** The audience of tokens for this API server. */
+export const serverAudience = 'https://kubernetes.default.svc'
+
+/** The user of a token, and the audiences it is valid for. */
+export interface Authentication {
+  readonly user: UserInfo
+  /** The requested audiences that the token is meant for; never empty. */
+  readonly audiences: readonly string[]
+}
+
+/** The API server's reason why a known token is invalid. */
+export interface TokenRefusal {
+  readonly refusal: string
+}
+
+/** Authenticates a token for one of the audiences, by default this API server's; undefined for an unknown token. */
+export type TokenAuthenticator = (token: string, audiences?: readonly string[]) => Authentication | TokenRefusal | undefined
+
+/** Returns the audiences in both lists; undefined when the lists are disjoint. */
+export function commonAudiences(requested: readonly string[], accepted: readonly string[]): readonly string[] | undefined {
+  const common = requested.filter((audience) => accepted.includes(audience))
+  return common.length === 0 ? undefined : common
+}
+
+/** Returns an authenticator for fixed tokens. It compares the digest of every token, so that its time does not depend on the input. */
+export function tokenAuthenticator(tokens: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
+  const known = [...tokens].map(([token, user]) => ({ digest: digestOf(token), user: withGroups(user, authenticated) }))
+  return (token, requested = [serverAudience]) => {
+    const digest = digestOf(token)
+    let user: UserInfo | undefined
+    for (const entry of known) if (timingSafeEqual(entry.digest, digest)) user = entry.user
+    const audiences = commonAudiences(requested, [serverAudience])
+    return user === undefined || audiences === undefined ? undefined : { user, audiences }
+  }
+}
+
+const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
+
+/**
+ * Returns the user of a request, before impersonation. A request without a token is anonymous, and subject to RBAC like any other.
+ *
+ * @throws {StatusError} 401 for an invalid token.
+ */
+export function authenticate(headers: IncomingHttpHeaders, tokens: TokenAuthenticator): UserInfo {
+  const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+  if (token === undefined) return anonymous
+  const authentication = tokens(token)
+  if (authentication === undefined || 'refusal' in authentication) throw new StatusError(failure(401, 'Unauthorized', 'Unauthorized'))
+  return authentication.user
+}
+
+/** The attributes of a request, for the error about a forbidden impersonation. */
+type Target = Omit<AuthorizationAttributes, 'user'>
+
+/**
+ * Returns the impersonated user, or the requester without impersonation headers (k8s.io/apiserver/pkg/endpoints/filters/impersonation:
+ * WithConstrainedImpersonation).
+ *
+ * @throws {StatusError} 400 without a user name, 403 when the requester may not impersonate the user.
+ */
+export function impersonate(requester: UserInfo, headers: IncomingHttpHeaders, authorizer: Authorizer, target: Target): UserInfo {
+  const username = single(headers['impersonate-user'])
+  const groups = list(headers['impersonate-group'])
+  const uid = single(headers['impersonate-uid'])
+  const extra = extraOf(headers)
+  const account = serviceAccountIn(username)
+  const impersonated = [
+    ...(username === ''
+      ? []
+      : [account === undefined ? { resource: 'users', name: username } : { resource: 'serviceaccounts', ...account }]),
+    ...groups.map((name) => ({ resource: 'groups', name })),
+    ...(uid === '' ? [] : [{ resource: 'uids', name: uid, group: 'authentication.k8s.io' }]),
+    ...Object.entries(extra).flatMap(([key, values]) =>
+      values.map((name) => ({ resource: 'userextras', name, group: 'authentication.k8s.io', subresource: key })),
+    ),
+  ]
+  if (impersonated.length === 0) return requester
+  if (username === '') throw badRequest(`requested ${goUser(uid, groups, extra)} without impersonating a user name`)
+  const general = { user: requester, verb: 'impersonate', group: '', version: '', subresource: '', namespace: '' }
+  if (!impersonated.every((subject) => authorizer.authorize({ ...general, ...subject }).allowed)) {
+    const mode = account !== undefined ? 'serviceaccount' : username.startsWith('system:node:') ? 'arbitrary-node' : 'user-info'
+    throw forbiddenError({ ...target, user: requester, verb: `impersonate-on:${mode}:${target.verb}` })
+  }
+  const user: UserInfo = {
+    username,
+    groups: groups.length > 0 ? groups : account === undefined ? [] : serviceAccountGroups(account.namespace),
+    ...(uid === '' ? {} : { uid }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  }
+  return username === anonymous.username || groups.includes('system:unauthenticated') ? user : withGroups(user, authenticated)
+}
+
+function serviceAccountIn(username: string): { namespace: string; name: string } | undefined {
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(username) ?? []
+  return namespace === undefined || name === undefined ? undefined : { namespace, name }
+}
+
+/** Formats a user without a name, as Go prints it. */
+function goUser(uid: string, groups: readonly string[], extra: Readonly<Record<string, readonly string[]>>): string {
+  const texts = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`
+  const fields = Object.entries(extra).map(([key, values]) => `${quote(key)}:${texts(values)}`)
+  const printedGroups = groups.length === 0 ? '[]string(nil)' : texts(groups)
+  const printedExtra = fields.length === 0 ? 'map[string][]string(nil)' : `map[string][]string{${fields.join(', ')}}`
+  return `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${printedGroups}, Extra:${printedExtra}}`
+}
+
+/** Returns the user name of a ServiceAccount. */
+export function serviceAccountName(namespace: string, name: string): string {
+  return `system:serviceaccount:${namespace}:${name}`
+}
+
+/** Returns the groups of the ServiceAccounts of a namespace. */
+export function serviceAccountGroups(namespace: string): readonly string[] {
+  return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+}
+
+function extraOf(headers: IncomingHttpHeaders): Record<string, string[]> {
+  const prefix = 'impersonate-extra-'
+  const entries = Object.entries(headers).flatMap(([header, value]): [string, string[]][] =>
+    header.startsWith(prefix) ? [[unescaped(header.slice(prefix.length)), list(value)]] : [],
+  )
+  return Object.fromEntries(entries)
+}
+
+/** Decodes a key; one with invalid percent-encoding is used as it is. */
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    return key
+  }
+}
+
+function withGroups(user: UserInfo, group: string): UserInfo {
+  return user.groups.includes(group) ? user : { ...user, groups: [...user.groups, group] }
+}
+
+function single(header: string | string[] | undefined): string {
+  return (Array.isArray(header) ? header[0] : header)?.trim() ?? ''
+}
+
+/** Node joins a repeated header with commas. */
+function list(header: string | string[] | undefined): string[] {
+  const values = Array.isArray(header) ? header : (header?.split(',') ?? [])
+  return values.map((value) => value.trim()).filter((value) => value !== '')
+}
+
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

@@ -1,0 +1,108 @@
+/** Authorization by rules for users and groups, and the API server's message for a forbidden request. */
+import { groupResourceOf } from '../../api/group-version-kind.ts'
+import { quote } from '../../api/field-error.ts'
+import type { PolicyRule } from '../../api/policy-rule.ts'
+import { failure } from '../../api/status.ts'
+import type { UserInfo } from '../apimachinery/request-context.ts'
+import { StatusError } from '../apimachinery/status-error.ts'
+
+/** The attributes of a request. For a non-resource request `path` is set, and `resource` is empty. */
+export interface AuthorizationAttributes {
+  readonly user: UserInfo
+  readonly verb: string
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+  readonly path?: string
+}
+
+export interface Authorizer {
+  /** The reason for a denial is a problem with the user's roles, if there is one. */
+  authorize(attributes: AuthorizationAttributes): { allowed: boolean; reason: string }
+  /** Returns all rules of a user in a namespace, for `kubectl auth can-i --list`; `error` is the reason as in a denial. */
+  rulesOf?(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string }
+}
+
+/** Rules for a user or a group, in one namespace or, without it, in all. */
+export interface Grant {
+  readonly user?: string
+  readonly group?: string
+  readonly namespace?: string
+  readonly rules: readonly PolicyRule[]
+  /** The binding that grants the rules, for the reason of an allowed request. */
+  readonly source?: string
+  /** Set, with empty rules, when the role is missing. */
+  readonly problem?: string
+}
+
+/** The group with all permissions. */
+export const masters = 'system:masters'
+
+/** Returns an authorizer that allows requests by `grants`, by the stored rules, and all requests of `system:masters`. */
+export function ruleAuthorizer(grants: readonly Grant[] = [], stored: () => readonly Grant[] = () => []): Authorizer {
+  const grantsOf = (user: UserInfo, namespace: string): readonly Grant[] =>
+    [...grants, ...stored()].filter(
+      (grant) =>
+        (grant.namespace === undefined || grant.namespace === namespace) &&
+        (grant.user === user.username || (grant.group !== undefined && user.groups.includes(grant.group))),
+    )
+  return {
+    rulesOf(user, namespace) {
+      const own = grantsOf(user, namespace)
+      return { rules: own.flatMap(({ rules }) => rules), error: problemsOf(own) }
+    },
+    authorize(attributes) {
+      const { user, namespace, resource } = attributes
+      if (user.groups.includes(masters)) return { allowed: true, reason: '' }
+      const own = grantsOf(user, namespace)
+      const allows = resource === '' ? ruleAllowsPath : ruleAllows
+      const allowing = own.find(({ rules }) => rules.some((rule) => allows(rule, attributes)))
+      if (allowing !== undefined)
+        return { allowed: true, reason: allowing.source === undefined ? '' : `RBAC: allowed by ${allowing.source}` }
+      const problems = problemsOf(own)
+      return { allowed: false, reason: problems === '' ? '' : `RBAC: ${problems}` }
+    },
+  }
+}
+
+function problemsOf(grants: readonly Grant[]): string {
+  const problems = [...new Set(grants.flatMap(({ problem }) => (problem === undefined ? [] : [problem])))]
+  return problems.length > 1 ? `[${problems.join(', ')}]` : (problems[0] ?? '')
+}
+
+function ruleAllows(rule: PolicyRule, { verb, group, resource, subresource, name }: AuthorizationAttributes): boolean {
+  const combined = subresource === '' ? resource : `${resource}/${subresource}`
+  return (
+    includes(rule.verbs, verb) &&
+    includes(rule.apiGroups, group) &&
+    (includes(rule.resources, combined) || (subresource !== '' && rule.resources.includes(`*/${subresource}`))) &&
+    (rule.resourceNames === undefined || rule.resourceNames.length === 0 || rule.resourceNames.includes(name))
+  )
+}
+
+/** A URL that ends with `*` matches all paths with this prefix. */
+function ruleAllowsPath({ verbs, nonResourceURLs = [] }: PolicyRule, { verb, path = '' }: AuthorizationAttributes): boolean {
+  const matches = (url: string): boolean => url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1)))
+  return includes(verbs, verb) && nonResourceURLs.some(matches)
+}
+
+function includes(allowed: readonly string[], value: string): boolean {
+  return allowed.includes('*') || allowed.includes(value)
+}
+
+/** Returns the 403 for a denied request (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters: ForbiddenStatusError). */
+export function forbiddenError(attributes: AuthorizationAttributes, reason = ''): StatusError {
+  const { user, verb, group, resource, subresource, namespace, name, path } = attributes
+  const why = reason === '' ? '' : `: ${reason}`
+  const who = `User ${quote(user.username)} cannot ${verb}`
+  if (resource === '') return new StatusError(failure(403, 'Forbidden', `forbidden: ${who} path ${quote(path ?? '')}${why}`, {}))
+  const what = subresource === '' ? resource : `${resource}/${subresource}`
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`
+  const subject = `${groupResourceOf({ group, plural: resource })}${name === '' ? '' : ` ${quote(name)}`}`
+  const details = { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource }
+  const message = `${subject} is forbidden: ${who} resource ${quote(what)} in API group ${quote(group)} ${where}${why}`
+  return new StatusError(failure(403, 'Forbidden', message, details))
+}

@@ -1,0 +1,7 @@
+/** Converts a custom resource between the versions of its type. */
+import type { JsonObject } from '../../api/json.ts'
+
+export interface Converter {
+  /** Converts an object; returns the same object when it already has the version. Throws a `StatusError` 500. */
+  convert(object: JsonObject, apiVersion: string): Promise<JsonObject>
+}

@@ -1,0 +1,25 @@
+/** Email addresses, as Go's `mail.ParseAddress` accepts them (RFC 5322): `a@b.c`, `Name <a@b.c>`, `"quoted"@b.c`, but not groups. */
+import { isAddress } from './network.ts'
+
+const atomCharacter = String.raw`[A-Za-z0-9!#$%&'*+/=?^_\x60{|}~\-\u0080-\uffff]`
+const dotAtom = `${atomCharacter}+(?:\\.${atomCharacter}+)*`
+const quotedString = String.raw`"(?:[^"\\\x00-\x08\x0a-\x1f\x7f]|\\[\t\x20-\x7e\u0080-\uffff])*"`
+const domainLiteral = String.raw`\[([^\][\\]*)\]`
+const space = '[ \\t]*'
+const comment = String.raw`\([^()\\]*\)`
+const addressSpec = `(?:${dotAtom}|${quotedString})@${space}(?:${dotAtom}|${domainLiteral})`
+const trailer = `(?:[ \\t]|${comment})*`
+
+const plainAddress = new RegExp(`^${space}${addressSpec}${trailer}$`)
+// One character at a time: there is only one way to match a display name, so that the pattern cannot backtrack.
+const displayName = `(?:[ \\t]|${quotedString}|${comment}|${atomCharacter}|\\.)*`
+const namedAddress = new RegExp(`^${displayName}<${space}${addressSpec}${space}>${trailer}$`)
+
+/** Longer than any mail system accepts; limits the work of the patterns. */
+const maxLength = 1024
+
+export function isEmail(text: string): boolean {
+  if (text.length > maxLength) return false
+  const match = plainAddress.exec(text) ?? namedAddress.exec(text)
+  return match !== null && (match[1] === undefined || isAddress(match[1]))
+}

@@ -1,0 +1,60 @@
+/** Expressions without a schema, as match conditions are. */
+import t from 'tap'
+import { dynamicValue } from '../../src/cel/dynamic-value.ts'
+import { compileExpression } from '../../src/cel/environment.ts'
+import { dynType } from '../../src/cel/types.ts'
+
+const object = {
+  metadata: { name: 'a', labels: { app: 'x' }, generation: 2 ** 60 },
+  spec: { replicas: 3, ratio: 0.5, list: [1, 'a', null] },
+}
+
+const conditions: readonly (readonly [expression: string, value: boolean | string])[] = [
+  ["object.metadata.name == 'a'", true],
+  ["has(object.metadata.labels) && 'app' in object.metadata.labels", true],
+  ['oldObject == null', true],
+  ['object.spec.replicas > 2 && object.spec.ratio < 1.0', true],
+  ['object.metadata.generation == 1152921504606846976', true],
+  ["object.spec.list.exists(x, x == 'a')", true],
+  ['object.spec.missing == 1', 'no such key: missing'],
+  ["object.spec.replicas.startsWith('x')", 'no such overload'],
+]
+
+t.test('match conditions see objects without a schema', (t) => {
+  for (const [source, wanted] of conditions) {
+    const compiled = compileExpression(source, { object: dynType, oldObject: dynType })
+    if ('problem' in compiled) {
+      t.fail(compiled.problem)
+      continue
+    }
+    const { value, error } = compiled.expression.evaluate([dynamicValue(object), null])
+    t.equal(error?.message ?? value, wanted, source)
+  }
+  t.end()
+})
+
+t.test('what is wrong with an expression is said with its place', (t) => {
+  t.strictSame(compileExpression('object.a == b', { object: dynType }), {
+    problem: "compilation failed: ERROR: <input>:1:13: undeclared reference to 'b' (in container '')\n | object.a == b\n | ............^",
+  })
+  t.end()
+})
+
+t.test('the cost of an evaluation is told', (t) => {
+  const costOf = (source: string): unknown => {
+    const compiled = compileExpression(source, { object: dynType })
+    return 'expression' in compiled && compiled.expression.evaluate([dynamicValue(object)]).cost
+  }
+  t.equal(costOf('object.spec.replicas > 1'), 4)
+  // Ten characters cost one, and what is left of them as much.
+  for (const [length, cost] of [
+    [1, 1],
+    [10, 1],
+    [11, 2],
+    [20, 2],
+  ] as const) {
+    const literal = `'${'a'.repeat(length)}'`
+    t.equal(costOf(`${literal} == ${literal}`), cost, `a comparison of ${length} characters`)
+  }
+  t.end()
+})

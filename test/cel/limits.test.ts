@@ -1,0 +1,180 @@
+/** What rules may cost, when they are defined and while they run; and that no object can harm who evaluates them. */
+import t from 'tap'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import { compileExpression } from '../../src/cel/environment.ts'
+import { checkRules, compileRules } from '../../src/cel/rules.ts'
+import { dynType } from '../../src/cel/types.ts'
+import { processorTimeMs } from '../support/turns.ts'
+
+function listSchema(rule: string, items: StructuralSchema, limits: StructuralSchema = {}): StructuralSchema {
+  const list: StructuralSchema = { type: 'array', items, ...limits }
+  return { type: 'object', 'x-kubernetes-validations': [{ rule }], properties: { list } }
+}
+
+const advice = '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)'
+
+// Estimates as kube-apiserver 1.36.3 makes them.
+const estimates: readonly (readonly [rule: string, maxItems: number, factor: string | undefined])[] = [
+  ['self.list.all(x, dyn(x).check(x).errored())', 10, undefined],
+  ['self.list.all(x, dyn(x).check(x).errored())', 40, '1.400028x'],
+  ['self.list.all(x, self.list.all(y, x == y))', 10, undefined],
+  ['self.list.all(x, self.list.all(y, x == y))', 500, '1.125300x'],
+  ['self.list.all(x, self.list.all(y, x == y))', 1000, '4.5x'],
+  ["self.list.all(x, x.matches('^[a-z0-9]{1,63}$'))", 100, undefined],
+  [`self.list.all(x, x.matches('${'a'.repeat(40)}'))`, 1000, undefined],
+  [`self.list.all(x, x.matches('${'a'.repeat(4000)}'))`, 1000, '4.1x'],
+  [`self.list.all(x, x.matches('${'a'.repeat(8000)}'))`, 1000, '8.2x'],
+]
+
+t.test('a rule that may cost too much is refused with how much that is', (t) => {
+  for (const [rule, maxItems, factor] of estimates) {
+    const errors = checkRules(listSchema(rule, { type: 'string', maxLength: 100 }, { maxItems }), 'schema')
+    const [first] = errors
+    t.equal(
+      first?.message,
+      factor === undefined ? undefined : `Forbidden: estimated rule cost exceeds budget by factor of ${factor} ${advice}`,
+    )
+  }
+  t.end()
+})
+
+t.test('rules that may cost too much together are named', (t) => {
+  const rule = { rule: 'self.all(x, self.all(y, x == y))' }
+  const list: StructuralSchema = {
+    type: 'array',
+    maxItems: 300,
+    items: { type: 'string', maxLength: 200 },
+    'x-kubernetes-validations': [rule],
+  }
+  const properties = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`list${index}`, list]))
+  const errors = checkRules({ type: 'object', properties }, 'schema')
+  const contributed = 'Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
+  t.equal(errors.filter(({ message }) => message === contributed).length, 4)
+  t.match(
+    errors.at(-1)?.message,
+    'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of',
+  )
+  t.end()
+})
+
+t.test('a rule that costs too much on an object ends the evaluation', (t) => {
+  const schema = listSchema('self.list.all(x, self.list.all(y, x == y || x != y))', { type: 'integer' })
+  const list = Array.from({ length: 3000 }, (_, index) => index)
+  const before = processorTimeMs()
+  t.strictSame(compileRules(schema)!.evaluate({ list }), [
+    {
+      path: '<nil>',
+      reason: 'FieldValueInvalid',
+      message:
+        'Invalid value: "object": \'operation cancelled: actual cost limit exceeded\': no further validation rules will be run due to call cost exceeds limit for rule: self.list.all(x, self.list.all(y, x == y || x != y))',
+    },
+  ])
+  t.ok(processorTimeMs() - before < 5000)
+  t.end()
+})
+
+t.test('the rules of one object have a budget together', (t) => {
+  const items: StructuralSchema = { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == self' }] }
+  const schema: StructuralSchema = { type: 'object', properties: { list: { type: 'array', items } } }
+  // Each comparison costs 2502.
+  const errors = compileRules(schema)!.evaluate({ list: Array.from({ length: 4000 }, () => 'x'.repeat(25_000)) })
+  t.strictSame(errors, [
+    {
+      path: 'list[3996]',
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: "string": validation failed due to running out of cost budget, no further validation rules will be run',
+    },
+  ])
+  t.end()
+})
+
+t.test('values nested deeper than the stack are an error of the object', (t) => {
+  const schema: StructuralSchema = {
+    type: 'object',
+    'x-kubernetes-validations': [{ rule: 'self.a[0] == self.a[1]' }],
+    properties: { a: { type: 'array', items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } },
+  }
+  const deep = (depth: number): JsonObject => {
+    let value: JsonValue = 1
+    for (let level = 0; level < depth; level += 1) value = [value]
+    return { value }
+  }
+  const errors = compileRules(schema)!.evaluate({ a: [deep(100_000), deep(100_000)] })
+  t.match(errors[0]?.message, 'value is nested too deep')
+  t.end()
+})
+
+t.test('names that every JavaScript object has are data', (t) => {
+  const text: StructuralSchema = { type: 'string' }
+  const properties = Object.fromEntries(['constructor', 'toString'].map((name) => [name, text]))
+  const schema: StructuralSchema = {
+    type: 'object',
+    'x-kubernetes-validations': [{ rule: "!has(self.constructor) && !has(self.toString) || self.constructor == 'a'" }],
+    properties,
+  }
+  t.strictSame(compileRules(schema)!.evaluate({}), [])
+  t.strictSame(compileRules(schema)!.evaluate({ constructor: 'a' }), [])
+  t.equal(compileRules(schema)!.evaluate({ constructor: 'b' }).length, 1)
+  t.end()
+})
+
+t.test('a schema without rules has none to evaluate', (t) => {
+  t.equal(compileRules({ type: 'object', properties: { a: { type: 'string' } } }), undefined)
+  t.end()
+})
+
+const deepest: Record<string, (levels: number) => string> = {
+  parentheses: (levels) => `${'('.repeat(levels)}1${')'.repeat(levels)}`,
+  calls: (levels) => `${'dyn('.repeat(levels)}1${')'.repeat(levels)}`,
+  conditions: (levels) => `${'true ? 1 : '.repeat(levels)}1`,
+  // The innermost list has no item.
+  lists: (levels) => `${'['.repeat(levels + 1)}${']'.repeat(levels + 1)}`,
+}
+
+t.test('expressions are nested 250 deep at most', (t) => {
+  for (const [what, nested] of Object.entries(deepest)) {
+    t.notOk('problem' in compileExpression(nested(249), {}), `249 ${what}`)
+    const problem = 'compilation failed: ERROR: <input>:-1:0: expression recursion limit exceeded: 250'
+    t.strictSame(compileExpression(nested(250), {}), { problem }, `250 ${what}`)
+  }
+  for (const step of ['.a', '[0]']) {
+    const ways = (steps: number): ReturnType<typeof compileExpression> => compileExpression(`a${step.repeat(steps)}`, { a: dynType })
+    t.hasOwnProp(ways(250), 'expression', `250 times ${step}`)
+    t.strictSame(ways(251), { problem: 'compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded' }, `251 times ${step}`)
+  }
+  // Ways that lie one behind the other do not add up.
+  t.hasOwnProp(compileExpression(`[a${'.a'.repeat(200)}, a${'.a'.repeat(200)}]`, { a: dynType }), 'expression')
+  t.end()
+})
+
+t.test('an expression has 100,000 characters at most', (t) => {
+  const textOf = (characters: number): string => `'${'👑'.repeat(characters - 2)}'`
+  t.hasOwnProp(compileExpression(textOf(100_000), {}), 'expression')
+  const problem = 'compilation failed: ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100001, limit 100000'
+  t.strictSame(compileExpression(textOf(100_001), {}), { problem })
+  t.end()
+})
+
+t.test('a hundred problems are told, and of lines that are not too long the text', (t) => {
+  const unknown = (count: number): string[] => {
+    const compiled = compileExpression(Array.from({ length: count }, () => 'zz').join(' +\n'), {})
+    return 'problem' in compiled ? compiled.problem.split('\n') : []
+  }
+  const last = ["ERROR: <input>:100:1: undeclared reference to 'zz' (in container '')", ' | zz', ' | ^']
+  t.strictSame(unknown(100).slice(-3), last)
+  t.equal(unknown(100).length, 300)
+  t.strictSame(unknown(103).slice(-2), [' | ^', '3 more errors were truncated'])
+  t.equal(unknown(103).length, 301)
+  const problem = "compilation failed: ERROR: <input>:1:1: undeclared reference to 'zz' (in container '')"
+  const long = `zz + '${'a'.repeat(16_384 - 7)}'`
+  t.strictSame(compileExpression(long, {}), { problem: `${problem}\n | ${long}\n | ^` })
+  t.strictSame(compileExpression(`${long} `, {}), { problem })
+  t.strictSame(compileExpression("\t'é' +\tzz\n\t\t+ '👑' + yy", {}), {
+    problem: [
+      "compilation failed: ERROR: <input>:1:8: undeclared reference to 'zz' (in container '')\n |  'é' + zz\n | ..．....^",
+      "ERROR: <input>:2:11: undeclared reference to 'yy' (in container '')\n |   + '👑' + yy\n | .....．....^",
+    ].join('\n'),
+  })
+  t.end()
+})

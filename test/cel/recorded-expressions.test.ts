@@ -1,0 +1,94 @@
+/**
+ * Expressions have the types, values, costs and estimates that the Go packages of kube-apiserver 1.36.3 give them, and wrong ones the
+ * problems. Each line of `recorded/expressions` is `[expression, problem]` or `[expression, type, value, cost, least, most]`, where the
+ * last two are what the expression was estimated to cost; nobody estimates what match conditions cost.
+ */
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import type { JsonObject } from '../../src/api/json.ts'
+import type { StructuralSchema } from '../../src/api/structural-schema.ts'
+import { admissionVariables } from '../../src/cel/admission-variables.ts'
+import { dataType } from '../../src/cel/data-type.ts'
+import { declareType } from '../../src/cel/declared-type.ts'
+import { dynamicValue } from '../../src/cel/dynamic-value.ts'
+import type { CompiledExpression } from '../../src/cel/environment.ts'
+import { compileExpression } from '../../src/cel/environment.ts'
+import { estimateCost } from '../../src/cel/estimate.ts'
+import type { Type } from '../../src/cel/types.ts'
+import { fullTypeName } from '../../src/cel/types.ts'
+import type { Value } from '../../src/cel/values.ts'
+import { describeValue } from './recorded/describe-value.ts'
+import { object as largeObject, schema as largeSchema } from './recorded/large.ts'
+import { object as thing, schemaWith } from './recorded/object.ts'
+import { authorizer, object as requested, request, requestResource } from './recorded/request.ts'
+
+type Row = readonly [expression: string, ...rest: readonly (string | number)[]]
+
+/** What expressions are about. */
+interface World {
+  readonly variables: Readonly<Record<string, Type>>
+  readonly values: () => (Value | undefined)[]
+  readonly estimate: (expression: CompiledExpression) => readonly number[]
+}
+
+function worldOf(schema: StructuralSchema, object: JsonObject): World {
+  const declared = declareType(schema, 'selfType1', true)!
+  const self = dataType(schema, true)(object)
+  return {
+    variables: { self: declared.type, oldSelf: declared.type },
+    values: () => [self, undefined],
+    estimate: ({ checked }) => {
+      const { min, max } = estimateCost(checked, declared)
+      return [min, max]
+    },
+  }
+}
+
+const ofThing = worldOf(schemaWith([]), thing)
+const ofLarge = worldOf(largeSchema, largeObject)
+const ofRequest: World = {
+  variables: admissionVariables,
+  values: () => [dynamicValue(requested), null, null, dynamicValue(request), authorizer, requestResource],
+  estimate: () => [],
+}
+
+function judge(world: World, source: string): Row {
+  const compiled = compileExpression(source, world.variables)
+  if ('problem' in compiled) return [source, compiled.problem]
+  const { expression } = compiled
+  const { value, error, cost } = expression.evaluate(world.values())
+  const result = error === undefined ? describeValue(value!) : `error ${error.message}`
+  return [source, fullTypeName(expression.type), result, cost, ...world.estimate(expression)]
+}
+
+const worlds: Readonly<Record<string, World>> = {
+  operators: ofThing,
+  values: ofThing,
+  conversions: ofThing,
+  texts: ofThing,
+  lists: ofThing,
+  macros: ofThing,
+  library: ofThing,
+  problems: ofThing,
+  costs: ofLarge,
+  requests: ofRequest,
+}
+
+for (const [name, world] of Object.entries(worlds)) {
+  t.test(`${name} are those of the API server`, (t) => {
+    const lines = readFileSync(new URL(`recorded/expressions/${name}.jsonl`, import.meta.url), 'utf8')
+      .trim()
+      .split('\n')
+    const rows = lines.map((line) => JSON.parse(line) as Row)
+    // One assertion: telling thousands apart would take longer than making them.
+    const wrong = rows
+      .map((recorded) => ({ recorded, found: judge(world, recorded[0]) }))
+      .filter(({ recorded, found }) => !isSame(recorded, found))
+    t.strictSame(wrong, [])
+    t.end()
+  })
+}
+
+function isSame(recorded: Row, found: Row): boolean {
+  return recorded.length === found.length && recorded.every((part, index) => part === found[index])
+}

@@ -1,0 +1,241 @@
+/** What the API server makes of rules in places where one would not think of it: recorded from kube-apiserver 1.36. */
+import t from 'tap'
+import type { FieldError } from '../../src/api/field-error.ts'
+import { formatFieldError } from '../../src/api/field-error.ts'
+import type { JsonObject, JsonValue } from '../../src/api/json.ts'
+import type { StructuralSchema, ValidationRule } from '../../src/api/structural-schema.ts'
+import { compileRules } from '../../src/cel/rules.ts'
+import { compileSchema } from '../../src/schema/compile.ts'
+
+const text: StructuralSchema = { type: 'string', maxLength: 20 }
+const rules = (...list: (ValidationRule | string)[]): StructuralSchema => ({
+  'x-kubernetes-validations': list.map((rule) => (typeof rule === 'string' ? { rule } : rule)),
+})
+const withSpec = (spec: StructuralSchema): StructuralSchema => ({ type: 'object', properties: { spec } })
+interface Case {
+  readonly spec: StructuralSchema
+  readonly value: JsonValue
+  readonly old?: JsonValue
+  readonly problems: readonly string[]
+}
+
+const list = (items: StructuralSchema, type: 'set' | 'atomic', ...more: (ValidationRule | string)[]): StructuralSchema => ({
+  type: 'array',
+  maxItems: 5,
+  items,
+  'x-kubernetes-list-type': type,
+  ...rules(...more),
+})
+const dated: StructuralSchema = {
+  type: 'object',
+  properties: { at: { type: 'string', format: 'date-time' }, n: { type: 'number' } },
+}
+const optional = (rule: string, more: Partial<ValidationRule> = {}): ValidationRule => ({ rule, optionalOldSelf: true, ...more })
+
+const evaluations: Record<string, Case> = {
+  'an index of nothing is not looked at': {
+    spec: { ...text, ...rules("!optional.none()[timestamp(0).getSeconds('no such zone')].hasValue()") },
+    value: 'a',
+    problems: [],
+  },
+  'an optional is no zero, whatever is in it': {
+    spec: {
+      ...text,
+      ...rules("optional.ofNonZeroValue(optional.of('')).hasValue() && optional.ofNonZeroValue(optional.none()).hasValue()"),
+    },
+    value: 'a',
+    problems: [],
+  },
+  'the zero of every other type is one': {
+    spec: {
+      ...text,
+      ...rules(
+        ...['0', '0u', '0.0', "''", "b''", 'false', 'null', '[]', '{}', "duration('0s')", "timestamp('0001-01-01T00:00:00Z')"].map(
+          (zero) => `!optional.ofNonZeroValue(${zero}).hasValue()`,
+        ),
+      ),
+    },
+    value: 'a',
+    problems: [],
+  },
+  'numbers of other types are found in a constant list': {
+    spec: { ...text, ...rules('dyn(1u) in [1, 2]', 'dyn(2.0) in [1, 2]', '!(dyn(3u) in [1, 2])', "!(dyn(1u) in ['1', 'a'])") },
+    value: 'a',
+    problems: [],
+  },
+  'quoted text has its control characters escaped': {
+    spec: { ...text, ...rules(String.raw`strings.quote('\a\b\f\n\r\t\v\\"') == r'"\a\b\f\n\r\t\v\\\""'`) },
+    value: 'a',
+    problems: [],
+  },
+  'data of the wrong type fail who reads them': {
+    spec: { ...text, ...rules("true || self == 'x'", "self == 'x'") },
+    value: 5,
+    problems: [`spec: Invalid value: "string": invalid data, expected string, got int64 evaluating rule: self == 'x'`],
+  },
+  'a field is there only if it is what its schema says': {
+    spec: { type: 'object', properties: { a: text }, ...rules('has(self.a)') },
+    value: { a: 5 },
+    problems: ['spec: Invalid value: "object": invalid data, expected string, got int64 evaluating rule: has(self.a)'],
+  },
+  'a fold over wrong items that nobody reads': { spec: list(text, 'atomic', 'self.exists(i, x, i == 0)'), value: [null], problems: [] },
+  'an optional old value is a plain one': {
+    spec: { ...dated, ...rules(optional('oldSelf.value().at == self.at'), optional('oldSelf.value().at.getHours() == 1')) },
+    value: { at: '2020-01-01T00:00:00Z' },
+    old: { at: '2020-01-01T00:00:00Z' },
+    problems: [
+      'spec: Invalid value: failed rule: oldSelf.value().at == self.at',
+      `spec: Invalid value: "object": 'no such overload: getHours(string)': call arguments did not match a supported operator, function or macro signature for rule: oldSelf.value().at.getHours() == 1`,
+    ],
+  },
+  'messages do not get the old value as an optional one': {
+    spec: {
+      ...text,
+      ...rules(optional("oldSelf.orValue('') == self", { messageExpression: "'was ' + oldSelf.value()", message: 'plain' })),
+    },
+    value: 'a',
+    old: 'b',
+    problems: ['spec: Invalid value: "a": plain'],
+  },
+  'messages know the old value only where a rule asks for it': {
+    spec: { ...text, ...rules({ rule: 'false', messageExpression: "'was ' + oldSelf" }) },
+    value: 'a',
+    old: 'b',
+    problems: ['spec: Invalid value: "a": failed rule: false'],
+  },
+  'a library value in a condition': {
+    spec: { ...text, ...rules("(true ? optional.of(ip('::1')) : optional.none()).value().isLoopback()") },
+    value: 'a',
+    problems: [
+      `spec: Invalid value: "string": unsupported conversion to ref.Val: (netip.Addr) evaluating rule: (true ? optional.of(ip('::1')) : optional.none()).value().isLoopback()`,
+    ],
+  },
+  'sets of numbers are told by their raw data': {
+    spec: list({ type: 'number' }, 'set', 'self == oldSelf', 'self == self'),
+    value: [1.5, 2],
+    old: [1.5, 2],
+    problems: ['spec: Invalid value: failed rule: self == oldSelf'],
+  },
+  'a set of numbers is not even equal to itself': {
+    spec: list({ type: 'number' }, 'set', 'self == self'),
+    value: [1.5, 2],
+    problems: ['spec: Invalid value: failed rule: self == self'],
+  },
+  'sets of objects cannot be compared': {
+    spec: list({ type: 'object', 'x-kubernetes-map-type': 'atomic', properties: { a: text } }, 'set', 'self == oldSelf || true'),
+    value: [{ a: 'x' }],
+    old: [{ a: 'x' }],
+    problems: [
+      'spec: Invalid value: "array": internal error: runtime error: hash of unhashable type map[string]interface {} evaluating rule: self == oldSelf || true',
+    ],
+  },
+  'what cannot be evaluated cannot be sorted': {
+    spec: { ...text, ...rules('[int(self)].sort() == [1] || true') },
+    value: 'x',
+    problems: [
+      'spec: Invalid value: "string": internal error: interface conversion: *types.Err is not traits.Lister: missing method Add evaluating rule: [int(self)].sort() == [1] || true',
+    ],
+  },
+  'lists of what cannot be compared are equal': {
+    spec: {
+      ...text,
+      ...rules("[dyn(quantity('1'))] == [dyn('a')]", "!(dyn(quantity('1')) in [dyn('a')])", "sets.contains([dyn('a')], [dyn(ip('::1'))])"),
+    },
+    value: 'a',
+    problems: [`spec: Invalid value: "a": failed rule: sets.contains([dyn('a')], [dyn(ip('::1'))])`],
+  },
+  'keys of maps': {
+    spec: { type: 'number', ...rules("{1.5: 'a'}[1.5] == 'a'", '{dyn(1): true, dyn(1u): false}.size() == 2', '{1: true}[dyn(1.0)]') },
+    value: 1,
+    problems: [],
+  },
+  'a network that cannot be read': {
+    spec: { ...text, ...rules("cidr('10.0.0.0/8').containsCIDR(self)", "cidr('10.0.0.0/8').containsIP(self)") },
+    value: '1.2.3.4/08',
+    problems: [
+      `spec: Invalid value: "string": network address parse error during conversion from string: network address parse error during conversion from string: netip.ParsePrefix("1.2.3.4/08"): bad bits after slash: "08" evaluating rule: cidr('10.0.0.0/8').containsCIDR(self)`,
+      `spec: Invalid value: "string": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: cidr('10.0.0.0/8').containsIP(self)`,
+    ],
+  },
+  'a quantity without digits': {
+    spec: { ...text, ...rules("quantity('.') == quantity('0') && isQuantity('-Ki') && isQuantity('e5')", "isQuantity('')") },
+    value: 'a',
+    problems: [`spec: Invalid value: "a": failed rule: isQuantity('')`],
+  },
+  'blanks are those of Go': {
+    spec: { ...text, ...rules({ rule: 'false', message: '\ufeff' }) },
+    value: 'a',
+    problems: ['spec: Invalid value: "a": \ufeff'],
+  },
+}
+
+t.test('evaluations', (t) => {
+  for (const [name, { spec, value, old, problems }] of Object.entries(evaluations)) {
+    const found = compileRules(withSpec(spec))!.evaluate({ spec: value }, old === undefined ? undefined : { spec: old })
+    t.strictSame(found.map(formatFieldError), problems, name)
+  }
+  t.end()
+})
+
+t.test('each suffix of a quantity stands for its power', (t) => {
+  const values: Readonly<Record<string, string>> = {
+    '': '1',
+    k: '1000',
+    M: '1000000',
+    G: '1000000000',
+    T: '1000000000000',
+    P: '1000000000000000',
+    E: '1000000000000000000',
+    Ki: '1024',
+    Mi: '1048576',
+    Gi: '1073741824',
+    Ti: '1099511627776',
+    Pi: '1125899906842624',
+    Ei: '1152921504606846976',
+  }
+  for (const [suffix, value] of Object.entries(values)) {
+    const schema = withSpec({ ...text, ...rules(`quantity('1${suffix}') == quantity('${value}')`) })
+    t.strictSame(compileSchema(schema).validate({ spec: 'a' }), [], suffix)
+  }
+  for (const [suffix, exponent] of [
+    ['n', -9],
+    ['u', -6],
+    ['m', -3],
+  ] as const) {
+    const schema = withSpec({ ...text, ...rules(`quantity('1${suffix}') == quantity('1e${exponent}')`) })
+    t.strictSame(compileSchema(schema).validate({ spec: 'a' }), [], suffix)
+  }
+  t.end()
+})
+
+t.test('an update that takes away what a rule needs is refused, and not warned', (t) => {
+  const needs = { rule: 'has(self.other)', message: 'other is needed' }
+  const inner: StructuralSchema = { type: 'object', properties: { size: { type: 'integer' }, other: text }, ...rules(needs) }
+  const schema = compileSchema(withSpec({ type: 'object', properties: { inner } }))
+  const update = (object: JsonObject, old: JsonObject): unknown[] => {
+    const warnings: FieldError[] = []
+    const errors = schema.validateRules({ spec: { inner: object } }, { spec: { inner: old } }, [], (warning) => warnings.push(warning))
+    return [errors.map(formatFieldError), warnings.map(formatFieldError)]
+  }
+  const broken = 'spec.inner: Invalid value: other is needed'
+  t.strictSame(update({ size: 3 }, { size: 3, other: 'x' }), [[broken], []])
+  t.strictSame(update({ size: 3 }, { size: 3 }), [[], [broken]])
+  t.end()
+})
+
+t.test('an update is warned of what it leaves as it was', (t) => {
+  const sized = { type: 'integer', ...rules({ rule: 'self > 5', message: 'must be large' }, 'self >= oldSelf') } satisfies StructuralSchema
+  const schema = compileSchema(withSpec({ type: 'object', properties: { size: sized, other: text } }))
+  const update = (spec: JsonObject): { errors: string[]; warnings: string[] } => {
+    const warnings: FieldError[] = []
+    const errors = schema.validateRules({ spec }, { spec: { size: 3 } }, [], (warning) => warnings.push(warning))
+    return { errors: errors.map(formatFieldError), warnings: warnings.map(formatFieldError) }
+  }
+  t.strictSame(update({ size: 3, other: 'x' }), { errors: [], warnings: ['spec.size: Invalid value: 3: must be large'] })
+  t.strictSame(update({ size: 4 }), { errors: ['spec.size: Invalid value: 4: must be large'], warnings: [] })
+  t.strictSame(update({ size: 2 }).errors, [
+    'spec.size: Invalid value: 2: must be large',
+    'spec.size: Invalid value: 2: failed rule: self >= oldSelf',
+  ])
+  t.end()
+})

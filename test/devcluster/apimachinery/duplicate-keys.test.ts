@@ -1,0 +1,75 @@
+/** The scan of JSON text for what `JSON.parse` does not tell. */
+import t from 'tap'
+import { maxDepth, scanJson } from '../../../src/devcluster/apimachinery/duplicate-keys.ts'
+import { fc } from '../../support/property.ts'
+
+const duplicates: [text: string, paths: string[]][] = [
+  ['{"a":1,"b":2}', []],
+  ['{"a":1,"a":2}', ['a']],
+  ['{"a":1,"a":2,"a":3}', ['a']],
+  ['{"spec":{"size":1,"size":2}}', ['spec.size']],
+  ['{"a":[{"b":1},{"b":1,"b":2}]}', ['a[1].b']],
+  ['{"a":{"b":1},"a":{"b":1}}', ['a']],
+  ['{"__proto__":1,"__proto__":2}', ['__proto__']],
+  ['{"\\u0061":1,"a":2}', ['a']],
+  ['[[{"x":0,"x":0}]]', ['[0][0].x']],
+  ['"a\\"b"', []],
+]
+
+t.test('names the keys that stand twice, by path', (t) => {
+  for (const [text, paths] of duplicates) t.strictSame(scanJson(text), { duplicates: paths }, text)
+  t.end()
+})
+
+const errors: [text: string, error: string][] = [
+  ['', 'unexpected end of JSON input'],
+  ['{', 'unexpected end of JSON input'],
+  ['{"a', 'unexpected end of JSON input'],
+  ['not json', "invalid character 'n' looking for beginning of value"],
+  ['{"a":}', "invalid character '}' looking for beginning of value"],
+  ['{a:1}', "invalid character 'a' looking for beginning of object key string"],
+  ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+  ['{"a" 1}', "invalid character '1' after object key"],
+  ['{"a":1 "b":2}', `invalid character '"' after object key:value pair`],
+  ['[1 2]', "invalid character '2' after array element"],
+  ['{} x', "invalid character 'x' after top-level value"],
+  ['"a\nb"', "invalid character '\\n' in string literal"],
+  ['"\\x"', "invalid character 'x' in string escape code"],
+  ['"\\u00g0"', "invalid character 'g' in \\u hexadecimal character escape"],
+  ["'a'", `invalid character '\\'' looking for beginning of value`],
+]
+
+t.test("reports broken JSON in the words of Go's decoder", (t) => {
+  for (const [text, error] of errors) t.strictSame(scanJson(text), { duplicates: [], error }, text)
+  t.end()
+})
+
+t.test('stops at a nesting that no object has', (t) => {
+  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+  t.strictSame(scanJson(nested(maxDepth)), { duplicates: [] })
+  t.strictSame(scanJson(nested(maxDepth + 1)), { duplicates: [], error: 'exceeded max depth' })
+  t.strictSame(scanJson(nested(1_000_000)), { duplicates: [], error: 'exceeded max depth' })
+  t.end()
+})
+
+t.test('takes what JSON.parse takes, and nothing else', (t) => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), (text) => {
+      t.equal(scanJson(text).error, undefined)
+    }),
+  )
+  fc.assert(
+    fc.property(fc.json(), fc.nat(), fc.string({ maxLength: 2 }), (text, at, inserted) => {
+      const broken = text.slice(0, at % (text.length + 1)) + inserted + text.slice(at % (text.length + 1))
+      let parses = true
+      try {
+        JSON.parse(broken)
+      } catch {
+        parses = false
+      }
+      return (scanJson(broken).error === undefined) === parses
+    }),
+    { numRuns: 2000 },
+  )
+  t.end()
+})

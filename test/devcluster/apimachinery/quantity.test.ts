@@ -1,0 +1,39 @@
+import t from 'tap'
+import { parseQuantity } from '../../../src/devcluster/apimachinery/quantity.ts'
+
+const quantities: readonly (readonly [text: string, amount: number])[] = [
+  ['1', 1],
+  ['1n', 1e-9],
+  ['1u', 1e-6],
+  ['1m', 1e-3],
+  ['1k', 1e3],
+  ['1M', 1e6],
+  ['1G', 1e9],
+  ['1T', 1e12],
+  ['1P', 1e15],
+  ['1E', 1e18],
+  ['1Ki', 1024],
+  ['1Mi', 1024 ** 2],
+  ['1Gi', 1024 ** 3],
+  ['1Ti', 1024 ** 4],
+  ['1Pi', 1024 ** 5],
+  ['1Ei', 1024 ** 6],
+  ['2e3', 2000],
+  ['2E-1', 0.2],
+  ['-1.5Gi', -1.5 * 1024 ** 3],
+  ['+.5', 0.5],
+  ['5.', 5],
+]
+
+t.test('a quantity stands for its number times its suffix', async (t) => {
+  for (const [text, amount] of quantities) t.equal(parseQuantity(text), amount, text)
+})
+
+t.test('a number stands for itself', async (t) => {
+  t.equal(parseQuantity(1.5), 1.5)
+})
+
+t.test('what is no quantity stands for nothing', async (t) => {
+  for (const value of ['', '.', 'k', '1K', '1ki', '1mi', '1 k', '1e', '1e3k', '0x1', 'Infinity', null, true, {}, undefined])
+    t.equal(parseQuantity(value), undefined, JSON.stringify(value))
+})
