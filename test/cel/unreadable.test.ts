@@ -87,6 +87,11 @@ const cases: Record<string, Case> = {
       `spec: Invalid value: "string": Invalid byte formatted string +/==: illegal base64 data at input byte 0 evaluating rule: self == b'a'`,
     ],
   },
+  'line breaks within and after the padding of bytes are skipped': {
+    spec: { type: 'string', format: 'byte', maxLength: 20, ...rules("self == b'h'") },
+    value: 'aA=\r\n=\n',
+    problems: [],
+  },
   'bytes that are no text': {
     spec: { ...text, ...rules("'%s'.format([dyn(b'\\xff')]) == ''") },
     value: 'a',

@@ -223,4 +223,10 @@ t.test('an item that comes twice is refused', async (t) => {
     code: 500,
     message: /\.spec\.containers: duplicate entries for key \[name="a"\]$/,
   })
+  const env = [{ name: 'E' }, { name: 'E', value: 'x' }]
+  const nested = { ...config, spec: { containers: [{ name: 'a', image: 'x', env }] } }
+  t.match(await refusal(() => apply(f, 'm', nested, { plural: 'pods' })), {
+    code: 500,
+    message: /\.spec\.containers\[name="a"\]\.env: duplicate entries for key \[name="E"\]$/,
+  })
 })
