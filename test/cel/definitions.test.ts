@@ -29,6 +29,10 @@ const definitions: Record<string, [StructuralSchema, string[]]> = {
     { type: 'object', default: { a: 'x' }, properties: { a: { ...text, ...rules("self == 'b'") } } },
     [`properties[spec].default.a: Invalid value: "x": failed rule: self == 'b'`],
   ],
+  'a default that breaks a transition rule': [
+    { ...text, default: 'a', ...rules('self != oldSelf') },
+    ['properties[spec].default: Invalid value: "a": failed rule: self != oldSelf'],
+  ],
   'a default that may not be new': [
     { ...text, default: 'a', ...rules({ rule: 'oldSelf.hasValue()', optionalOldSelf: true }) },
     ['properties[spec].default: Invalid value: "a": failed rule: oldSelf.hasValue()'],

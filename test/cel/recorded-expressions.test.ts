@@ -22,6 +22,9 @@ import { object as largeObject, schema as largeSchema } from './recorded/large.t
 import { object as thing, schemaWith } from './recorded/object.ts'
 import { authorizer, object as requested, request, requestResource } from './recorded/request.ts'
 
+// The hours of a time are those of its zone, whatever the zone of the machine.
+process.env.TZ = 'Asia/Kolkata'
+
 type Row = readonly [expression: string, ...rest: readonly (string | number)[]]
 
 /** What expressions are about. */

@@ -10,11 +10,22 @@ import { configMap, namespace, node, secret } from '../../src/api/builtin.ts'
 import { startDevCluster } from '../../src/devcluster/dev-cluster.ts'
 import type { DevCluster } from '../../src/devcluster/dev-cluster.ts'
 import { silentLogger } from '../../src/telemetry/logger.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { clientFor } from '../support/devcluster-client.ts'
 import { widgetDefinition } from '../support/devcluster-definitions.ts'
 import { rejectionOf } from '../support/devcluster-errors.ts'
 import { startTestCluster } from '../support/devcluster-kubectl.ts'
 import { until } from '../support/process.ts'
+
+t.test('the ages in tables follow the clock', async (t) => {
+  const clock = new FakeClock(Date.now())
+  const client = clientFor(t, (await startTestCluster(t, { clock, controllers: false })).connection)
+  await client.create(configMap, { metadata: { namespace: 'default', name: 'a' } })
+  clock.set(clock.now() + 3_600_000)
+  const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+  const { rows } = (await client.raw('/api/v1/namespaces/default/configmaps/a', { accept })) as { rows: { cells: unknown[] }[] }
+  t.strictSame(rows[0]!.cells, ['a', 0, '60m'])
+})
 
 t.test('a cluster is ready with its namespaces and its node', async (t) => {
   const cluster = await startTestCluster(t, { namespaces: ['one', 'default'], nodes: [{ name: 'n1', labels: { a: 'b' } }] })

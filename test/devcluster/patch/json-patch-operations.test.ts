@@ -125,6 +125,7 @@ const cases: readonly (readonly [document: JsonValue, patch: JsonValue, result: 
     { 'a/b': { '~1': 2 } },
   ],
   [{ '': { '': 1 } }, [{ op: 'replace', path: '//', value: 2 }], { '': { '': 2 } }],
+  [{ l: [{ a: 1 }] }, [{ op: 'replace', path: '/l/0/a', value: 2 }], { l: [{ a: 2 }] }],
   [d, [{ op: 'add', path: 'a/0', value: 5 }], { '0': 5, a: [1, 2], o: { x: 1 }, s: 't' }],
 ]
 
