@@ -127,7 +127,7 @@ function withIntegers(value: JsonValue, mark: string, integers: readonly bigint[
   return value
 }
 
-/** Of integers between 2^53 and 2^63. */
+/** Numbers of digits of integers between 2^53 and 2^63. */
 const [fewestDigits, mostDigits] = [16, 19]
 
 /**

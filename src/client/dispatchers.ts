@@ -52,7 +52,7 @@ export class Dispatchers {
     await Promise.all([this.#endRequests(), this.watches.destroy()])
   }
 
-  /** What was retired may be closed later, and undici refuses to close what has come to its end. */
+  /** Closes the pool of requests once: `close` may follow `retire`, and undici rejects a second close. */
   #endRequests(): Promise<void> {
     this.#requestsEnded ??= this.requests.close()
     return this.#requestsEnded

@@ -93,7 +93,7 @@ async function fromFiles(files: readonly string[], contextName: string | undefin
   const user = context.user ? config.getUser(context.user) : undefined
   if (user === null) throw problem(`The context "${name}" of ${source} names the user "${context.user}", who is not there.`)
   const ca = await caOf(cluster, describe)
-  // As kubectl does: credentials are never sent over plain HTTP.
+  // Credentials are never sent over plain HTTP; kubectl does the same.
   const secure = cluster.server.startsWith('https:')
   const impersonation = user === undefined ? undefined : impersonationOf(content, user.name)
   return {

@@ -52,7 +52,7 @@ export class ConversionMetrics {
       buckets,
       registers,
     })
-    // As in controller-runtime, without a label.
+    // No label, like controller-runtime's metric.
     this.#panics = new Counter({
       name: 'controller_runtime_conversion_webhook_panics_total',
       help: 'Total number of conversion webhook panics',
